@@ -89,7 +89,7 @@ class Deadline:
         """Return the deadline of a stage that begins now, by its share in `SHARES`."""
         share = SHARES.get(stage)
         if share is None or share.of != self.stage:
-            parts = sorted(name for name, each in SHARES.items() if each.of == self.stage)
+            parts = sorted(name for name, share in SHARES.items() if share.of == self.stage)
             raise ValueError(f"{stage!r} has no share of {self.stage!r}; its parts are {parts}")
         timeout_s = min(at_most_s, share.part * self.remaining_s)
         at_least_s = min(at_most_s, share.at_least_s)
@@ -122,8 +122,8 @@ class _RunningCall(Generic[Result]):
     def result(self) -> Result:
         """Wait for the value until the deadline, and raise the call's error."""
         remaining_s = self._started + self._timeout_s - time.monotonic()
-        done, _ = wait([self._future], timeout=max(0.0, remaining_s))
-        if not done:
+        futures, _ = wait([self._future], timeout=max(0.0, remaining_s))
+        if not futures:
             raise DeadlineExceededError(
                 f"{self._stage} did not return within {self._timeout_s:g} s; raise its timeout or look at why it hangs"
             )

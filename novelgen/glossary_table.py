@@ -113,7 +113,7 @@ _LONGEST_ENTRY = 40
 
 def _is_entry(line: str) -> bool:
     arrow = _ARROW.match(line)
-    cells = [arrow["src"], arrow["dst"]] if arrow else [each.strip() for each in line.split("\t")]
+    cells = [arrow["src"], arrow["dst"]] if arrow else [text.strip() for text in line.split("\t")]
     return 2 <= len(cells) <= 6 and bool(cells[1]) and 0 < len(cells[0]) <= _LONGEST_ENTRY
 
 
@@ -131,13 +131,13 @@ def _read_tsv(text: str) -> list[dict[str, Any]]:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    filled = [row for row in rows if any(cell.strip() for cell in row)]
-    if not filled:
+    filled_items = [row for row in rows if any(cell.strip() for cell in row)]
+    if not filled_items:
         return []
-    headings = [_FIELD_OF.get(cell.strip().casefold(), "") for cell in filled[0]]
+    headings = [_FIELD_OF.get(cell.strip().casefold(), "") for cell in filled_items[0]]
     has_headings = {"src", "dst"} <= set(headings)
     fields = headings if has_headings else list(_COLUMNS)
-    return [_row(zip(fields, row, strict=False)) for row in filled[has_headings:]]
+    return [_row(zip(fields, row, strict=False)) for row in filled_items[has_headings:]]
 
 
 def _read_json(text: str) -> list[dict[str, Any]]:
@@ -148,7 +148,8 @@ def _read_json(text: str) -> list[dict[str, Any]]:
     if isinstance(document, Mapping):
         # A plain dictionary of terms to translations, or to what is said of them.
         document = [
-            {"src": src, **(said if isinstance(said, Mapping) else {"dst": said})} for src, said in document.items()
+            {"src": src, **(statement if isinstance(statement, Mapping) else {"dst": statement})}
+            for src, statement in document.items()
         ]
     if not isinstance(document, list):
         raise UserInputError("a glossary in JSON is a list of objects with src, dst and info")
@@ -160,8 +161,8 @@ def _read_json(text: str) -> list[dict[str, Any]]:
 
 
 def _read_lines(text: str) -> list[dict[str, Any]]:
-    found = (_ARROW.match(line) for line in _lines(text))
-    return [_row(match.groupdict().items()) for match in found if match is not None]
+    matches = (_ARROW.match(line) for line in _lines(text))
+    return [_row(match.groupdict().items()) for match in matches if match is not None]
 
 
 def _row(cells: Iterable[tuple[str, Any]]) -> dict[str, Any]:
@@ -175,21 +176,21 @@ def _row(cells: Iterable[tuple[str, Any]]) -> dict[str, Any]:
 _READERS = {"csv": _read_csv, "tsv": _read_tsv, "json": _read_json, "text": _read_lines}
 
 
-def _term(row: Mapping[str, Any], number: int, unread: list[str]) -> GlossaryTerm | None:
-    said = {field: value.strip() for field, value in row.items() if isinstance(value, str) and value.strip()}
-    src, dst = said.get("src", ""), said.get("dst", "")
-    told = ", ".join(map(str, row.values()))[:100]
+def _term(row: Mapping[str, Any], number: int, unread_words: list[str]) -> GlossaryTerm | None:
+    statements = {field: value.strip() for field, value in row.items() if isinstance(value, str) and value.strip()}
+    src, dst = statements.get("src", ""), statements.get("dst", "")
+    text = ", ".join(map(str, row.values()))[:100]
     if not src:
-        unread.append(f"row {number} has no term: {told!r}")
+        unread_words.append(f"row {number} has no term: {text!r}")
         return None
     if not dst:
-        unread.append(f"row {number} has no translation: {told!r}")
+        unread_words.append(f"row {number} has no translation: {text!r}")
         return None
-    if max(len(src), len(dst)) > MAX_TERM_CHARACTERS or len(said.get("info", "")) > MAX_INFO_CHARACTERS:
-        unread.append(f"row {number} is too long: {src[:60]!r}")
+    if max(len(src), len(dst)) > MAX_TERM_CHARACTERS or len(statements.get("info", "")) > MAX_INFO_CHARACTERS:
+        unread_words.append(f"row {number} is too long: {src[:60]!r}")
         return None
-    kind = said.pop("type", "").casefold()
-    return GlossaryTerm.model_validate({**said, "type": kind if kind in get_args(EntityType) else None})
+    kind = statements.pop("type", "").casefold()
+    return GlossaryTerm.model_validate({**statements, "type": kind if kind in get_args(EntityType) else None})
 
 
 def written_glossary(terms: Sequence[GlossaryTerm], form: GlossaryForm) -> str:
@@ -199,16 +200,26 @@ def written_glossary(terms: Sequence[GlossaryTerm], form: GlossaryForm) -> str:
     read.
     """
     if form == "json":
-        rows = [{"src": each.src, "dst": each.dst, "info": each.info, **_beside(each)} for each in terms]
+        rows = [
+            {"src": glossary_term.src, "dst": glossary_term.dst, "info": glossary_term.info, **_beside(glossary_term)}
+            for glossary_term in terms
+        ]
         return json.dumps(rows, ensure_ascii=False, indent=2) + "\n"
     if form == "text":
-        return "".join(f"{each.src}->{each.dst}{f' #{_one_line(each.info)}' if each.info else ''}\n" for each in terms)
+        return "".join(
+            f"{entry.src}->{entry.dst}{f' #{_one_line(entry.info)}' if entry.info else ''}\n" for entry in terms
+        )
     if form == "tsv":
-        return "".join("\t".join(map(_one_line, (each.src, each.dst, each.info))).rstrip("\t") + "\n" for each in terms)
+        return "".join(
+            "\t".join(map(_one_line, (glossary_term.src, glossary_term.dst, glossary_term.info))).rstrip("\t") + "\n"
+            for glossary_term in terms
+        )
     file = io.StringIO()
     writer = csv.DictWriter(file, list(_COLUMNS), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: value or "" for name, value in each.model_dump().items()} for each in terms)
+    writer.writerows(
+        {name: value or "" for name, value in glossary_term.model_dump().items()} for glossary_term in terms
+    )
     return file.getvalue()
 
 

@@ -40,8 +40,8 @@ def import_own(name: str) -> ModuleType:
         package = name.partition(".")[0]
         if error.name is None or error.name.partition(".")[0] != package:
             raise
-        found = sys.modules.get(package)
-        place = getattr(found, "__file__", None) or next(iter(getattr(found, "__path__", [])), None)
+        module_type = sys.modules.get(package)
+        place = getattr(module_type, "__file__", None) or next(iter(getattr(module_type, "__path__", [])), None)
         raise ConfigurationError(
             f"novelgen needs its own package {package!r}, but Python finds another one at {place!r}; rename that one, "
             "or keep its folder off sys.path"

@@ -24,7 +24,7 @@ _SECOND = ("keysecondary", "secondary_keys")
 _TITLE = ("comment", "displayName", "name")
 _ALWAYS = ("constant", "forceActivation")
 _HERE = {"extensions", "disable", "enabled", "uid", "id", "selective", "lastUpdatedAt", "displayIndex", "addMemo"}
-_READ = {*_TEXT, *_KEYS, *_SECOND, *_TITLE, *_ALWAYS, *_HERE}
+_READ_FIELDS = {*_TEXT, *_KEYS, *_SECOND, *_TITLE, *_ALWAYS, *_HERE}
 
 
 class LoreEntry(BaseModel):
@@ -73,7 +73,7 @@ def read_lorebook(document: Any) -> Lorebook:
         entry = _entry(fields, number, book.unread, card_name=card_name)
         if entry is not None:
             book.entries.append(entry)
-            dropped |= {name for name, value in fields.items() if name not in _READ and value not in _NOTHING}
+            dropped |= {name for name, value in fields.items() if name not in _READ_FIELDS and value not in _NOTHING}
     if dropped:
         book.unread.append(f"not kept of the entries: {', '.join(sorted(dropped))}")
     return book
@@ -99,27 +99,29 @@ _PLACEHOLDER = re.compile(r"\{\{\s*(?:char|user)\s*\}\}|<(?:USER|BOT)>", re.IGNO
 _CHARACTER = re.compile(r"\{\{\s*char\s*\}\}|<BOT>", re.IGNORECASE)
 
 
-def _entry(fields: Mapping[str, Any], number: int, unread: list[str], *, card_name: str) -> LoreEntry | None:
+def _entry(fields: Mapping[str, Any], number: int, unread_names: list[str], *, card_name: str) -> LoreEntry | None:
     text, title = _first(fields, _TEXT), _first(fields, _TITLE)
     label = title if isinstance(title, str) and title.strip() else f"#{number}"
     if not isinstance(text, str) or not text.strip():
-        unread.append(f"entry {label!r} has no text and is left out")
+        unread_names.append(f"entry {label!r} has no text and is left out")
         return None
     if len(text) > MAX_ENTRY_CHARACTERS:
-        unread.append(f"entry {label!r} is longer than {MAX_ENTRY_CHARACTERS} characters and is left out")
+        unread_names.append(f"entry {label!r} is longer than {MAX_ENTRY_CHARACTERS} characters and is left out")
         return None
     if card_name:
         text = _CHARACTER.sub(lambda _: card_name, text)
     if placeholders := sorted({match.group() for match in _PLACEHOLDER.finditer(text)}):
-        unread.append(f"entry {label!r} holds {', '.join(placeholders)}; write the name in its place")
+        unread_names.append(f"entry {label!r} holds {', '.join(placeholders)}; write the name in its place")
     keys = _texts(_first(fields, _KEYS))
     patterns = [key for key in keys if key.startswith("/") and key.rfind("/") > 0]
     if patterns:
-        unread.append(f"entry {label!r}: patterns call nothing here, an export brings them back: {', '.join(patterns)}")
+        unread_names.append(
+            f"entry {label!r}: patterns call nothing here, an export brings them back: {', '.join(patterns)}"
+        )
     if _texts(_first(fields, _SECOND)) and fields.get("selective", True):
-        unread.append(f"entry {label!r}: its secondary keys are not asked; each of its first keys calls it")
+        unread_names.append(f"entry {label!r}: its secondary keys are not asked; each of its first keys calls it")
     if len(keys) > MAX_KEYS:
-        unread.append(f"entry {label!r}: only the first {MAX_KEYS} keys are taken")
+        unread_names.append(f"entry {label!r}: only the first {MAX_KEYS} keys are taken")
     extensions = fields.get("extensions")
     own = extensions.get(OWN) if isinstance(extensions, Mapping) else None
     start = own.get("from", "") if isinstance(own, Mapping) else ""
@@ -133,42 +135,47 @@ def _entry(fields: Mapping[str, Any], number: int, unread: list[str], *, card_na
         start=start if isinstance(start, str) else "",
     )
     if not entry.keys and not entry.always:
-        unread.append(f"entry {label!r} has no word for a key: only a search finds it; pin it or give it a key")
+        unread_names.append(f"entry {label!r} has no word for a key: only a search finds it; pin it or give it a key")
     return entry
 
 
 def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[str, Any]:
     """Return entries as a document of SillyTavern or NovelAI."""
     if form == "novelai":
-        told = [
+        told_entries = [
             {
-                "text": each.text,
-                "displayName": each.head(),
-                "keys": [*each.keys, *each.patterns],
-                "enabled": not each.is_off,
-                "forceActivation": each.always,
-                **_own(each),
+                "text": lore_entry.text,
+                "displayName": lore_entry.head(),
+                "keys": [*lore_entry.keys, *lore_entry.patterns],
+                "enabled": not lore_entry.is_off,
+                "forceActivation": lore_entry.always,
+                **_own(lore_entry),
             }
-            for each in entries
+            for lore_entry in entries
         ]
-        return {"lorebookVersion": 5, "entries": told, "settings": {"orderByKeyLocations": False}, "categories": []}
+        return {
+            "lorebookVersion": 5,
+            "entries": told_entries,
+            "settings": {"orderByKeyLocations": False},
+            "categories": [],
+        }
     fixed = {"keysecondary": [], "selective": False, "order": 100, "position": 0, "probability": 100}
     fixed |= {"useProbability": False, "addMemo": True}
-    numbered = {
+    numbered_fields = {
         str(number): {
             "uid": number,
-            "key": [*each.keys, *each.patterns],
-            "comment": each.head(),
-            "content": each.text,
-            "constant": each.always,
-            "disable": each.is_off,
+            "key": [*lore_entry.keys, *lore_entry.patterns],
+            "comment": lore_entry.head(),
+            "content": lore_entry.text,
+            "constant": lore_entry.always,
+            "disable": lore_entry.is_off,
             "displayIndex": number,
             **fixed,
-            **_own(each),
+            **_own(lore_entry),
         }
-        for number, each in enumerate(entries)
+        for number, lore_entry in enumerate(entries)
     }
-    return {"entries": numbered}
+    return {"entries": numbered_fields}
 
 
 def _own(entry: LoreEntry) -> dict[str, Any]:
@@ -176,12 +183,12 @@ def _own(entry: LoreEntry) -> dict[str, Any]:
 
 
 def _first(entry: Mapping[str, Any], names: Iterable[str]) -> Any:
-    return next((entry[each] for each in names if entry.get(each) is not None), None)
+    return next((entry[name] for name in names if entry.get(name) is not None), None)
 
 
 def _texts(value: Any) -> list[str]:
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, list) else []
-    return list(dict.fromkeys(clean for each in parts if isinstance(each, str) and (clean := " ".join(each.split()))))
+    return list(dict.fromkeys(clean for part in parts if isinstance(part, str) and (clean := " ".join(part.split()))))
 
 
 KEY_TAG = "key:"
@@ -190,12 +197,12 @@ _WORD = re.compile(r"[^\W_]+")
 
 def keys_of(tags: Iterable[str]) -> list[str]:
     """Return the keys among tags."""
-    return [each.removeprefix(KEY_TAG) for each in tags if each.startswith(KEY_TAG)]
+    return [tag.removeprefix(KEY_TAG) for tag in tags if tag.startswith(KEY_TAG)]
 
 
 def with_keys(tags: Iterable[str], keys: Iterable[str]) -> list[str]:
     """Return tags with keys among them, without repeats."""
-    return list(dict.fromkeys([*tags, *(KEY_TAG + clean for each in keys if (clean := " ".join(each.split())))]))
+    return list(dict.fromkeys([*tags, *(KEY_TAG + clean for key in keys if (clean := " ".join(key.split())))]))
 
 
 def is_called(tags: Sequence[str], text: str) -> bool:
@@ -203,14 +210,14 @@ def is_called(tags: Sequence[str], text: str) -> bool:
 
     A key of a script without blanks between words, or of symbols, counts anywhere; others count as whole words.
     """
-    folded = text.casefold()
+    folded_text = text.casefold()
     keys = [key.casefold() for key in keys_of(tags)]
-    if any(key in folded for key in keys if _counts_anywhere(key)):
+    if any(key in folded_text for key in keys if _counts_anywhere(key)):
         return True
     # Of thousands of keys nearly none begins with a word of the text, and a finder for each would take its time.
     spaced = [key for key in keys if not _counts_anywhere(key)]
-    near = [key for key in spaced if (word := _WORD.search(key)) and word.group() in folded]
-    return bool(near and NameFinder(near).find(folded))
+    near = [key for key in spaced if (word := _WORD.search(key)) and word.group() in folded_text]
+    return bool(near and NameFinder(near).find(folded_text))
 
 
 _UNSPACED = re.compile(

@@ -19,8 +19,8 @@ ALIKE = 0.6
 def nearest_names(given: str, known: Iterable[str], *, at_most: int, likeness: float = ALIKE) -> list[str]:
     """Return the known names that are most like a given one, the likeliest first."""
     by_letters = {name.casefold(): name for name in reversed(list(known))}
-    found = get_close_matches(given.casefold(), by_letters, n=at_most, cutoff=likeness)
-    return [by_letters[each] for each in found]
+    matches = get_close_matches(given.casefold(), by_letters, n=at_most, cutoff=likeness)
+    return [by_letters[entity_id] for entity_id in matches]
 
 
 def nearest_name(given: str, known: Iterable[str], *, likeness: float = SAME_LETTERS) -> str | None:
@@ -43,15 +43,15 @@ _LIKENESS = 0.4
 
 def near_names(name: str, known: Sequence[Entity]) -> str:
     """Return which known names are near one that nobody bears, or else which are known."""
-    bearers = {each: entity.entity_id for entity in reversed(known) for each in entity.names()}
+    bearers = {name: entity.entity_id for entity in reversed(known) for name in entity.names()}
     near = nearest_names(name, reversed(bearers), at_most=MAX_NEAR, likeness=_LIKENESS)
     if near:
-        return f"near it: {', '.join(f'{bearers[each]} ({each})' for each in near)}"
+        return f"near it: {', '.join(f'{bearers[entity_id]} ({entity_id})' for entity_id in near)}"
     return f"known are {listed_entities(known)}" if known else "nobody is known yet"
 
 
 def listed_entities(entities: Sequence[Entity]) -> str:
     """Return ids and names for a message, and how many more there are."""
-    named = [f"{entity.entity_id} ({entity.name})" for entity in entities[:MAX_LISTED]]
-    more = len(entities) - len(named)
-    return ", ".join(named) + (f" and {more} more" if more else "")
+    named_ids = [f"{entity.entity_id} ({entity.name})" for entity in entities[:MAX_LISTED]]
+    more = len(entities) - len(named_ids)
+    return ", ".join(named_ids) + (f" and {more} more" if more else "")

@@ -70,16 +70,16 @@ def _in_lines(value: Any, *, depth: int) -> str:
     """Return mappings and lists of mappings with a line per entry, everything below in one line."""
     margin = "  " * depth
     if isinstance(value, dict) and depth <= _DEPTH_OF_LINES:
-        entries = [f"{_compact(name)}: {_in_lines(each, depth=depth + 1)}" for name, each in value.items()]
+        entries = [f"{_compact(name)}: {_in_lines(item, depth=depth + 1)}" for name, item in value.items()]
         opening, closing = "{", "}"
-    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
-        entries = [_compact(each) for each in value]
+    elif isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        entries = [_compact(item) for item in value]
         opening, closing = "[", "]"
     else:
         return _compact(value)
     if not entries:
         return opening + closing
-    return opening + "\n" + ",\n".join(margin + each for each in entries) + "\n" + margin[2:] + closing
+    return opening + "\n" + ",\n".join(margin + entry for entry in entries) + "\n" + margin[2:] + closing
 
 
 def _compact(value: Any) -> str:
@@ -197,8 +197,8 @@ def build_chunk_context(
     """
     require_project_id(project_id)
     StoryPosition(chapter_index, scene_index)
-    with stores_or_default(stores) as lent:
-        settings = lent.settings.memory.chunk_context
+    with stores_or_default(stores) as lent_stores:
+        settings = lent_stores.settings.memory.chunk_context
         request = ChunkContextRequest(
             project_id=project_id,
             text=text,
@@ -212,19 +212,19 @@ def build_chunk_context(
         )
         # A project that is not stored is refused; a database that fails is left to the chain to report.
         try:
-            lent.database(project_id)
+            lent_stores.database(project_id)
         except StoreError as error:
             logger.info("whether project %r is stored could not be read: %s", project_id, error)
-        chain = ChunkContextChain(StoryMemoryTools(lent), timeout_s=lent.settings.memory.tool_timeout_s)
+        chain = ChunkContextChain(StoryMemoryTools(lent_stores), timeout_s=lent_stores.settings.memory.tool_timeout_s)
         context = chain.invoke(request)
         if (settings.touch if touch is None else touch) and context.memories:
-            _touch(lent, context)
+            _touch(lent_stores, context)
     return context
 
 
 def _touch(stores: MemoryStores, context: ChunkContext) -> None:
     try:
         with stores.database(context.project_id).write() as unit:
-            unit.memories.mark_read([each.chunk.chunk_id for each in context.memories])
+            unit.memories.mark_read([memory.chunk.chunk_id for memory in context.memories])
     except StoreError as error:
         logger.warning("not noted as read: %s", error)

@@ -103,11 +103,11 @@ def search_story_memory_tool(
         UserInputError: When the query is empty.
         StoreError: When no retriever of the search could answer.
     """
-    with stores_or_default(stores) as opened:
+    with stores_or_default(stores) as opened_stores:
         if isinstance(query, SearchRequest):
-            return search_memories(opened, query)
-        ranked = _ranked(
-            opened,
+            return search_memories(opened_stores, query)
+        ranking = _rank_memories(
+            opened_stores,
             project_id,
             query,
             entities=entities,
@@ -117,7 +117,7 @@ def search_story_memory_tool(
             as_of=as_of,
             min_relevance=min_relevance,
         )
-    return [memory.chunk for memory in ranked.memories]
+    return [memory.chunk for memory in ranking.memories]
 
 
 @overload
@@ -170,7 +170,10 @@ def get_entity_state_tool(
     """
     as_of = StoryPosition(chapter_index, scene_index)
     names = [entity_id] if isinstance(entity_id, str) else entity_id
-    with stores_or_default(stores) as opened, opened.database(require_project_id(project_id)).read() as unit:
+    with (
+        stores_or_default(stores) as opened_stores,
+        opened_stores.database(require_project_id(project_id)).read() as unit,
+    ):
         states = unit.states.snapshots(names, as_of=as_of)
         stated_ids = {state.entity_id for state in states}
         # Reading all entities is dear, and most requests of a chain hold ids alone.
@@ -209,7 +212,10 @@ def get_recent_timeline_tool(
         DatabaseError: When the database fails.
     """
     window = max(0, context_window)
-    with stores_or_default(stores) as opened, opened.database(require_project_id(project_id)).read() as unit:
+    with (
+        stores_or_default(stores) as opened_stores,
+        opened_stores.database(require_project_id(project_id)).read() as unit,
+    ):
         return unit.states.timeline(chapter_index - window, chapter_index + window, as_of=as_of or END_OF_STORY)
 
 
@@ -264,7 +270,7 @@ class StoryMemoryTools:
 
     def rank_story_memory(self, project_id: str, query: str, **filters: Unpack[SearchFilters]) -> RankedMemories:
         """Search as `search_story_memory` does, with scores, retrievers and issues."""
-        return _ranked(self._stores, project_id, query, **filters)
+        return _rank_memories(self._stores, project_id, query, **filters)
 
     def get_entity_states(
         self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition
@@ -322,12 +328,14 @@ class StoryMemoryTools:
             return unit.memories.read_moments(chunk_ids)
 
 
-def _ranked(stores: MemoryStores, project_id: str, query: str, **filters: Unpack[SearchFilters]) -> RankedMemories:
+def _rank_memories(
+    stores: MemoryStores, project_id: str, query: str, **filters: Unpack[SearchFilters]
+) -> RankedMemories:
     """Answer one query, and log the issues of the search."""
-    ranked = ranked_memories(stores, project_id, query, **filters)
-    for issue in ranked.issues:
+    ranking = ranked_memories(stores, project_id, query, **filters)
+    for issue in ranking.issues:
         logger.warning("%s %s: %s", issue.stage, issue.kind, issue.message)
-    return ranked
+    return ranking
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -100,28 +100,28 @@ def build_scene_pipeline(
         return SceneBrief(request=request, context=context_chain.invoke(request))
 
     def write_and_store(brief: SceneBrief) -> SceneOutcome:
-        written = writer.invoke(brief)
-        outcome = _stored(stores, brief, written)
-        return outcome if written.record else _with_extraction(stores, brief.request, outcome, model)
+        written_scene = writer.invoke(brief)
+        outcome = _stored(stores, brief, written_scene)
+        return outcome if written_scene.record else _with_extraction(stores, brief.request, outcome, model)
 
     steps = RunnableLambda(remember).with_config(run_name="remember")
     return steps | RunnableLambda(write_and_store).with_config(run_name="write_and_store")
 
 
-def _stored(stores: MemoryStores, brief: SceneBrief, written: WrittenScene) -> SceneOutcome:
+def _stored(stores: MemoryStores, brief: SceneBrief, written_scene: WrittenScene) -> SceneOutcome:
     request = brief.request
     try:
         result = StoryIngest(stores, request.project_id).store_scene(
             chapter_index=request.chapter_index,
             scene_index=request.scene_index,
-            text=written.scene.content,
-            record=written.record,
+            text=written_scene.scene.content,
+            record=written_scene.record,
         )
     except NovelgenError as error:
         issue = ReportIssue(stage="ingest", kind="not_written", message=str(error))
         logger.error("scene %s of %r was not stored: %s", request.position, request.project_id, error)
-        return SceneOutcome(context=brief.context, scene=written.scene, issues=[issue])
-    return SceneOutcome(context=brief.context, scene=written.scene, ingest=result, issues=list(result.issues))
+        return SceneOutcome(context=brief.context, scene=written_scene.scene, issues=[issue])
+    return SceneOutcome(context=brief.context, scene=written_scene.scene, ingest=result, issues=list(result.issues))
 
 
 def _with_extraction(

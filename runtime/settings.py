@@ -128,15 +128,15 @@ class MemorySettings(ContextSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _gather_flat_settings(cls, given: Any) -> Any:
+    def _gather_flat_settings(cls, given_value: Any) -> Any:
         """Let flat settings override the defaults of their group."""
-        if not isinstance(given, dict):
-            return given
-        flat = {name: value for name, value in given.items() if name in CharacterMemorySettings.model_fields}
+        if not isinstance(given_value, dict):
+            return given_value
+        flat = {name: value for name, value in given_value.items() if name in CharacterMemorySettings.model_fields}
         if not flat:
-            return given
-        told = {name: value for name, value in given.items() if name not in flat}
-        return {**told, "character_memory": {**_as_mapping(told.get("character_memory") or {}), **flat}}
+            return given_value
+        fields = {name: value for name, value in given_value.items() if name not in flat}
+        return {**fields, "character_memory": {**_as_mapping(fields.get("character_memory") or {}), **flat}}
 
 
 def _as_mapping(group: Any) -> dict[str, Any]:
@@ -196,36 +196,36 @@ def grouped_settings(given: Mapping[str, Any], *, other_keywords: Sequence[str] 
         elif name in _OF_MEMORY:
             memory = {**_as_mapping(memory), name: value}
         else:
-            known = [*other_keywords, *NovelgenSettings.model_fields, *_OF_MEMORY]
+            known_names = [*other_keywords, *NovelgenSettings.model_fields, *_OF_MEMORY]
             raise ConfigurationError(
-                f"there is no setting {name!r}{did_you_mean(name, known, likeness=ALIKE) or _all_of(known)}"
+                f"there is no setting {name!r}{did_you_mean(name, known_names, likeness=ALIKE) or _all_of(known_names)}"
             )
     return {**grouped, "memory": memory} if memory else grouped
 
 
-def _with_own_names(given: Mapping[str, Any]) -> dict[str, Any]:
+def _with_own_names(payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return settings with the embedding model where it belongs, which other programs write under the vector store."""
-    memory = given.get("memory")
+    memory = payload.get("memory")
     store = memory.get("vector_store") if isinstance(memory, Mapping) else None
     if not isinstance(memory, Mapping) or not isinstance(store, Mapping) or "embedding_model" not in store:
-        return dict(given)
+        return dict(payload)
     rest = {name: value for name, value in store.items() if name != "embedding_model"}
     model = {"embedding_model": store["embedding_model"]}
-    return {**given, "memory": {**model, **memory, "vector_store": rest}}
+    return {**payload, "memory": {**model, **memory, "vector_store": rest}}
 
 
-def _misspelt_key(given: Mapping[str, Any]) -> str | None:
+def _misspelt_key(payload: Mapping[str, Any]) -> str | None:
     """Return the problem of the first misspelt key, or None.
 
     Keys of nothing that is like a setting may be another program's.
     """
-    for name in given:
+    for name in payload:
         if name in NovelgenSettings.model_fields:
             continue
         if name in _OF_MEMORY:
             return f"{name!r} stands under `memory:`; move it there"
-        if meant := did_you_mean(name, NovelgenSettings.model_fields):
-            return f"there is no setting {name!r}{meant}"
+        if suggestion := did_you_mean(name, NovelgenSettings.model_fields):
+            return f"there is no setting {name!r}{suggestion}"
     return None
 
 
@@ -243,8 +243,8 @@ def _misspelt_variable(names: Iterable[str]) -> str | None:
     return None
 
 
-def _all_of(known: Sequence[str]) -> str:
-    return f"; there are: {', '.join(sorted(known))}"
+def _all_of(known_names: Sequence[str]) -> str:
+    return f"; there are: {', '.join(sorted(known_names))}"
 
 
 _SECRET_SETTINGS = (
@@ -270,8 +270,8 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
         ConfigurationError: When the file is not YAML, a name is misspelt, or a value is of the wrong type or out
             of bounds.
     """
-    told = {name: value for name, value in overrides.items() if value is not None}
-    given = _with_own_names(grouped_settings(told))
+    fields = {name: value for name, value in overrides.items() if value is not None}
+    payload = _with_own_names(grouped_settings(fields))
 
     try:
         in_file = _with_own_names(_content(config_file))
@@ -292,7 +292,7 @@ def load_settings(config_file: Path | None = None, **overrides: Any) -> Novelgen
             ) -> tuple[PydanticBaseSettingsSource, ...]:
                 return (init_settings, env_settings, InitSettingsSource(settings_cls, in_file))
 
-        return NovelgenSettings.model_construct(**dict(FileSettings(**given)))
+        return NovelgenSettings.model_construct(**dict(FileSettings(**payload)))
     except ValidationError as error:
         raise _refusal(error) from None
     except SettingsError as error:
@@ -362,15 +362,15 @@ def _refusal(error: ValidationError) -> ConfigurationError:
             if not (isinstance(annotation, type) and issubclass(annotation, BaseModel)):
                 break
             model = annotation
-        known = _OF_MEMORY if model is MemorySettings else [*model.model_fields]
-        nearest = nearest_name(name, known, likeness=ALIKE)
-        meant = _all_of(known)
+        known_names = _OF_MEMORY if model is MemorySettings else [*model.model_fields]
+        nearest = nearest_name(name, known_names, likeness=ALIKE)
+        suggestion = _all_of(known_names)
         if nearest is not None:
-            meant = f"; did you mean {'.'.join([*group, nearest])!r}?"
-        return ConfigurationError(f"there is no setting {'.'.join([*group, name])!r}{meant}")
+            suggestion = f"; did you mean {'.'.join([*group, nearest])!r}?"
+        return ConfigurationError(f"there is no setting {'.'.join([*group, name])!r}{suggestion}")
     name = ".".join(str(part) for part in first["loc"])
-    told = "what it is" if name.startswith(_SECRET_SETTINGS) else repr(first.get("input"))[:200]
+    text = "what it is" if name.startswith(_SECRET_SETTINGS) else repr(first.get("input"))[:200]
     return ConfigurationError(
-        f"setting {name!r} cannot be {told}: {first['msg']}; "
+        f"setting {name!r} cannot be {text}: {first['msg']}; "
         f"set it in config.yaml or as NOVELGEN_{name.upper().replace('.', '__')}"
     )

@@ -173,7 +173,7 @@ class MemoryStores:
                     with database.project(paths.project_id).read() as unit:
                         unit.projects.require()
                 except errors.UnknownProjectError as error:
-                    raise self._unknown(paths.project_id, error) from error
+                    raise self._unknown_project(paths.project_id, error) from error
                 self._known_projects.add(paths.project_id)
             return database.project(paths.project_id)
 
@@ -204,7 +204,7 @@ class MemoryStores:
                 database = self._open_shared(self.settings.database_url)
             return [project.project_id for project in database.list_projects()]
         folder = self.settings.projects_dir
-        return sorted(each.name for each in folder.iterdir() if self._is_project(each)) if folder.is_dir() else []
+        return sorted(path.name for path in folder.iterdir() if self._is_project(path)) if folder.is_dir() else []
 
     def is_stored(self, project_id: str) -> bool:
         """Whether such a project is stored."""
@@ -248,7 +248,7 @@ class MemoryStores:
         self.require_open()
         paths = self.paths(project_id)
         if self.settings.database_url is None and not (paths.database.exists() or paths.vectors.exists()):
-            raise self._unknown(paths.project_id)
+            raise self._unknown_project(paths.project_id)
         with self._vectors_lock:
             access = self._accesses.get(project_id)
             if access is None:
@@ -402,7 +402,7 @@ class MemoryStores:
         database = self._databases.get(paths.project_id) or self._held.get(paths.project_id)
         if database is None:
             if not create and not paths.database.exists():
-                raise self._unknown(paths.project_id)
+                raise self._unknown_project(paths.project_id)
             database = DatabaseManager.open(paths.database, create=create, clock=self.clock)
         return self._kept_open(paths.project_id, database)
 
@@ -444,12 +444,14 @@ class MemoryStores:
             ) from error
         return index_id
 
-    def _unknown(self, project_id: str, cause: errors.UnknownProjectError | None = None) -> errors.UnknownProjectError:
+    def _unknown_project(
+        self, project_id: str, cause: errors.UnknownProjectError | None = None
+    ) -> errors.UnknownProjectError:
         others = self._others_in_database(project_id)
         if others:
-            named = ", ".join(map(repr, others))
+            name = ", ".join(map(repr, others))
             return errors.ForeignDatabaseError(
-                f"the database in the folder of project {project_id!r} is that of {named}, as in a copied or renamed "
+                f"the database in the folder of project {project_id!r} is that of {name}, as in a copied or renamed "
                 "folder; give the folder its name back, and copy a project by "
                 f"`novelgen export {others[0]} FOLDER` and `novelgen import FOLDER --project {project_id}`"
             )
@@ -458,10 +460,10 @@ class MemoryStores:
                 f"nothing of project {project_id!r} is stored yet; run `novelgen ingest {project_id}`"
             )
         if cause is not None:
-            return errors.UnknownProjectError(f"{cause}{self._meant(project_id)}")
+            return errors.UnknownProjectError(f"{cause}{self._suggest_project(project_id)}")
         return errors.UnknownProjectError(
             f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; create it first, or name "
-            f"another folder of projects (--projects-dir){self._meant(project_id)}"
+            f"another folder of projects (--projects-dir){self._suggest_project(project_id)}"
         )
 
     def _others_in_database(self, project_id: str) -> list[str]:
@@ -469,15 +471,15 @@ class MemoryStores:
         database = None if self.settings.database_url else self._databases.get(project_id)
         if database is None:
             return []
-        stored = [project.project_id for project in database.list_projects()]
-        return [] if project_id in stored else stored
+        stored_ids = [project.project_id for project in database.list_projects()]
+        return [] if project_id in stored_ids else stored_ids
 
-    def _meant(self, project_id: str) -> str:
+    def _suggest_project(self, project_id: str) -> str:
         """Suggest the project with the most similar id."""
         projects_dir = self.settings.projects_dir
-        folders = [each.name for each in projects_dir.iterdir()] if projects_dir.is_dir() else []
-        known = {*self.project_ids(), *folders} - {project_id}
-        return did_you_mean(project_id, sorted(known), likeness=LIKE_PROJECT_ID)
+        folders = [path.name for path in projects_dir.iterdir()] if projects_dir.is_dir() else []
+        known_ids = {*self.project_ids(), *folders} - {project_id}
+        return did_you_mean(project_id, sorted(known_ids), likeness=LIKE_PROJECT_ID)
 
     def _remove_index(self, project_id: str, database: ProjectDatabase | None) -> None:
         """Remove an index from its store, unless an embedded one has an owner."""
@@ -526,5 +528,5 @@ def stores_or_default(stores: MemoryStores | None) -> Iterator[MemoryStores]:
     if stores is not None:
         yield stores
         return
-    with MemoryStores(load_settings()) as opened:
-        yield opened
+    with MemoryStores(load_settings()) as opened_stores:
+        yield opened_stores

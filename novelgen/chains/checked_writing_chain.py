@@ -62,17 +62,19 @@ def repair_lines(issues: Sequence[ContinuityIssue]) -> str:
 def repaired_text(answer: ModelPassages, text: str) -> str:
     """Return a draft with the passages of an answer in their places."""
     finder = QuoteFinder(text, min_characters=SHORTEST_PASSAGE)
-    placed: list[tuple[Span, str]] = []
-    for each in answer.passages:
-        new = scrub_text(each.new)
-        span = _exact(each.old, text) or finder.find(each.old)
-        is_free = span is not None and all(span.end <= other.start or other.end <= span.start for other, _ in placed)
+    placed_spans: list[tuple[Span, str]] = []
+    for model_passage in answer.passages:
+        new = scrub_text(model_passage.new)
+        span = _exact(model_passage.old, text) or finder.find(model_passage.old)
+        is_free = span is not None and all(
+            span.end <= other.start or other.end <= span.start for other, _ in placed_spans
+        )
         if span is not None and is_free and text[span.start : span.end] != new:
-            placed.append((span, new))
-    if not placed:
+            placed_spans.append((span, new))
+    if not placed_spans:
         raise UnusableAnswerError("ungrounded", "none of its passages stands in the draft and changes it")
     repaired = text
-    for span, new in sorted(placed, reverse=True):
+    for span, new in sorted(placed_spans, reverse=True):
         repaired = repaired[: span.start] + new + repaired[span.end :]
     if not repaired.strip():
         raise UnusableAnswerError("empty", "it leaves nothing of the draft")
@@ -106,12 +108,12 @@ class WrittenDraft(BaseModel):
 
     @field_validator("draft", mode="before")
     @classmethod
-    def _text_of(cls, given: Any) -> Any:
-        if isinstance(given, BaseMessage):
-            return str(given.text)
-        if isinstance(given, GeneratedScene):
-            return given.content
-        return given["content"] if isinstance(given, Mapping) and "content" in given else given
+    def _text_of(cls, value: Any) -> Any:
+        if isinstance(value, BaseMessage):
+            return str(value.text)
+        if isinstance(value, GeneratedScene):
+            return value.content
+        return value["content"] if isinstance(value, Mapping) and "content" in value else value
 
 
 class CheckedWriting(BaseModel):
@@ -160,30 +162,32 @@ class CheckedWritingChain(StepwiseChain[WritingInput, CheckedWriting]):
             | RunnableLambda(self._repaired).with_config(run_name="repair_draft")
         )
 
-    def _checked(self, given: WritingInput) -> tuple[WrittenDraft, CheckedWriting]:
-        written = WrittenDraft.model_validate(given)
-        return written, CheckedWriting(draft=written.draft, written=written.draft, check=self._check(written))
+    def _checked(self, value: WritingInput) -> tuple[WrittenDraft, CheckedWriting]:
+        written_draft = WrittenDraft.model_validate(value)
+        return written_draft, CheckedWriting(
+            draft=written_draft.draft, written=written_draft.draft, check=self._check(written_draft)
+        )
 
     def _repaired(self, before: tuple[WrittenDraft, CheckedWriting]) -> CheckedWriting:
-        written, checked = before
+        written_draft, checked = before
         if self._question is None or not checked.check.issues:
             return checked
-        language = _language_of(written, checked.check)
+        language = _language_of(written_draft, checked.check)
         text, work = self._question.answer(
             language,
             {
-                "place": _place_text(written, language),
+                "place": _place_text(written_draft, language),
                 "findings": repair_lines(checked.check.issues),
-                "draft": as_data_lines(written.draft).strip(),
+                "draft": as_data_lines(written_draft.draft).strip(),
             },
-            accept=lambda answer: repaired_text(answer, written.draft),
+            accept=lambda answer: repaired_text(answer, written_draft.draft),
             timeout_s=self._timeout_s,
             failure="the draft was not repaired",
         )
         del work["elapsed_s"]
         if text is None:
             return checked.model_copy(update=work)
-        again = self._check(written.model_copy(update={"draft": text}))
+        again = self._check(written_draft.model_copy(update={"draft": text}))
         work["first_check"] = checked.check
         reason = _why_not_kept(checked.check, again)
         if reason:
@@ -207,7 +211,7 @@ def check_after_writing(
 
 def _why_not_kept(before: DraftCheck, after: DraftCheck) -> str:
     """Return the reason for rejecting a repaired draft, or an empty text."""
-    failed = {each.stage for each in after.report.issues} - {each.stage for each in before.report.issues}
+    failed = {issue.stage for issue in after.report.issues} - {issue.stage for issue in before.report.issues}
     if failed:
         # Fewer findings of half a check say nothing.
         return f"its check failed in {', '.join(sorted(failed))}"
@@ -217,17 +221,17 @@ def _why_not_kept(before: DraftCheck, after: DraftCheck) -> str:
 
 
 def _weight(issues: Sequence[ContinuityIssue]) -> int:
-    return sum(_WEIGHTS[each.severity] for each in issues)
+    return sum(_WEIGHTS[finding.severity] for finding in issues)
 
 
-def _language_of(written: WrittenDraft, check: DraftCheck) -> StoryLanguage:
-    return stated_language(check.language or "") or story_language(written.draft)
+def _language_of(written_draft: WrittenDraft, check: DraftCheck) -> StoryLanguage:
+    return stated_language(check.language or "") or story_language(written_draft.draft)
 
 
-def _place_text(written: WrittenDraft, language: StoryLanguage) -> str:
-    place = place_in_words(written.chapter_index, written.scene_index, language)
-    if written.scene_plan is None:
+def _place_text(written_draft: WrittenDraft, language: StoryLanguage) -> str:
+    place = place_in_words(written_draft.chapter_index, written_draft.scene_index, language)
+    if written_draft.scene_plan is None:
         return place
-    plan = written.scene_plan
-    told = " | ".join(as_data(part) for part in (plan.location, plan.purpose, *plan.key_actions) if part.strip())
-    return f"{place}\n{told}" if told else place
+    plan = written_draft.scene_plan
+    text = " | ".join(as_data(part) for part in (plan.location, plan.purpose, *plan.key_actions) if part.strip())
+    return f"{place}\n{text}" if text else place

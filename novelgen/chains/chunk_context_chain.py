@@ -62,15 +62,15 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
             | RunnableLambda(_choose).with_config(run_name="select")
         )
 
-    def _find_names(self, given: ChunkInput) -> _Run:
-        request = ChunkContextRequest.model_validate(given)
+    def _find_names(self, value: ChunkInput) -> _Run:
+        request = ChunkContextRequest.model_validate(value)
         require_project_id(request.project_id)
         outcomes, issues = self._outlines(request)
         story: StoryOutline | None = outcomes["outline"]
         chapter = outcomes.get("outline_of_chapter")
         if request.scene_index is None and request.chapter_index is not None:
             begins_with_zero = story is not None and any(
-                each.chapter_index == request.chapter_index for each in story.scenes
+                scene.chapter_index == request.chapter_index for scene in story.scenes
             )
             if story is None or begins_with_zero:
                 request = request.model_copy(update={"scene_index": 0})
@@ -85,18 +85,18 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
             into=request.to,
         )
         language = request.language or (story.language if story else "") or story_language(request.text)
-        known = tuple(story.entities) if story is not None else ()
-        run = _Run(request, language=language, mentions=tuple(mentions), known=known)
+        known_entities = tuple(story.entities) if story is not None else ()
+        run = _Run(request, language=language, mentions=tuple(mentions), known=known_entities)
         return run.with_issues(*issues)
 
     def _outlines(
         self, request: ChunkContextRequest
     ) -> tuple[dict[str, StoryOutline | None], list[ReportIssue | None]]:
         """Read the story where the text begins, and where it is over."""
-        read = partial(self._memory.outline, request.project_id)
-        calls: dict[str, Callable[[], StoryOutline]] = {"outline": partial(read, as_of=request.position)}
+        loaded_partial = partial(self._memory.outline, request.project_id)
+        calls: dict[str, Callable[[], StoryOutline]] = {"outline": partial(loaded_partial, as_of=request.position)}
         if request.chapter_index is not None:
-            calls["outline_of_chapter"] = partial(read, as_of=request.end)
+            calls["outline_of_chapter"] = partial(loaded_partial, as_of=request.end)
         outcomes = run_concurrently(calls, timeouts_s=dict.fromkeys(calls, self._timeout_s))
         issues = [
             stepwise_chain.issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)
@@ -106,23 +106,23 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
 
     def _retrieve(self, run: _Run) -> _Run:
         deadline = Deadline.after(self._timeout_s, stage="retrieval")
-        asked = chunk_memories.chunk_search(run.request, run.mentions, timeout_s=deadline.share("search").remaining_s)
-        if not asked.queries or not run.request.limit:
+        request = chunk_memories.chunk_search(run.request, run.mentions, timeout_s=deadline.share("search").remaining_s)
+        if not request.queries or not run.request.limit:
             return run
-        calls: dict[str, Callable[[], SearchResult]] = {"search": partial(self._memory.search, asked)}
+        calls: dict[str, Callable[[], SearchResult]] = {"search": partial(self._memory.search, request)}
         outcome = run_concurrently(calls, timeouts_s={"search": deadline.remaining_s})["search"]
         issue = stepwise_chain.issue_of("search", outcome, propagate_bugs=self._propagate_bugs)
         search: SearchResult = outcome.value or SearchResult()
-        stepwise_chain.trace_retrievers(asked, search)
+        stepwise_chain.trace_retrievers(request, search)
         run = replace(run, found=stepwise_chain.untraced_search(search)).with_issues(issue, *search.issues)
         return self._with_read_moments(run, deadline)
 
     def _with_read_moments(self, run: _Run, deadline: Deadline) -> _Run:
         """Return the memories with the times of their last reads, where needed."""
-        memory, found = self._memory, run.found.value.candidates
-        if run.request.priority == "score" or not found or not isinstance(memory, ReadMoments):
+        memory, candidates = self._memory, run.found.value.candidates
+        if run.request.priority == "score" or not candidates or not isinstance(memory, ReadMoments):
             return run
-        names = [each.chunk.chunk_id for each in found]
+        names = [candidate.chunk.chunk_id for candidate in candidates]
         calls = {"read_moments": partial(memory.read_moments, run.request.project_id, names)}
         outcome = run_concurrently(calls, timeouts_s={"read_moments": deadline.remaining_s})["read_moments"]
         issue = stepwise_chain.issue_of("read_moments", outcome, propagate_bugs=self._propagate_bugs)

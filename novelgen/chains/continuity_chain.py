@@ -119,7 +119,7 @@ class _Run:
 
 
 Shape = TypeVar("Shape", bound=BaseModel)
-Read = TypeVar("Read")
+Reading = TypeVar("Reading")
 
 
 class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
@@ -149,12 +149,12 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         )
         super().__init__(RunnableLambda(self._in_parts).with_config(run_name="check_parts"))
 
-    def _in_parts(self, given: ContinuityInput, config: RunnableConfig) -> ModelCheck:
+    def _in_parts(self, value: ContinuityInput, config: RunnableConfig) -> ModelCheck:
         """Check a draft, part by part where it is long.
 
         A model that reads too much at once overlooks details.
         """
-        request = given if isinstance(given, ContinuityRequest) else ContinuityRequest(**given)
+        request = value if isinstance(value, ContinuityRequest) else ContinuityRequest(**value)
         as_of = request.story.as_of
         require_size(request.draft.text, f"the draft of scene {as_of.scene_index} of chapter {as_of.chapter_index}")
         deadline = Deadline.after(self._timeout_s)
@@ -163,7 +163,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         for window in windows[:MAX_PARTS]:
             part = replace(request, draft=part_of(request.draft, window.start, window.end))
             run = self._steps_of_a_part.invoke(_Run(part, deadline, ModelCheck(), is_whole=len(windows) == 1), config)
-            issues = [moved(each, by=window.start) for each in run.check.issues]
+            issues = [moved(finding, by=window.start) for finding in run.check.issues]
             checks.append(run.check.model_copy(update={"issues": issues}))
             if run.is_refused:
                 break
@@ -199,7 +199,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             return run
         request = run.request
         reader = judging.FindingReader(request.draft, request.story, run.exhibits.by_number())
-        read = self._asked(
+        read_parts = self._ask_question(
             run,
             self._judge,
             {
@@ -211,11 +211,11 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             stage=JUDGE_STAGE,
             share=JUDGE_SHARE,
             accept=lambda answer: (len(answer.contradictions), reader.read(answer)),
-            told="no model judged the draft",
+            text="no model judged the draft",
         )
-        if read is not None:
+        if read_parts is not None:
             run.check.is_judged = True
-            run.check.candidates, run.check.issues = read
+            run.check.candidates, run.check.issues = read_parts
             run.check.dropped = dict(reader.dropped)
         return run
 
@@ -223,7 +223,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         issues, request = run.check.issues, run.request
         if run.is_refused or not issues:
             return run
-        look = self._asked(
+        look = self._ask_question(
             run,
             self._looker,
             {
@@ -234,7 +234,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             stage=SECOND_LOOK_STAGE,
             share=1.0,
             accept=lambda answer: judging.read_verdicts(answer, issues),
-            told="nobody looked at the findings again, only sure ones are kept",
+            text="nobody looked at the findings again, only sure ones are kept",
         )
         if look is None:
             look = judging.without_second_look(issues)
@@ -244,7 +244,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         run.keep(look)
         return run
 
-    def _asked(
+    def _ask_question(
         self,
         run: _Run,
         question: Question[Shape],
@@ -252,24 +252,24 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         *,
         stage: str,
         share: float,
-        accept: Callable[[Shape], Read],
-        told: str,
-    ) -> Read | None:
+        accept: Callable[[Shape], Reading],
+        text: str,
+    ) -> Reading | None:
         """Ask for one answer with one repair, and report a failure."""
         story = run.request.story
         conversation = question.begin(share * run.deadline.remaining_s)
-        read: Read | None = None
+        reading: Reading | None = None
         try:
             values = {**values, "place": prompt_lists.place_text(run.request.draft, story)}
-            read = question.ask(conversation, story.language, values, accept=accept)
+            reading = question.ask(conversation, story.language, values, accept=accept)
         except (ModelError, DeadlineExceededError) as error:
-            run.failed(stage, error, told)
+            run.failed(stage, error, text)
         check = run.check
         check.report_issues += conversation.issues(stage)
         check.model_calls += conversation.requests
         check.usage = check.usage.plus(conversation.usage)
         check.timings_s[stage] = conversation.work()["elapsed_s"]
-        return read
+        return reading
 
 
 def _question(model: BaseChatModel, shape: type[Shape], prompt: str, stage: str, *, key: str) -> Question[Shape]:
@@ -290,17 +290,19 @@ def joined_checks(checks: Sequence[ModelCheck]) -> ModelCheck:
         return checks[0]
     dropped: Counter[str] = Counter()
     timings_s: Counter[str] = Counter()
-    for each in checks:
-        dropped.update(each.dropped)
-        timings_s.update(each.timings_s)
+    for model_check in checks:
+        dropped.update(model_check.dropped)
+        timings_s.update(model_check.timings_s)
     return ModelCheck(
-        issues=merge_issues(issue for each in checks for issue in each.issues),
-        is_judged=any(each.is_judged for each in checks),
-        evidence=list({(one.source_id, one.text): one for each in checks for one in each.evidence}.values()),
-        candidates=sum(each.candidates for each in checks),
+        issues=merge_issues(issue for model_check in checks for issue in model_check.issues),
+        is_judged=any(model_check.is_judged for model_check in checks),
+        evidence=list(
+            {(one.source_id, one.text): one for model_check in checks for one in model_check.evidence}.values()
+        ),
+        candidates=sum(model_check.candidates for model_check in checks),
         dropped=dict(dropped),
-        report_issues=[issue for each in checks for issue in each.report_issues],
+        report_issues=[issue for model_check in checks for issue in model_check.report_issues],
         timings_s=dict(timings_s),
-        model_calls=sum(each.model_calls for each in checks),
-        usage=total_usage(each.usage for each in checks),
+        model_calls=sum(model_check.model_calls for model_check in checks),
+        usage=total_usage(model_check.usage for model_check in checks),
     )

@@ -190,18 +190,18 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             | RunnableLambda(self._write).with_config(run_name="write")
         )
 
-    def _configured(self, config: RunnableConfig | None, asked: ContextInput) -> RunnableConfig:
+    def _configured(self, config: RunnableConfig | None, request: ContextInput) -> RunnableConfig:
         """Add the run's tag and place to the metadata of the config."""
-        given = super()._configured(config, asked)
+        value = super()._configured(config, request)
         return {
-            **given,
-            "tags": [*(given.get("tags") or ()), TRACE_TAG],
-            "metadata": {**_place_of(asked), **(given.get("metadata") or {})},
+            **value,
+            "tags": [*(value.get("tags") or ()), TRACE_TAG],
+            "metadata": {**_place_of(request), **(value.get("metadata") or {})},
         }
 
-    def _begin(self, given: ContextInput) -> ContextRun:
+    def _begin(self, value: ContextInput) -> ContextRun:
         try:
-            request = MemoryContextRequest.model_validate(given)
+            request = MemoryContextRequest.model_validate(value)
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             if not first["loc"] and isinstance(reason := first.get("ctx", {}).get("error"), ValueError):
@@ -219,11 +219,11 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         deadline = Deadline.after(self._settings.chain_timeout_s, stage="context")
         run = ContextRun(request, started_s=time.monotonic(), deadline=deadline)
         run = run.with_issues(*self._known_issues, *_of_another_scene(request), *_of_foreign_fields(request))
-        read = answers.checked(
+        read_function = answers.checked(
             "outline", partial(self._memory.outline, request.project_id, as_of=request.position), StoryOutline
         )
         timeout_s = self._stage(run.deadline, "outline").remaining_s
-        outcome = run_concurrently({"outline": read}, timeouts_s={"outline": timeout_s})["outline"]
+        outcome = run_concurrently({"outline": read_function}, timeouts_s={"outline": timeout_s})["outline"]
         run = run.with_timings({"outline": outcome.elapsed_s})
         if isinstance(outcome.error, UnknownProjectError):
             # One issue says so, and nothing is looked up.
@@ -231,37 +231,37 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             return replace(run.with_issues(issue), is_unknown_project=True)
         outline = outcome.value
         if outline is not None:
-            shown = f"{len(outline.scenes)} scenes, {len(outline.entities)} entities"
-            run = replace(run, story=stepwise_chain.Untraced(outline, shown))
+            shown_text = f"{len(outline.scenes)} scenes, {len(outline.entities)} entities"
+            run = replace(run, story=stepwise_chain.Untraced(outline, shown_text))
         return run.with_issues(self._issue("outline", outcome))
 
     def _plan(self, run: ContextRun) -> ContextRun:
         started_s = time.monotonic()
-        unread: list[ReportIssue] = []
-        planned = scene_planning.plan_scene(
+        unread_issues: list[ReportIssue] = []
+        planned_plan = scene_planning.plan_scene(
             run.request,
             run.outline,
             planner=self._planner,
-            recall=partial(self._recall, run, unread),
+            recall=partial(self._recall, run, unread_issues),
             takes_names=self._takes_names,
         )
-        run = replace(run, plan=planned.plan, deadline=run.deadline.later(planned.model_time_s))
-        run = run.with_issues(*unread)
+        run = replace(run, plan=planned_plan.plan, deadline=run.deadline.later(planned_plan.model_time_s))
+        run = run.with_issues(*unread_issues)
         if self._planner is not None:
-            run = run.with_timings({"model": planned.model_time_s})
-        if self._settings.planner_rounds > 1 and planned.plan.planner.used == "llm":
-            run = self._plan_on(run, planned)
+            run = run.with_timings({"model": planned_plan.model_time_s})
+        if self._settings.planner_rounds > 1 and planned_plan.plan.planner.used == "llm":
+            run = self._plan_on(run, planned_plan)
         run = run.with_timings({"plan": time.monotonic() - started_s})
         run = self._with_names_of_text(run)
         point_of_view, issue = decided_point_of_view(run.request, run.plan, run.outline, self._settings.knowledge)
         return replace(run.with_issues(*run.plan.issues, issue), point_of_view=point_of_view)
 
     def _recall(
-        self, run: ContextRun, unread: list[ReportIssue], entity_ids: Sequence[str]
+        self, run: ContextRun, unread_issues: list[ReportIssue], entity_ids: Sequence[str]
     ) -> tuple[StoryRecap, Sequence[EntityStateSnapshot]]:
         """Read the planner's additional material, and report unreadable parts in `unread`."""
         request = run.request
-        told = StoryRecap(
+        story_recap = StoryRecap(
             scenes=scene_planning.known_story(request, run.outline).scenes[-scene_planning.RECENT_SCENES :]
         )
         reads: dict[str, Callable[[], Any]] = {}
@@ -273,23 +273,23 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             reads["states"] = answers.checked_states("get_entity_states", states)
         timeout_s = self._stage(run.deadline, "recap").remaining_s
         outcomes = run_concurrently(reads, timeouts_s=dict.fromkeys(reads, timeout_s))
-        unread += filter(None, (self._issue("plan", outcome) for outcome in outcomes.values()))
+        unread_issues += filter(None, (self._issue("plan", outcome) for outcome in outcomes.values()))
         values = {name: stepwise_chain.value_of(outcome) for name, outcome in outcomes.items()}
-        return values.get("recap") or told, values.get("states") or ()
+        return values.get("recap") or story_recap, values.get("states") or ()
 
-    def _plan_on(self, run: ContextRun, planned: scene_planning.PlannedScene) -> ContextRun:
+    def _plan_on(self, run: ContextRun, planned_plan: scene_planning.PlannedScene) -> ContextRun:
         """Let the model see the first hits and plan again.
 
         A failure keeps the first round's plan.
         """
-        asked = self._search_request(run, self._stage(run.deadline, "first_hits"))
-        run, found = self._called(run, "first_hits", self._search(asked), of="plan")
-        if found is None or self._planner is None:
+        request = self._search_request(run, self._stage(run.deadline, "first_hits"))
+        run, result = self._call_tool(run, "first_hits", self._search(request), of="plan")
+        if result is None or self._planner is None:
             return run
         further = scene_planning.plan_on(
-            planned, run.request, run.outline, planner=self._planner, found=found, takes_names=self._takes_names
+            planned_plan, run.request, run.outline, planner=self._planner, found=result, takes_names=self._takes_names
         )
-        took_s = further.model_time_s - planned.model_time_s
+        took_s = further.model_time_s - planned_plan.model_time_s
         run = replace(run, plan=further.plan, deadline=run.deadline.later(took_s))
         return run.with_timings({"model": further.model_time_s})
 
@@ -300,8 +300,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             return run
         request = run.request
         look = partial(memory.names_in_text, request.project_id, names, as_of=request.position)
-        run, found = self._called(run, "names", answers.checked("names_in_text", look, dict), of="names")
-        return run if found is None else replace(run, plan=scene_planning.with_names_of_text(run.plan, found))
+        run, results = self._call_tool(run, "names", answers.checked("names_in_text", look, dict), of="names")
+        return run if results is None else replace(run, plan=scene_planning.with_names_of_text(run.plan, results))
 
     def _retrieve(self, run: ContextRun) -> ContextRun:
         if run.is_unknown_project:
@@ -314,20 +314,20 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         # A memory that does not know the story, or could not tell it, is asked by the names of plan and cast.
         is_by_name = self._takes_names or run.outline is None
         deadline = self._stage(run.deadline, "retrieval")
-        asked = self._search_request(run, deadline.share("search"))
+        requested_request = self._search_request(run, deadline.share("search"))
         beside = self._reads_of_knowledge(run, state_ids)
         beside_s = deadline.share("knowledge").remaining_s
         # The scene whose end the context shows, where there is room for it and the memory gives texts.
         last_scene = scene_before(story.scenes, run.point_of_view, as_of=request.position)
         ends: dict[str, Callable[[], Any]] = {}
         if last_scene is not None and self._tokens_of("left_off") and isinstance(self._memory, protocol.SceneTexts):
-            read = partial(self._memory.scene_text, request.project_id, *story_place(last_scene))
-            ends["left_off"] = answers.checked("scene_text", partial(read, as_of=request.position), str)
+            loaded_partial = partial(self._memory.scene_text, request.project_id, *story_place(last_scene))
+            ends["left_off"] = answers.checked("scene_text", partial(loaded_partial, as_of=request.position), str)
         outcomes = run_concurrently(
             {
                 **beside,
                 **ends,
-                "search": self._search(asked),
+                "search": self._search(requested_request),
                 "states": self._states_by_name(request) if is_by_name else self._states(request, state_ids),
                 "timeline": answers.checked_states(
                     "get_recent_timeline",
@@ -350,7 +350,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         run = run.with_issues(*(self._issue(stage, outcome) for stage, outcome in outcomes.items()))
         values = {stage: stepwise_chain.value_of(outcome) for stage, outcome in outcomes.items()}
         search = values["search"] or run.search
-        stepwise_chain.trace_retrievers(asked, search)
+        stepwise_chain.trace_retrievers(requested_request, search)
         if is_by_name:
             run = _with_entities(run, values["states"] or {})
             values["states"] = list((values["states"] or {}).values())
@@ -361,14 +361,14 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             timeline=values["timeline"] or (),
         )
 
-    def _search(self, asked: SearchRequest) -> Callable[[], SearchResult]:
-        return answers.checked_search(partial(self._memory.search, asked))
+    def _search(self, request: SearchRequest) -> Callable[[], SearchResult]:
+        return answers.checked_search(partial(self._memory.search, request))
 
     def _states(
         self, request: MemoryContextRequest, entity_ids: Sequence[str]
     ) -> Callable[[], list[EntityStateSnapshot]]:
-        read = partial(self._memory.get_entity_states, request.project_id, entity_ids, as_of=request.position)
-        return answers.checked_states("get_entity_states", read)
+        loaded_partial = partial(self._memory.get_entity_states, request.project_id, entity_ids, as_of=request.position)
+        return answers.checked_states("get_entity_states", loaded_partial)
 
     def _states_by_name(self, request: MemoryContextRequest) -> Callable[[], dict[str, EntityStateSnapshot]]:
         names = scene_planning.names_for_states(request, limit=self._settings.max_states)
@@ -387,11 +387,11 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             message = f"the text of scene {place} is not stored, so that the context does not show how it ended"
             return run.with_issues(ReportIssue(stage="left_off", kind="unavailable", message=message))
         tokens = self._tokens_of("left_off")
-        ended = left_off(scene, outcome.value, budget_tokens=tokens, count_tokens=self._count_tokens)
-        if ended is None:
+        ended_omission = left_off(scene, outcome.value, budget_tokens=tokens, count_tokens=self._count_tokens)
+        if ended_omission is None:
             message = f"the last sentence of scene {place} does not fit the {tokens} tokens of its share"
             return run.with_issues(ReportIssue(stage="left_off", kind="over_limit", message=message))
-        return replace(run, left_off=ended)
+        return replace(run, left_off=ended_omission)
 
     def _reads_of_knowledge(self, run: ContextRun, state_ids: Sequence[str]) -> dict[str, Callable[[], Any]]:
         """Return the reads for character knowledge, none for a plan without names."""
@@ -429,7 +429,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         view = run.point_of_view
         if view is None or view.mode == "mark":
             return run
-        told = (
+        text = (
             "everything but their own state and feelings is left out, for nothing else can be shown to be known to them"
             if view.mode == "exclude"
             else "nothing is set apart"
@@ -437,18 +437,18 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         issue = ReportIssue(
             stage="knowledge",
             kind="degraded",
-            message=f"who knows what could not be told, so that of the point of view {view.name!r} {told}",
+            message=f"who knows what could not be told, so that of the point of view {view.name!r} {text}",
         )
         mode = "exclude" if view.mode == "exclude" else "mark"
         return replace(run.with_issues(issue), point_of_view=view.model_copy(update={"mode": mode}))
 
     def _cast(self, run: ContextRun) -> list[str]:
         """Return the characters of the plan, including its point of view."""
-        types = {each.entity_id: each.entity_type for each in run.outline.entities} if run.outline else {}
-        named = [each for each in run.plan.entity_ids if each not in run.plan.inferred_ids]
+        types = {entity.entity_id: entity.entity_type for entity in run.outline.entities} if run.outline else {}
+        named_ids = [entity_id for entity_id in run.plan.entity_ids if entity_id not in run.plan.inferred_ids]
         pov_id = run.point_of_view.character_id if run.point_of_view else None
-        ids = dict.fromkeys([*named, *([pov_id] if pov_id else [])])
-        return [each for each in ids if types.get(each) == "character"]
+        ids = dict.fromkeys([*named_ids, *([pov_id] if pov_id else [])])
+        return [other_id for other_id in ids if types.get(other_id) == "character"]
 
     def _cut(self, run: ContextRun) -> tuple[ContextRun, PointOfViewCut | None]:
         """Divide the results by the point of view's knowledge, within a time limit."""
@@ -456,7 +456,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if view is None or view.mode == "mark":
             return run, None
         knowledge = run.knowledge.value
-        cut = PointOfViewCut(
+        view_cut = PointOfViewCut(
             found=FoundStory(
                 scene_planning.known_story(run.request, run.outline), run.search, run.states, run.timeline
             ),
@@ -465,15 +465,15 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             changes=run.changes.value,
             request=run.request,
         )
-        run, unknown = self._called(run, "knowers", cut.counted, of="knowledge")
-        if unknown is None:
+        run, unknown_counts = self._call_tool(run, "knowers", view_cut.counted, of="knowledge")
+        if unknown_counts is None:
             run = self._without_knowledge(replace(run, knowledge=NO_KNOWLEDGE))
-            return run, None if view.mode == "separate" else replace(cut, view=None)
-        return replace(run, point_of_view=view.model_copy(update={"unknown": unknown})), cut
+            return run, None if view.mode == "separate" else replace(view_cut, view=None)
+        return replace(run, point_of_view=view.model_copy(update={"unknown": unknown_counts})), view_cut
 
     def _assemble(self, run: ContextRun) -> SceneMemoryContext:
-        run, cut = self._cut(run)
-        run, cut, selection = self._select(run, cut)
+        run, view_cut = self._cut(run)
+        run, view_cut, selection = self._select(run, view_cut)
         started_s = time.monotonic()
         context = assemble_context(
             run.request,
@@ -486,7 +486,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             count_tokens=self._count_tokens,
             timestamp=self._clock(),
             point_of_view=run.point_of_view,
-            cut=cut,
+            cut=view_cut,
             left_off=run.left_off,
             first_ids=selection.chunk_ids if selection else (),
         )
@@ -494,79 +494,84 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             context = _with_report(context, selector=selection.report)
         run = run.with_timings({"select": time.monotonic() - started_s})
         run, context = self._with_knowers(run, context)
-        if cut is not None:
+        if view_cut is not None:
             run = _without_quotes(run)
             context = _with_report(context, planner=run.plan.planner)
         # Of the second scene of a story the end of the first tells what went before.
         is_told = not self._tokens_of("story_so_far") or run.outline is None or len(run.outline.scenes) < 2
-        if run.left_off is not None and cut is None and not context.story_so_far and not is_told:
+        if run.left_off is not None and view_cut is None and not context.story_so_far and not is_told:
             message = "nothing that is stored tells the scenes before in short, or it does not fit its share"
             run = run.with_issues(ReportIssue(stage="story_so_far", kind="unavailable", message=message))
         run = run.with_timings({"total": time.monotonic() - run.started_s})
         return _with_report(context, issues=list(run.issues), timings_s=run.timings_s)
 
     def _select(
-        self, run: ContextRun, cut: PointOfViewCut | None
+        self, run: ContextRun, view_cut: PointOfViewCut | None
     ) -> tuple[ContextRun, PointOfViewCut | None, ModelSelection | None]:
         """Let the model choose from what may be told of the story before the scene; what it chose is found, too."""
         request, settings = run.request, self._settings
         chosen_by = request.selector or settings.selector or ("model" if self._selector else "rules")
         if chosen_by != "model" or run.is_unknown_project:
-            return run, cut, None
+            return run, view_cut, None
         if self._selector is None:
             message = "no chat model is configured, so that the rules chose the memories; set model, or selector: rules"
-            return run.with_issues(ReportIssue(stage="select", kind="unavailable", message=message)), cut, None
-        run, listed = self._memory_list(run, cut)
-        if not listed.lines:
-            return run, cut, None
-        story = cut.known.outline if cut else scene_planning.known_story(request, run.outline)
+            return run.with_issues(ReportIssue(stage="select", kind="unavailable", message=message)), view_cut, None
+        run, listed_memory_list = self._memory_list(run, view_cut)
+        if not listed_memory_list.lines:
+            return run, view_cut, None
+        story = view_cut.known.outline if view_cut else scene_planning.known_story(request, run.outline)
         started_s = time.monotonic()
         selection = self._selector.select(
-            request, listed, open_loops=story.open_loops, language=language_of(request, story)
+            request, listed_memory_list, open_loops=story.open_loops, language=language_of(request, story)
         )
         took_s = time.monotonic() - started_s
         run = replace(run, deadline=run.deadline.later(took_s)).with_timings({"selector": took_s})
         run = run.with_issues(*selection.issues)
         found_ids = {candidate.chunk.chunk_id for candidate in run.search.candidates}
         chosen_ids = set(selection.chunk_ids) - found_ids
-        chosen = tuple(each for each in listed.candidates if each.chunk.chunk_id in chosen_ids)
-        if not chosen:
-            return run, cut, selection
-        search = replace(run.search, candidates=(*run.search.candidates, *chosen))
+        chosen_candidates = tuple(
+            candidate for candidate in listed_memory_list.candidates if candidate.chunk.chunk_id in chosen_ids
+        )
+        if not chosen_candidates:
+            return run, view_cut, selection
+        search = replace(run.search, candidates=(*run.search.candidates, *chosen_candidates))
         run = replace(run, found=stepwise_chain.untraced_search(search))
-        return run, cut and replace(cut, found=replace(cut.found, search=search)), selection
+        return run, view_cut and replace(view_cut, found=replace(view_cut.found, search=search)), selection
 
-    def _memory_list(self, run: ContextRun, cut: PointOfViewCut | None) -> tuple[ContextRun, MemoryList]:
+    def _memory_list(self, run: ContextRun, view_cut: PointOfViewCut | None) -> tuple[ContextRun, MemoryList]:
         """Return the list of all memories before the scene, or of the best that the search found."""
         request, settings, memory = run.request, self._settings, self._memory
         budget_tokens, count_tokens = settings.selector_tokens, self._count_tokens
         if isinstance(memory, protocol.ListedMemories):
-            read = partial(
+            loaded_partial = partial(
                 memory.memories_before,
                 request.project_id,
                 as_of=request.position,
                 most=budget_tokens // LEAST_LINE_TOKENS,
             )
-            run, memories = self._called(
-                run, "memory_list", lambda: answers.read_list("memories_before", read(), StoryMemoryChunk), of="select"
+            run, memories = self._call_tool(
+                run,
+                "memory_list",
+                lambda: answers.read_list("memories_before", loaded_partial(), StoryMemoryChunk),
+                of="select",
             )
-            found = {candidate.chunk.chunk_id: candidate for candidate in run.search.candidates}
-            stored = [found.get(chunk.chunk_id) or Candidate(chunk) for chunk in memories or ()]
-            candidates = admitted_candidates(SearchResult(candidates=tuple(stored)), request)
-            candidates = cut.known_candidates(candidates) if cut else candidates
+            candidates_by_id = {candidate.chunk.chunk_id: candidate for candidate in run.search.candidates}
+            stored_candidates = [candidates_by_id.get(chunk.chunk_id) or Candidate(chunk) for chunk in memories or ()]
+            candidates = admitted_candidates(SearchResult(candidates=tuple(stored_candidates)), request)
+            candidates = view_cut.known_candidates(candidates) if view_cut else candidates
             candidates.sort(key=lambda candidate: story_place(candidate.chunk))
             whole = whole_list(candidates, budget_tokens=budget_tokens, count_tokens=count_tokens)
             if candidates and whole is not None:
                 return run, whole
-        search = cut.known.search if cut else run.search
+        search = view_cut.known.search if view_cut else run.search
         scene = selection_scene(scene_planning.known_story(request, run.outline), run.plan, search)
-        ranked = [
+        ranked_candidates = [
             candidate
             for candidate in rank_candidates(admitted_candidates(search, request), scene, weights=settings.weights)
             if candidate.chunk.content_type in DISTILLED_TYPES
         ]
         most = settings.selector_candidates
-        return run, best_list(ranked, budget_tokens=budget_tokens, most=most, count_tokens=count_tokens)
+        return run, best_list(ranked_candidates, budget_tokens=budget_tokens, most=most, count_tokens=count_tokens)
 
     def _with_knowers(self, run: ContextRun, context: SceneMemoryContext) -> tuple[ContextRun, SceneMemoryContext]:
         """Add the planned characters that know a memory to its receipt."""
@@ -574,7 +579,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if knowledge is None or not cast or context.report is None:
             return run, context
         mark = partial(marked_items, context.report.items, context.relevant_memories, cast, knowledge)
-        run, items = self._called(run, "knowers", mark, of="knowledge")
+        run, items = self._call_tool(run, "knowers", mark, of="knowledge")
         return run, context if items is None else _with_report(context, items=items)
 
     def _write(self, context: SceneMemoryContext) -> SceneMemoryContext:
@@ -603,7 +608,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             timeout_s=deadline.remaining_s,
         )
 
-    def _called(
+    def _call_tool(
         self, run: ContextRun, name: str, call: Callable[[], stepwise_chain.T], *, of: str
     ) -> tuple[ContextRun, stepwise_chain.T | None]:
         """Call one tool within its share of the time.
@@ -683,18 +688,18 @@ def _with_entities(run: ContextRun, states: Mapping[str, EntityStateSnapshot]) -
     for entity_id in scene_planning.referenced_ids(states.values()):
         names.setdefault(entity_id, (entity_id, ""))
     entities = [
-        Entity.model_validate({"entity_id": each, "entity_type": kind if kind in types else "term", "name": name})
-        for each, (name, kind) in names.items()
+        Entity.model_validate({"entity_id": other_name, "entity_type": kind if kind in types else "term", "name": name})
+        for other_name, (name, kind) in names.items()
     ]
     story = scene_planning.known_story(run.request, run.outline).model_copy(update={"entities": entities})
     plan = scene_planning.with_known_ids(run.plan, {name: state.entity_id for name, state in states.items()})
     return replace(run, story=stepwise_chain.Untraced(story, f"{len(entities)} entities by name"), plan=plan)
 
 
-def _place_of(asked: object) -> dict[str, Any]:
+def _place_of(request: object) -> dict[str, Any]:
     """The project and place of a request as metadata, as far as it has them: it is not validated yet."""
-    given = dict(asked) if isinstance(asked, MemoryContextRequest | Mapping) else {}
-    return {name: given[name] for name in ("project_id", "chapter_index", "scene_index") if name in given}
+    payload = dict(request) if isinstance(request, MemoryContextRequest | Mapping) else {}
+    return {name: payload[name] for name in ("project_id", "chapter_index", "scene_index") if name in payload}
 
 
 def _of_foreign_fields(request: MemoryContextRequest) -> list[ReportIssue]:
@@ -727,14 +732,14 @@ def _without_quotes(run: ContextRun) -> ContextRun:
     planner = run.plan.planner
     if not planner.prompt_tokens:
         return run
-    told = planner.reason.partition(":")[0]
+    text = planner.reason.partition(":")[0]
     issues = tuple(
         issue.model_copy(update={"message": issue.message.partition(":")[0]})
         if issue.stage == "plan" and issue.kind != "unresolved"
         else issue
         for issue in run.issues
     )
-    plan = run.plan.model_copy(update={"planner": planner.model_copy(update={"reason": told})})
+    plan = run.plan.model_copy(update={"planner": planner.model_copy(update={"reason": text})})
     return replace(run, plan=plan, issues=issues)
 
 

@@ -57,16 +57,16 @@ class ModelReranker(BaseDocumentCompressor):
             )
             for number, document in enumerate(documents)
         ]
-        listed = MemoryList(
+        listed_memory_list = MemoryList(
             tuple(map(Candidate, chunks)),
             tuple(memory_line(number, chunk, estimate_tokens) for number, chunk in enumerate(chunks, start=1)),
         )
         plan = ScenePlan(purpose=query)
         request = MemoryContextRequest(project_id="documents", chapter_index=1, scene_index=1, scene_plan=plan)
         selection = ModelSelector(self.model, timeout_s=self.timeout_s).select(
-            request, listed, open_loops=(), language="zh" if has_cjk(query) else "en"
+            request, listed_memory_list, open_loops=(), language="zh" if has_cjk(query) else "en"
         )
         for issue in selection.issues:
             logger.warning("the documents keep their order: %s", issue.message)
-        chosen = [documents[int(chunk_id)] for chunk_id in selection.chunk_ids] or list(documents)
-        return chosen[: self.top_n]
+        chosen_documents = [documents[int(chunk_id)] for chunk_id in selection.chunk_ids] or list(documents)
+        return chosen_documents[: self.top_n]

@@ -42,11 +42,13 @@ class ShortFormsRequest(BaseModel):
 
     def numbered(self) -> dict[str, RecordedMemory]:
         """Return the memories by the numbers that they have in the prompt."""
-        return {f"M{number}": each for number, each in enumerate(self.memories, start=1)}
+        return {f"M{number}": memory for number, memory in enumerate(self.memories, start=1)}
 
     def values(self) -> dict[str, str]:
         """Return the variables of the prompt."""
-        lines = [piped(number, as_data(each.content), as_data(each.short)) for number, each in self.numbered().items()]
+        lines = [
+            piped(number, as_data(memory.content), as_data(memory.short)) for number, memory in self.numbered().items()
+        ]
         return {"memories": "\n".join(lines)}
 
 
@@ -65,17 +67,17 @@ class ModelShorts(answers.ModelPart):
 
 def accepted_shorts(answer: ModelShorts, *, request: ShortFormsRequest) -> dict[str, str]:
     """Return the short forms that stand, by memory_id: short enough, and without a name that the memory has not."""
-    numbered = request.numbered()
-    found = {
-        numbered[number].memory_id: each.short
-        for each in answer.shorts
-        if (number := each.id.strip().upper()) in numbered
-        and 0 < len(each.short) <= SHORT_FORM_LIMIT
-        and _says_no_more(each.short, numbered[number], request.names)
+    numbered_memories_by_id = request.numbered()
+    matches = {
+        numbered_memories_by_id[number].memory_id: model_short.short
+        for model_short in answer.shorts
+        if (number := model_short.id.strip().upper()) in numbered_memories_by_id
+        and 0 < len(model_short.short) <= SHORT_FORM_LIMIT
+        and _says_no_more(model_short.short, numbered_memories_by_id[number], request.names)
     }
-    if request.memories and not found:
+    if request.memories and not matches:
         raise answers.UnusableAnswerError("ungrounded", "no short form fits its memory")
-    return found
+    return matches
 
 
 def _says_no_more(short: str, memory: RecordedMemory, names: Sequence[str]) -> bool:
@@ -134,8 +136,8 @@ class SummaryChain(StepwiseChain[SummaryRequest | Mapping[str, Any], SummaryResu
         )
         super().__init__(RunnableLambda(self._written))
 
-    def _written(self, given: SummaryRequest | Mapping[str, Any]) -> SummaryResult:
-        request = SummaryRequest.model_validate(given)
+    def _written(self, value: SummaryRequest | Mapping[str, Any]) -> SummaryResult:
+        request = SummaryRequest.model_validate(value)
 
         def accepted(answer: ModelSummary) -> str:
             text = answers.whole_sentences(answer.summary, field="summary", max_tokens=SUMMARY_TOKENS)
@@ -204,8 +206,8 @@ class SceneSummaryChain(StepwiseChain[SceneSummaryRequest | Mapping[str, Any], S
         self._question.parser = _BulletsParser(pydantic_object=ModelBullets, keys=("summary",))
         super().__init__(RunnableLambda(self._summed_up))
 
-    def _summed_up(self, given: SceneSummaryRequest | Mapping[str, Any]) -> SceneSummaryResult:
-        request = SceneSummaryRequest.model_validate(given)
+    def _summed_up(self, value: SceneSummaryRequest | Mapping[str, Any]) -> SceneSummaryResult:
+        request = SceneSummaryRequest.model_validate(value)
         if len(request.text) > MAX_SCENE_CHARACTERS:
             message = f"a scene of {len(request.text)} characters is too long for one summary; cut it into scenes"
             logger.warning("%s", message)
@@ -225,21 +227,23 @@ class SceneSummaryChain(StepwiseChain[SceneSummaryRequest | Mapping[str, Any], S
 
 
 def _accepted_bullets(answer: ModelBullets, *, request: SceneSummaryRequest) -> list[str]:
-    said = [each.strip().lstrip("-•* ") for each in answer.summary if each.strip()]
-    if not any(each[-1:] in SENTENCE_ENDS for each in said):
+    statements = [item.strip().lstrip("-•* ") for item in answer.summary if item.strip()]
+    if not any(word[-1:] in SENTENCE_ENDS for word in statements):
         # Whoever ends none of its bullets with a stop writes so; where only one lacks it, it was cut off.
-        said = [each + ("。" if story_language(request.text) == "zh" else ".") for each in said if each]
+        statements = [item + ("。" if story_language(request.text) == "zh" else ".") for item in statements if item]
     bullets = [
-        answers.whole_sentences(each, field=f"summary[{index}]", max_tokens=BULLET_TOKENS)
-        for index, each in enumerate(dict.fromkeys(said))
+        answers.whole_sentences(key, field=f"summary[{index}]", max_tokens=BULLET_TOKENS)
+        for index, key in enumerate(dict.fromkeys(statements))
     ]
     sentences = sum(bool(request.text[span.start : span.end].strip()) for span in split_sentences(request.text))
-    wanted = min(MIN_BULLETS, request.max_bullets, sentences)
-    if len(bullets) < wanted:
-        raise answers.UnusableAnswerError("empty", f"summary has {len(bullets)} bullets and needs {wanted} or more")
-    kept = bullets[: request.max_bullets]
-    answers.require_grounded(" ".join(kept), shown=request.text, names=())
-    return kept
+    wanted_count = min(MIN_BULLETS, request.max_bullets, sentences)
+    if len(bullets) < wanted_count:
+        raise answers.UnusableAnswerError(
+            "empty", f"summary has {len(bullets)} bullets and needs {wanted_count} or more"
+        )
+    kept_names = bullets[: request.max_bullets]
+    answers.require_grounded(" ".join(kept_names), shown=request.text, names=())
+    return kept_names
 
 
 class ConsolidationRequest(BaseModel):
@@ -280,8 +284,8 @@ class ConsolidationChain(StepwiseChain[ConsolidationRequest | Mapping[str, Any],
             )
         super().__init__(RunnableLambda(self._consolidated))
 
-    def _consolidated(self, given: ConsolidationRequest | Mapping[str, Any]) -> ConsolidationResult:
-        request = ConsolidationRequest.model_validate(given)
+    def _consolidated(self, value: ConsolidationRequest | Mapping[str, Any]) -> ConsolidationResult:
+        request = ConsolidationRequest.model_validate(value)
         extract = consolidation.extractive_text(request.sources)
         if self._question is None:
             return ConsolidationResult(text=extract)
@@ -331,8 +335,8 @@ class ChapterPassChain(StepwiseChain[chapter_reading.ChapterRequest | Mapping[st
         """Estimate the tokens of the prompt that a chapter makes."""
         return self._question.prompt_tokens(request.language, self._lists(request).texts)
 
-    def _reconciled(self, given: chapter_reading.ChapterRequest | Mapping[str, Any]) -> ChapterPassResult:
-        request = chapter_reading.ChapterRequest.model_validate(given)
+    def _reconciled(self, value: chapter_reading.ChapterRequest | Mapping[str, Any]) -> ChapterPassResult:
+        request = chapter_reading.ChapterRequest.model_validate(value)
         lists = self._lists(request)
         reading, work = self._question.answer(
             request.language,
@@ -367,8 +371,8 @@ class ShortFormsChain(StepwiseChain[ShortFormsRequest | Mapping[str, Any], Short
         """Estimate the tokens of the prompt that a scene's memories make."""
         return self._question.prompt_tokens(request.language, request.values())
 
-    def _rewritten(self, given: ShortFormsRequest | Mapping[str, Any]) -> ShortFormsResult:
-        request = ShortFormsRequest.model_validate(given)
+    def _rewritten(self, value: ShortFormsRequest | Mapping[str, Any]) -> ShortFormsResult:
+        request = ShortFormsRequest.model_validate(value)
         if not request.memories:
             return ShortFormsResult(status="done", shorts={})
         conversation = self._question.begin(self._timeout_s)

@@ -35,7 +35,7 @@ MIN_BULLETS = 3
 
 MAX_SO_FAR_TOKENS = 200
 
-_GIVEN: Mapping[StoryLanguage, tuple[str, str]] = {
+_GIVEN_LABELS: Mapping[StoryLanguage, tuple[str, str]] = {
     "en": ("the parts before told: ", "already remembered of them: "),
     "zh": ("前面各部分的内容：", "已经从中记下的："),
 }
@@ -147,16 +147,16 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         """Estimate the tokens of each part's first prompt for the present story."""
         request = SceneRecordRequest.model_validate(given)
         so_far = SceneSoFar.on_entering(request)
-        found = []
+        prompt_tokenses = []
         for part in self._cut(request):
             lists, values = self._values(part, so_far)
             tokens = self._question.prompt_tokens(request.told_in, values)
-            listed = sum(map(estimate_tokens, lists.texts.values()))
-            found.append(PromptTokens(all=tokens, lists=listed, text=estimate_tokens(part.text)))
-        return found
+            listed_count = sum(map(estimate_tokens, lists.texts.values()))
+            prompt_tokenses.append(PromptTokens(all=tokens, lists=listed_count, text=estimate_tokens(part.text)))
+        return prompt_tokenses
 
-    def _read(self, given: RecordInput) -> ReadScene:
-        request = SceneRecordRequest.model_validate(given)
+    def _read(self, value: RecordInput) -> ReadScene:
+        request = SceneRecordRequest.model_validate(value)
         parts = self._cut(request)
         conversation = self._question.begin(self._timeout_s)
         so_far = SceneSoFar.on_entering(request)
@@ -165,7 +165,7 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         error: ModelError | DeadlineExceededError | None = None
         try:
             for part in parts:
-                answer = self._asked(part, so_far, conversation)
+                answer = self._ask_part(part, so_far, conversation)
                 reading = answer_reading.interpreted(part, so_far, answer)
                 if answer_reading.is_worth_asking(reading.unplaced):
                     answer = self._asked_again(part, so_far, answer, reading, conversation)
@@ -178,14 +178,14 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         issues = tuple(conversation.issues(answer_reading.STAGE))
         return ReadScene(request, parts, conversation.work(), tuple(answers), tuple(readings), error, issues)
 
-    def _asked(
+    def _ask_part(
         self, part: ScenePart, so_far: SceneSoFar, conversation: JsonConversation[ModelSceneRecord]
     ) -> answer_reading.WindowAnswer:
         """Let the model read a part, with at most one call to repair a bad answer."""
         lists, values = self._values(part, so_far)
         language = so_far.request.told_in
         example = ModelSceneRecord.model_validate_json(read_prompt_example(PROMPT, language))
-        said = self._question.ask(
+        record = self._question.ask(
             conversation,
             language,
             values,
@@ -197,7 +197,10 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
             ),
         )
         return answer_reading.WindowAnswer(
-            said, lists=lists, shortage=lists.shortage(), proposed={each.temporary_id: each for each in so_far.proposed}
+            record,
+            lists=lists,
+            shortage=lists.shortage(),
+            proposed={entity.temporary_id: entity for entity in so_far.proposed},
         )
 
     def _asked_again(
@@ -216,18 +219,18 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         except (ModelError, DeadlineExceededError) as error:
             logger.info("what could not be placed stays out: %s", error)
             return answer
-        merged = answer_reading.with_corrections(answer.said, correction, reading.unplaced)
-        still_unplaced = answer_reading.interpreted(part, so_far, replace(answer, said=merged)).unplaced
-        return replace(answer, said=answer_reading.without_replaced(merged, answer.said, still_unplaced))
+        merged_record = answer_reading.with_corrections(answer.said, correction, reading.unplaced)
+        still_unplaced = answer_reading.interpreted(part, so_far, replace(answer, said=merged_record)).unplaced
+        return replace(answer, said=answer_reading.without_replaced(merged_record, answer.said, still_unplaced))
 
     def _values(self, part: ScenePart, so_far: SceneSoFar) -> tuple[PromptLists, dict[str, str]]:
         """Return the prompt's lists and, for later parts, the earlier results."""
         request, language = so_far.request, so_far.request.told_in
         lists = chosen_lists(part.text, so_far, language=language, max_tokens=self._list_tokens)
         values = request.values_of(part, language)
-        for label, given in zip(_GIVEN[language], (so_far.summary, so_far.remembered), strict=True):
-            if given and part.parts > 1:
-                values["place"] += "\n" + as_data(label + _last_that_fit(given, MAX_SO_FAR_TOKENS))
+        for label, given_names in zip(_GIVEN_LABELS[language], (so_far.summary, so_far.remembered), strict=True):
+            if given_names and part.parts > 1:
+                values["place"] += "\n" + as_data(label + _last_that_fit(given_names, MAX_SO_FAR_TOKENS))
         most = request.max_bullets
         bullets = f"{MIN_BULLETS}-{most}" if most > MIN_BULLETS else str(most)
         return lists, {**values, **lists.texts, "bullets": bullets, "max_memories": str(MAX_MEMORIES)}
@@ -235,14 +238,14 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
 
 def _last_that_fit(texts: Sequence[str], max_tokens: int) -> str:
     """Return the latest of several texts that fit."""
-    kept: list[str] = []
-    spent = 0
+    kept_texts: list[str] = []
+    used_tokens = 0
     for text in reversed(texts):
-        spent += line_tokens(text)
-        if kept and spent > max_tokens:
+        used_tokens += line_tokens(text)
+        if kept_texts and used_tokens > max_tokens:
             break
-        kept.insert(0, text)
-    return " / ".join(kept)
+        kept_texts.insert(0, text)
+    return " / ".join(kept_texts)
 
 
 WINDOWS_AT_ONCE = 2
@@ -294,45 +297,45 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
         """Estimate the tokens of the first prompt of each part of a scene."""
         request = knowledge_reading.SceneKnowledgeRequest.model_validate(given)
         tokens = []
-        for part, asked in _with_memories(request, self._cut(request)):
-            lists = knowledge_reading.knowledge_lists(request, asked, max_tokens=self._earlier_tokens)
+        for part, memories in _with_memories(request, self._cut(request)):
+            lists = knowledge_reading.knowledge_lists(request, memories, max_tokens=self._earlier_tokens)
             values = {**request.values_of(part, request.language), **lists.texts}
             tokens.append(self._question.prompt_tokens(request.language, values))
         return tokens
 
-    def _read(self, given: KnowledgeInput) -> SceneKnowledgeResult:
-        request = knowledge_reading.SceneKnowledgeRequest.model_validate(given)
+    def _read(self, value: KnowledgeInput) -> SceneKnowledgeResult:
+        request = knowledge_reading.SceneKnowledgeRequest.model_validate(value)
         parts = self._cut(request)
         conversation = self._question.begin(self._timeout_s)
-        read = knowledge_reading.SceneKnowledge()
+        knowledge = knowledge_reading.SceneKnowledge()
         try:
-            for part, asked in _with_memories(request, parts):
-                read = read.plus(self._asked(request, part, asked, conversation))
+            for part, memories in _with_memories(request, parts):
+                knowledge = knowledge.plus(self._ask_part(request, part, memories, conversation))
         except (ModelError, DeadlineExceededError) as error:
             place = f"scene {request.scene_index} of chapter {request.chapter_index}"
             logger.warning("%s was not read for who knows what: %s", place, error)
-            told = failure_fields(error, stage=knowledge_reading.KNOWLEDGE_STAGE)
-            told["issues"] = [*read.issues, *told["issues"]]
-            return SceneKnowledgeResult(windows=len(parts), **told, **conversation.work())
+            fields = failure_fields(error, stage=knowledge_reading.KNOWLEDGE_STAGE)
+            fields["issues"] = [*knowledge.issues, *fields["issues"]]
+            return SceneKnowledgeResult(windows=len(parts), **fields, **conversation.work())
         return SceneKnowledgeResult(
             status="done",
-            knowledge=read,
+            knowledge=knowledge,
             windows=len(parts),
-            issues=[*conversation.issues(knowledge_reading.KNOWLEDGE_STAGE), *read.issues],
+            issues=[*conversation.issues(knowledge_reading.KNOWLEDGE_STAGE), *knowledge.issues],
             **conversation.work(),
         )
 
-    def _asked(
+    def _ask_part(
         self,
         request: knowledge_reading.SceneKnowledgeRequest,
         part: ScenePart,
-        asked: Sequence[PromptMemory],
+        memories: Sequence[PromptMemory],
         conversation: JsonConversation[knowledge_reading.ModelSceneKnowledge],
     ) -> knowledge_reading.SceneKnowledge:
-        lists = knowledge_reading.knowledge_lists(request, asked, max_tokens=self._earlier_tokens)
-        present = [each.entity.entity_id for each in request.cast if each.is_present]
+        lists = knowledge_reading.knowledge_lists(request, memories, max_tokens=self._earlier_tokens)
+        present = [member.entity.entity_id for member in request.cast if member.is_present]
         references = References(
-            [each.entity for each in request.cast],
+            [member.entity for member in request.cast],
             shown_ids=lists.shown_ids,
             present_ids=present,
             stand_ins=request.stand_ins,
@@ -342,22 +345,22 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
             reader = knowledge_reading.KnowledgeAnswerReader(
                 Placer(references),
                 lists.memory_ids,
-                asked={each.memory_id: each.entities for each in asked},
+                asked={memory.memory_id: memory.entities for memory in memories},
                 present=present,
                 text=f"{part.context}\n{part.text}",
             )
             return reader.read(answer)
 
         values = {**request.values_of(part, request.language), **lists.texts}
-        read = self._question.ask(conversation, request.language, values, accept=accepted)
+        knowledge = self._question.ask(conversation, request.language, values, accept=accepted)
         if not (left_out := lists.left_out["memories"]):
-            return read
+            return knowledge
         message = (
             f"the prompt had no room for {left_out} earlier memories within {self._earlier_tokens} tokens;"
             " memory.summarization.prompt_list_tokens gives more"
         )
         issue = ReportIssue(stage=knowledge_reading.KNOWLEDGE_STAGE, kind="over_limit", message=message)
-        return read.model_copy(update={"issues": [issue, *read.issues]})
+        return knowledge.model_copy(update={"issues": [issue, *knowledge.issues]})
 
 
 def _with_memories(
@@ -369,9 +372,9 @@ def _with_memories(
     """
     text = scrub_text(request.text)
     finder = QuoteFinder(text)
-    asked: list[list[PromptMemory]] = [[] for _ in parts]
+    memorieses: list[list[PromptMemory]] = [[] for _ in parts]
     for memory in request.memories if parts else ():
         proof = finder.find(memory.evidence)
         at = proof.start if proof else len(text)
-        asked[next((number for number, part in enumerate(parts) if at < part.end), len(parts) - 1)].append(memory)
-    return list(zip(parts, asked, strict=True))
+        memorieses[next((number for number, part in enumerate(parts) if at < part.end), len(parts) - 1)].append(memory)
+    return list(zip(parts, memorieses, strict=True))

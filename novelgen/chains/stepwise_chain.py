@@ -42,31 +42,31 @@ def value_of(outcome: CallOutcome[Any]) -> Any:
 
 def logged(*issues: ReportIssue | None) -> tuple[ReportIssue, ...]:
     """Return issues, each logged once, here."""
-    found = tuple(issue for issue in issues if issue is not None)
-    for issue in found:
+    matching_issues = tuple(issue for issue in issues if issue is not None)
+    for issue in matching_issues:
         # What waits for `novelgen index` waits by choice, and stands in the context itself.
         level = logging.INFO if (issue.stage, issue.kind) == ("index", "stale") else logging.WARNING
         logger.log(level, "%s %s: %s", issue.stage, issue.kind, issue.message)
-    return found
+    return matching_issues
 
 
-Given = TypeVar("Given")
+Input = TypeVar("Input")
 Built = TypeVar("Built")
 
 
-class WholeInput(Runnable[Given, Built]):
+class WholeInput(Runnable[Input, Built]):
     """A step that needs its whole input: where a chain is streamed, mappings that come in pieces are put together.
 
     A planner in front of it streams a mapping key by key, and a key's value as it grows. LangChain adds pieces up by
     `+`, which mappings do not have, and would go on with the last piece alone.
     """
 
-    def transform(self, input: Iterator[Given], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Built]:
+    def transform(self, input: Iterator[Input], config: RunnableConfig | None = None, **kwargs: Any) -> Iterator[Built]:
         """Yield the result for the whole input as one chunk."""
         yield self.invoke(reduce(_with_piece, input), config, **kwargs)
 
     async def atransform(
-        self, input: AsyncIterator[Given], config: RunnableConfig | None = None, **kwargs: Any
+        self, input: AsyncIterator[Input], config: RunnableConfig | None = None, **kwargs: Any
     ) -> AsyncIterator[Built]:
         """Do the same without blocking the event loop."""
         pieces = [piece async for piece in input]
@@ -82,28 +82,28 @@ def _with_piece(whole: Any, piece: Any) -> Any:
         return piece
 
 
-class StoryStep(WholeInput[Given, Built], RunnableLambda[Given, Built]):
+class StoryStep(WholeInput[Input, Built], RunnableLambda[Input, Built]):
     """A function of a story as a step of a chain."""
 
 
-class StepwiseChain(WholeInput[Given, Built]):
+class StepwiseChain(WholeInput[Input, Built]):
     """A chain of named steps that is itself a Runnable (`invoke`, `ainvoke`, `batch`, `with_retry`, `|`)."""
 
-    def __init__(self, steps: Runnable[Given, Built]) -> None:
+    def __init__(self, steps: Runnable[Input, Built]) -> None:
         self._steps = steps
 
-    def invoke(self, input: Given, config: RunnableConfig | None = None, **kwargs: Any) -> Built:
+    def invoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Built:
         """Run the steps once."""
         return self._steps.invoke(input, self._configured(config, input), **kwargs)
 
-    async def ainvoke(self, input: Given, config: RunnableConfig | None = None, **kwargs: Any) -> Built:
+    async def ainvoke(self, input: Input, config: RunnableConfig | None = None, **kwargs: Any) -> Built:
         """Run in a worker thread without blocking the event loop."""
         return await self._steps.ainvoke(input, self._configured(config, input), **kwargs)
 
-    def _configured(self, config: RunnableConfig | None, asked: Given) -> RunnableConfig:
+    def _configured(self, config: RunnableConfig | None, request: Input) -> RunnableConfig:
         """Return the caller's configuration, with the chain's name where the caller gave none."""
-        given = config or {}
-        return {**given, "run_name": given.get("run_name") or self.get_name()}
+        value = config or {}
+        return {**value, "run_name": value.get("run_name") or self.get_name()}
 
 
 T = TypeVar("T")
@@ -146,12 +146,14 @@ def trace_retrievers(request: SearchRequest, search: SearchResult) -> None:
     side by side, so that their seconds are in the output and not in the run's own duration.
     """
     for retriever, output in retriever_summaries(search).items():
-        asked = {
+        requested_fields = {
             "queries": [query.text for query in request.queries],
             "entity_ids": request.entity_ids,
             "as_of": str(request.as_of),
         }
-        RunnableLambda(partial(_told, output)).invoke(asked, {"run_name": f"arm_{retriever}", "tags": ["arm"]})
+        RunnableLambda(partial(_pass_output, output)).invoke(
+            requested_fields, {"run_name": f"arm_{retriever}", "tags": ["arm"]}
+        )
 
 
 def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
@@ -159,14 +161,14 @@ def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
     ranks: dict[str, dict[str, int]] = {}
     for candidate in search.candidates:
         for hit in candidate.hits:
-            found = ranks.setdefault(hit.retriever, {})
+            found_counts = ranks.setdefault(hit.retriever, {})
             chunk_id = candidate.chunk.chunk_id
-            found[chunk_id] = min(hit.rank, found.get(chunk_id, hit.rank))
+            found_counts[chunk_id] = min(hit.rank, found_counts.get(chunk_id, hit.rank))
     timed = {name.removeprefix("arm_") for name in search.timings_s if name.startswith("arm_")}
     return {
         retriever: {
-            "candidates": len(found := ranks.get(retriever, {})),
-            "best": sorted(found, key=lambda chunk_id: (found[chunk_id], chunk_id))[:MAX_SHOWN_IDS],
+            "candidates": len(found_counts := ranks.get(retriever, {})),
+            "best": sorted(found_counts, key=lambda chunk_id: (found_counts[chunk_id], chunk_id))[:MAX_SHOWN_IDS],
             "elapsed_s": search.timings_s.get(f"arm_{retriever}"),
             "issues": [f"{issue.kind}: {issue.message}" for issue in search.issues if issue.stage == retriever],
         }
@@ -174,5 +176,5 @@ def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
     }
 
 
-def _told(output: Mapping[str, Any], _: object) -> Mapping[str, Any]:
+def _pass_output(output: Mapping[str, Any], _: object) -> Mapping[str, Any]:
     return output

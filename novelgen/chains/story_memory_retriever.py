@@ -55,7 +55,7 @@ class StoryMemoryRetriever(BaseRetriever):
             return []
         # A memory of one's own need not know of relevance.
         bound: dict[str, Any] = {"min_relevance": self.min_relevance} if self.min_relevance else {}
-        found = self.memory.search_story_memory(
+        memories = self.memory.search_story_memory(
             self.project_id,
             query,
             entities=self.entities or None,
@@ -65,13 +65,13 @@ class StoryMemoryRetriever(BaseRetriever):
             as_of=as_of or self.as_of,
             **bound,
         )
-        return [document_of(chunk) for chunk in found]
+        return [document_of(chunk) for chunk in memories]
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **asked: Any
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **asked_value: Any
     ) -> list[Document]:
         search = self._get_relevant_documents
-        return await run_in_executor(None, search, query, run_manager=run_manager.get_sync(), **asked)
+        return await run_in_executor(None, search, query, run_manager=run_manager.get_sync(), **asked_value)
 
 
 def document_of(chunk: StoryMemoryChunk) -> Document:
@@ -101,5 +101,5 @@ def document_of(chunk: StoryMemoryChunk) -> Document:
     )
     metadata["entities"] = list(chunk.entities_mentioned)
     if chunk.attached_to:
-        metadata["attached_to"] = [each.model_dump() for each in chunk.attached_to]
+        metadata["attached_to"] = [attachment.model_dump() for attachment in chunk.attached_to]
     return Document(chunk.content, id=chunk.chunk_id, metadata=metadata)

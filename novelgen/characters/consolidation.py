@@ -36,7 +36,7 @@ def consolidation_groups(
 ) -> list[Sources]:
     """Choose a character's memories for consolidation."""
     live = int(view.live.sum())
-    wanted = settings.consolidate_target if target is None else target
+    wanted_count = settings.consolidate_target if target is None else target
     if live <= (settings.max_memories_before_consolidate if target is None else target):
         return []
     free = [place for place in np.flatnonzero(view.live).tolist() if _may_go(mind, view, place, settings)]
@@ -55,15 +55,15 @@ def consolidation_groups(
     groups: list[Sources] = []
     for days in SPANS_DAYS:
         # Each group of n takes n - 1 away, so that more must be offered than are to go.
-        count, gone = live - wanted, 0
+        count, gone_count = live - wanted_count, 0
         while True:
             groups = _grouped(mind, view, lightest[:count], days=days)
-            gone = sum(len(group) - 1 for group in groups)
-            if gone >= live - wanted:
+            gone_count = sum(len(group) - 1 for group in groups)
+            if gone_count >= live - wanted_count:
                 return groups
             if count >= len(lightest):
                 break
-            count = min(len(lightest), count + max(1, live - wanted - gone))
+            count = min(len(lightest), count + max(1, live - wanted_count - gone_count))
     return groups
 
 
@@ -83,14 +83,16 @@ def consolidated_memory(
         character_id=last.character_id,
         content=text,
         short=short,
-        event_type=_common((each.event_type for each in sources), ""),
+        event_type=_common((memory.event_type for memory in sources), ""),
         importance=settings.consolidated_importance,
         tier="important",
-        participants=list(dict.fromkeys(each for source in sources for each in source.participants)),
-        location=_common((each.location for each in sources), ""),
+        participants=list(
+            dict.fromkeys(participant_id for source in sources for participant_id in source.participants)
+        ),
+        location=_common((memory.location for memory in sources), ""),
         # The first-hand and the second-hand are never put together, so that all learnt alike.
-        how=_common((each.how for each in sources), "own_doing"),
-        heard_from=_common((each.heard_from for each in sources), None),
+        how=_common((memory.how for memory in sources), "own_doing"),
+        heard_from=_common((memory.heard_from for memory in sources), None),
         event_id=memory_id,
         session=last.session,
         turn=last.turn,
@@ -98,15 +100,15 @@ def consolidated_memory(
         known_session=last.known_session,
         known_turn=last.known_turn,
         known_at=last.known_at,
-        stands_for=[each.memory_id for each in sources],
+        stands_for=[memory.memory_id for memory in sources],
         created_at=created_at,
     )
 
 
 def _common(values: Iterable[Value], other: Value) -> Value:
     """Return the common value, or a fallback where values differ."""
-    found = set(values)
-    return found.pop() if len(found) == 1 else other
+    matching_values = set(values)
+    return matching_values.pop() if len(matching_values) == 1 else other
 
 
 def _may_go(mind: Mind, view: View, place: int, settings: CharacterMemorySettings) -> bool:
@@ -123,12 +125,13 @@ def _may_go(mind: Mind, view: View, place: int, settings: CharacterMemorySetting
 
 def _grouped(mind: Mind, view: View, places: Sequence[int], *, days: int) -> list[Sources]:
     """Assign each memory to the first fitting group of its days and topic."""
-    known = mind.vectors[mind.has_vector]
-    centre = known.mean(axis=0) if len(known) else np.zeros(mind.vectors.shape[1], np.float32)
+    known_vectors = mind.vectors[mind.has_vector]
+    centre = known_vectors.mean(axis=0) if len(known_vectors) else np.zeros(mind.vectors.shape[1], np.float32)
     level = float(np.dot(centre, centre))
-    folded = {place: mind.memories[place].content.casefold() for place in places}
+    folded_values = {place: mind.memories[place].content.casefold() for place in places}
     trigrams = {
-        place: {text[start : start + 3] for start in range(max(1, len(text) - 2))} for place, text in folded.items()
+        place: {text[start : start + 3] for start in range(max(1, len(text) - 2))}
+        for place, text in folded_values.items()
     }
 
     def share_topic(one: int, other: int) -> bool:
@@ -157,10 +160,10 @@ def _grouped(mind: Mind, view: View, places: Sequence[int], *, days: int) -> lis
             of_day.append([place])
         else:
             group.append(place)
-    found = [
-        tuple(sorted((mind.memories[place] for place in group), key=lambda each: each.known_at))
+    memorieses = [
+        tuple(sorted((mind.memories[place] for place in group), key=lambda memory: memory.known_at))
         for of_day in groups.values()
         for group in of_day
         if len(group) > 1
     ]
-    return sorted(found, key=lambda group: group[-1].known_at)
+    return sorted(memorieses, key=lambda group: group[-1].known_at)

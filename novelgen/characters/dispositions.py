@@ -106,7 +106,7 @@ def folded_disposition(changes: Iterable[DispositionChange]) -> Disposition:
 
 def require_dimensions(given: Mapping[str, Any]) -> dict[str, int]:
     """Return changes or values of dimensions as whole numbers."""
-    found: dict[str, int] = {}
+    found_counts: dict[str, int] = {}
     for name, value in given.items():
         dimension = str(name).removesuffix("_change")
         if dimension not in DIMENSION_RANGES:
@@ -116,8 +116,8 @@ def require_dimensions(given: Mapping[str, Any]) -> dict[str, int]:
             )
         if isinstance(value, bool) or not isinstance(value, int):
             raise UserInputError(f"{name}={value!r} is no whole number; pass one such as 5 or -10")
-        found[dimension] = value
-    return found
+        found_counts[dimension] = value
+    return found_counts
 
 
 def deltas_of(event_type: str, settings: CharacterMemorySettings) -> dict[str, int]:
@@ -131,7 +131,7 @@ def deltas_of(event_type: str, settings: CharacterMemorySettings) -> dict[str, i
 
 def clamped(deltas: Mapping[str, Any], settings: CharacterMemorySettings) -> dict[str, int]:
     """Return the model's deltas, clamped per dimension."""
-    found: dict[str, int] = {}
+    found_counts: dict[str, int] = {}
     for name, value in deltas.items():
         dimension = str(name).removesuffix("_change")
         # `value == value` is false for NaN alone, which no comparison would bound.
@@ -139,8 +139,8 @@ def clamped(deltas: Mapping[str, Any], settings: CharacterMemorySettings) -> dic
             most: int = getattr(settings, f"max_{dimension}_change")
             bounded = round(max(-most, min(most, value)))
             if bounded:
-                found[dimension] = bounded
-    return found
+                found_counts[dimension] = bounded
+    return found_counts
 
 
 def status_of(disposition: Disposition, *, has_met: bool) -> Status:

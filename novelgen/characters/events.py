@@ -58,10 +58,10 @@ def typed_interaction(given: str, settings: CharacterMemorySettings) -> tuple[st
     `life_saved` by little. A setting for debugging takes the nearest type.
     """
     valid = settings.valid_interaction_types
-    folded = "_".join(given.casefold().replace("-", " ").replace("_", " ").split())
-    if folded in valid:
-        return folded, None
-    likeness, nearest = max(((_likeness(folded, each), each) for each in valid), default=(0.0, ""))
+    folded_text = "_".join(given.casefold().replace("-", " ").replace("_", " ").split())
+    if folded_text in valid:
+        return folded_text, None
+    likeness, nearest = max(((_likeness(folded_text, text), text) for text in valid), default=(0.0, ""))
     is_near = likeness >= settings.interaction_type_similarity_threshold
     if is_near and settings.match_interaction_types:
         return nearest, f"interaction type {given!r} was taken for {nearest!r}"
@@ -72,7 +72,7 @@ def typed_interaction(given: str, settings: CharacterMemorySettings) -> tuple[st
 
 def _likeness(one: str, other: str) -> float:
     """Likeness of two types by letters, in whichever order their words stand."""
-    sorted_one, sorted_other = ("_".join(sorted(each.split("_"))) for each in (one, other))
+    sorted_one, sorted_other = ("_".join(sorted(text.split("_"))) for text in (one, other))
     return max(SequenceMatcher(None, one, other).ratio(), SequenceMatcher(None, sorted_one, sorted_other).ratio())
 
 
@@ -81,7 +81,7 @@ def event_type_hint(event_type: str, settings: CharacterMemorySettings) -> str |
 
     A game's own types are accepted.
     """
-    known = {
+    known_names = {
         *settings.pinned_event_types,
         *settings.important_event_types,
         *settings.high_signal_event_types,
@@ -90,9 +90,9 @@ def event_type_hint(event_type: str, settings: CharacterMemorySettings) -> str |
         *settings.supersession_pairs.values(),
         *settings.valid_interaction_types,
     }
-    if not event_type or event_type in known:
+    if not event_type or event_type in known_names:
         return None
-    nearest = nearest_name(event_type, sorted(known), likeness=settings.interaction_type_similarity_threshold)
+    nearest = nearest_name(event_type, sorted(known_names), likeness=settings.interaction_type_similarity_threshold)
     return (
         None
         if nearest is None
@@ -104,8 +104,8 @@ def require_deltas(deltas: Mapping[str, Any]) -> None:
     """Reject unknown state changes and fractional changes of feelings."""
     for name, value in deltas.items():
         if name not in STATE_DELTAS:
-            meant = did_you_mean(name, STATE_DELTAS) or f"; there are {', '.join(STATE_DELTAS)}"
-            raise UserInputError(f"no change of state is called {name!r}{meant}")
+            suggestion = did_you_mean(name, STATE_DELTAS) or f"; there are {', '.join(STATE_DELTAS)}"
+            raise UserInputError(f"no change of state is called {name!r}{suggestion}")
         if name.endswith("_change") and type(value) is not int:
             raise UserInputError(f"{name}={value!r} is no whole number; pass one such as 5 or -10")
 
@@ -113,10 +113,10 @@ def require_deltas(deltas: Mapping[str, Any]) -> None:
 def require_slot(slot: str, settings: CharacterMemorySettings) -> None:
     """Refuse a slot of a type that the settings do not know: misspelt, it would hold beside the right one."""
     slot_type = slot.partition(SLOT_SEPARATOR)[0]
-    known = settings.known_slot_types()
-    if slot_type not in known:
-        meant = did_you_mean(slot_type, known) or f"; there are {', '.join(known)}"
-        raise UserInputError(f"no slot is of type {slot_type!r}{meant}, or add it to the setting slot_types")
+    known_names = settings.known_slot_types()
+    if slot_type not in known_names:
+        suggestion = did_you_mean(slot_type, known_names) or f"; there are {', '.join(known_names)}"
+        raise UserInputError(f"no slot is of type {slot_type!r}{suggestion}, or add it to the setting slot_types")
 
 
 def base_importance(event_type: str, settings: CharacterMemorySettings, *, milestone: bool = False) -> int:
@@ -170,27 +170,32 @@ def derived_short(text: str) -> str | None:
     """Return a sentence that can stand for a text, or None."""
     if len(text) <= SHORT_CHARACTERS:
         return None
-    found = short_form(text, (), limit_characters=SHORT_CHARACTERS) or short_form(
+    result = short_form(text, (), limit_characters=SHORT_CHARACTERS) or short_form(
         text, (), limit_characters=LONGEST_SHORT_CHARACTERS
     )
-    return None if found is None or len(found) >= len(text) else found
+    return None if result is None or len(result) >= len(text) else result
 
 
 def ended_by(memory: CharacterMemory, begun: Sequence[CharacterMemory]) -> tuple[CharacterMemory | None, str | None]:
     """Return the open memory that an event ends, or the reason for none."""
     people = set(memory.participants)
-    opened = {
-        each.memory_id: each
-        for each in begun
-        if each.superseded_by is None
-        and (not people or not each.participants or people.intersection(each.participants))
+    opened_memories_by_id = {
+        memory.memory_id: memory
+        for memory in begun
+        if memory.superseded_by is None
+        and (not people or not memory.participants or people.intersection(memory.participants))
     }
-    told = [Opened(name, each.event_type, frozenset(each.participants), each.content) for name, each in opened.items()]
-    likeliest = [each.memory_id for each in likeliest_ended(memory.participants, memory.content, told)]
+    open_memories = [
+        Opened(name, memory.event_type, frozenset(memory.participants), memory.content)
+        for name, memory in opened_memories_by_id.items()
+    ]
+    likeliest = [
+        open_memory.memory_id for open_memory in likeliest_ended(memory.participants, memory.content, open_memories)
+    ]
     if len(likeliest) <= 1:
-        return next((opened[each] for each in likeliest), None), None
-    ended = memory.event_type
-    return None, f"{ended!r} may put an end to {likeliest[-1]} or {likeliest[-2]}; say which with supersedes="
+        return next((opened_memories_by_id[entity_id] for entity_id in likeliest), None), None
+    ended_id = memory.event_type
+    return None, f"{ended_id!r} may put an end to {likeliest[-1]} or {likeliest[-2]}; say which with supersedes="
 
 
 LONGEST_CONTENT_CHARACTERS = 20_000
@@ -337,8 +342,8 @@ def arrivals(
 ) -> dict[str, Delay]:
     """Return the delays of news by recipient, the shortest first."""
     step: Any = delay if delay_per_distance is None else delay_per_distance
-    given: tuple[tuple[str, Any], ...] = (("delay", delay), ("delay_per_distance", step))
-    for name, value in given:
+    values: tuple[tuple[str, Any], ...] = (("delay", delay), ("delay_per_distance", step))
+    for name, value in values:
         if not isinstance(value, timedelta) and type(value) is not int:
             raise UserInputError(f"{name}={value!r} is none; pass a timedelta, or a whole number of turns")
         if (value.total_seconds() if isinstance(value, timedelta) else value) < 0:
@@ -359,5 +364,5 @@ def arrivals(
         except OverflowError as error:
             raise _too_long(step) from error
 
-    near = sorted(distances.items(), key=lambda each: each[1])
+    near = sorted(distances.items(), key=lambda pair: pair[1])
     return {name: after(distance) for name, distance in near if max_distance is None or distance <= max_distance}

@@ -32,29 +32,29 @@ class StoryShare:
 
     def beside(self, own: Mind, view: View) -> tuple[Mind, View]:
         """Return a character's own memories and these as one mind, with a view of it."""
-        joined = self._beside.get(own)
-        if joined is None:
-            joined = self._beside[own] = self._joined(own)
-        return joined, View(
+        joined_mind = self._beside.get(own)
+        if joined_mind is None:
+            joined_mind = self._beside[own] = self._join_mind(own)
+        return joined_mind, View(
             live=np.concatenate([np.ones(len(self.mind), dtype=bool), view.live]),
             superseded=np.concatenate([self.superseded, view.superseded]),
             now=view.now,
         )
 
-    def _joined(self, own: Mind) -> Mind:
+    def _join_mind(self, own: Mind) -> Mind:
         dimension = own.vectors.shape[1] or self.mind.vectors.shape[1]
         # Own memories come last: where an id of the story's is like one of theirs, it means theirs.
         parts = (self.mind, own)
-        fits = [each.vectors.shape[1] == dimension for each in parts]
+        fits = [mind.vectors.shape[1] == dimension for mind in parts]
         return Mind(
-            [memory for each in parts for memory in each.memories],
+            [memory for mind in parts for memory in mind.memories],
             np.concatenate(
                 [
-                    each.vectors if fit else np.zeros((len(each), dimension), np.float32)
-                    for each, fit in zip(parts, fits, strict=True)
+                    mind.vectors if fit else np.zeros((len(mind), dimension), np.float32)
+                    for mind, fit in zip(parts, fits, strict=True)
                 ]
             ),
-            np.concatenate([each.has_vector & fit for each, fit in zip(parts, fits, strict=True)]),
+            np.concatenate([mind.has_vector & fit for mind, fit in zip(parts, fits, strict=True)]),
         )
 
 
@@ -71,22 +71,27 @@ def share_of_story(
     An author's note is told only where somebody says that the character knows it, or where it is tagged `world`: what
     authors note else is for authors.
     """
-    known = [chunk for chunk in chunks if _is_told(view, chunk)]
+    known_memories = [chunk for chunk in chunks if _is_told(view, chunk)]
     # Later ones overwrite earlier ones: what of a slot the character knows last.
-    last_of_slot: dict[str | None, StoryMemoryChunk] = {chunk.slot_type: chunk for chunk in known if chunk.slot_type}
-    newer = {each.chunk_id: _newer(view, each, last_of_slot) for each in known}
-    known.reverse()
-    shown = "\n".join(each.content for each in known)
-    by_id = {each.entity_id: each for each in entities}
+    last_of_slot: dict[str | None, StoryMemoryChunk] = {
+        chunk.slot_type: chunk for chunk in known_memories if chunk.slot_type
+    }
+    newer = {memory.chunk_id: _newer(view, memory, last_of_slot) for memory in known_memories}
+    known_memories.reverse()
+    shown_text = "\n".join(memory.content for memory in known_memories)
+    by_id = {entity.entity_id: entity for entity in entities}
     dimension = max(map(len, vectors.values()), default=0)
-    rows = np.zeros((len(known), dimension), dtype=np.float32)
-    has_vector = np.array([len(vectors.get(each.chunk_id, ())) == dimension > 0 for each in known], dtype=bool)
+    rows = np.zeros((len(known_memories), dimension), dtype=np.float32)
+    has_vector = np.array(
+        [len(vectors.get(memory.chunk_id, ())) == dimension > 0 for memory in known_memories], dtype=bool
+    )
     for place in np.flatnonzero(has_vector).tolist():
-        rows[place] = vectors[known[place].chunk_id]
+        rows[place] = vectors[known_memories[place].chunk_id]
     memories = [
-        _as_known(view, each, newer[each.chunk_id], _teller(view, each, by_id, shown), settings) for each in known
+        _as_known(view, memory, newer[memory.chunk_id], _teller(view, memory, by_id, shown_text), settings)
+        for memory in known_memories
     ]
-    superseded = np.array([newer[each.chunk_id] is not None for each in known], dtype=bool)
+    superseded = np.array([newer[memory.chunk_id] is not None for memory in known_memories], dtype=bool)
     return StoryShare(Mind(memories, unit_rows(rows) if dimension else rows, has_vector), superseded)
 
 
@@ -114,10 +119,12 @@ def _newer(
     return None if last is None or is_last else last.memory_id
 
 
-def _teller(view: CharacterView, chunk: StoryMemoryChunk, entities: Mapping[str, Entity], shown: str) -> str | None:
+def _teller(
+    view: CharacterView, chunk: StoryMemoryChunk, entities: Mapping[str, Entity], shown_text: str
+) -> str | None:
     """Return a known name of the teller, never one revealed later."""
     teller = entities.get(view.knowing(chunk.memory_id).learned_from or "")
-    names = [] if teller is None else view.names_of(teller, shown)
+    names = [] if teller is None else view.names_of(teller, shown_text)
     return names[0] if names else None
 
 

@@ -16,8 +16,8 @@ SLOT_SEPARATOR = ":"
 """What follows it in a slot's name says whom a slot of that type is about: `npc_death_status:Mira`."""
 
 
-def _words(listed: str) -> tuple[str, ...]:
-    return tuple(listed.split())
+def _words(listing: str) -> tuple[str, ...]:
+    return tuple(listing.split())
 
 
 class CharacterMemorySettings(Model):
@@ -189,7 +189,7 @@ def as_moment(value: tuple[int, int] | datetime | None) -> Moment | None:
     if not (
         isinstance(value, tuple | list)
         and len(value) == 2
-        and all(type(each) is int and 0 <= each <= GREATEST_INDEX for each in value)
+        and all(type(number) is int and 0 <= number <= GREATEST_INDEX for number in value)
     ):
         raise InvalidPositionError(
             f"{value!r} is no moment; pass (session, turn) of whole numbers from 0 to {GREATEST_INDEX:,}, or a datetime"

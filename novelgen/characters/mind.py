@@ -34,7 +34,7 @@ class Mind:
         self.memories = tuple(memories)
         self.vectors = vectors
         self.has_vector = has_vector
-        self._places = {each.memory_id: place for place, each in enumerate(self.memories)}
+        self._places = {memory.memory_id: place for place, memory in enumerate(self.memories)}
 
     def __len__(self) -> int:
         return len(self.memories)
@@ -52,34 +52,42 @@ class Mind:
         now = clock_now.timestamp()
         if isinstance(as_of, datetime):
             now = as_of.timestamp()
-            known = self.known_at < now
+            known_mask = self.known_at < now
         elif as_of is not None:
             position = packed_place(as_of.session, as_of.turn)
-            placed = self.known_positions >= 0
-            later = self.known_at[placed & (self.known_positions >= position) & ~self._on_its_way]
+            placed_mask = self.known_positions >= 0
+            later = self.known_at[placed_mask & (self.known_positions >= position) & ~self._on_its_way]
             border = float(later.min()) if later.size else math.inf
             now = min(now, border)
-            known = np.where(placed, self.known_positions < position, self.known_at < border)
+            known_mask = np.where(placed_mask, self.known_positions < position, self.known_at < border)
         else:
             last = -1 if here is None else packed_place(here.session, here.turn)
             direct = self.known_positions[~self._on_its_way]
             last = max(last, int(direct.max()) if direct.size else -1)
             arrived = (self.known_at <= now) & ((self.known_positions < 0) | (self.known_positions <= last))
-            known = ~self._on_its_way | arrived
-        known = known & self.not_deleted
-        return View(live=known & ~_at(known, self._stood_for), superseded=known & _at(known, self._ended_by), now=now)
+            known_mask = ~self._on_its_way | arrived
+        known_mask = known_mask & self.not_deleted
+        return View(
+            live=known_mask & ~_at(known_mask, self._stood_for),
+            superseded=known_mask & _at(known_mask, self._ended_by),
+            now=now,
+        )
 
     @cached_property
     def known_at(self) -> NDArray[np.float64]:
         """When the character learnt each memory, in seconds since 1970."""
-        return np.array([each.known_at.timestamp() for each in self.memories], dtype=np.float64)
+        return np.array([memory.known_at.timestamp() for memory in self.memories], dtype=np.float64)
 
     @cached_property
     def known_positions(self) -> NDArray[np.int64]:
         """Session and turn of learning as one number, -1 without one."""
-        positions = (each.known_position for each in self.memories)
+        positions = (memory.known_position for memory in self.memories)
         return np.array(
-            [-1 if each is None else packed_place(each.session, each.turn) for each in positions], dtype=np.int64
+            [
+                -1 if game_position is None else packed_place(game_position.session, game_position.turn)
+                for game_position in positions
+            ],
+            dtype=np.int64,
         )
 
     def shared_with(self, other_id: str) -> list[CharacterMemory]:
@@ -98,22 +106,24 @@ class Mind:
     @cached_property
     def not_deleted(self) -> Mask:
         """Which memories are not deleted."""
-        return np.array([each.status != "deleted" for each in self.memories], dtype=bool)
+        return np.array([memory.status != "deleted" for memory in self.memories], dtype=bool)
 
     @cached_property
     def waits_for_turns(self) -> bool:
         """Whether some news reaches the character a number of turns after it happened."""
-        return any((each.known_session, each.known_turn) != (each.session, each.turn) for each in self.memories)
+        return any(
+            (memory.known_session, memory.known_turn) != (memory.session, memory.turn) for memory in self.memories
+        )
 
     @cached_property
     def of_story(self) -> Mask:
         """Which memories are the story's: they have no date and do not fade."""
-        return np.array([isinstance(each, KnownStoryMemory) for each in self.memories], dtype=bool)
+        return np.array([isinstance(memory, KnownStoryMemory) for memory in self.memories], dtype=bool)
 
     @cached_property
     def importances(self) -> NDArray[np.float64]:
         """Importance of each memory, 1 to 10."""
-        return np.array([each.importance for each in self.memories], dtype=np.float64)
+        return np.array([memory.importance for memory in self.memories], dtype=np.float64)
 
     def of_types(self, event_types: Sequence[str]) -> Mask:
         """Return which memories are of an event of one of these types, or of an interaction of one."""
@@ -127,20 +137,20 @@ class Mind:
     def word_relevance(self, said: str, among: Mask) -> NDArray[np.float64]:
         """Return each memory's share of the text's weighted words, from 0 to 1."""
         shares = np.zeros(len(self), dtype=np.float64)
-        asked = significant_words(said)
+        asked_words = significant_words(said)
         places = np.flatnonzero(among)
-        weights = {word: math.log(1 + len(self) / (1 + self._word_counts[word])) for word in sorted(asked)}
+        weights = {word: math.log(1 + len(self) / (1 + self._word_counts[word])) for word in sorted(asked_words)}
         whole = sum(weights.values())
         if not whole:
             return shares
         for place in places.tolist():
-            shares[place] = sum(weights[word] for word in sorted(asked & self._words[place])) / whole
+            shares[place] = sum(weights[word] for word in sorted(asked_words & self._words[place])) / whole
         return shares
 
     @cached_property
     def _event_types(self) -> tuple[NDArray[np.str_], NDArray[np.str_]]:
-        events = [each.event_type for each in self.memories]
-        interactions = [each.interaction_type or "" for each in self.memories]
+        events = [memory.event_type for memory in self.memories]
+        interactions = [memory.interaction_type or "" for memory in self.memories]
         return np.array(events, dtype=np.str_), np.array(interactions, dtype=np.str_)
 
     @cached_property
@@ -150,11 +160,11 @@ class Mind:
 
     @cached_property
     def _slot_types(self) -> NDArray[np.str_]:
-        return np.array([each.slot_type or "" for each in self.memories], dtype=np.str_)
+        return np.array([memory.slot_type or "" for memory in self.memories], dtype=np.str_)
 
     @cached_property
     def _words(self) -> list[frozenset[str]]:
-        return [significant_words(f"{each.content} {each.short or ''}") for each in self.memories]
+        return [significant_words(f"{memory.content} {memory.short or ''}") for memory in self.memories]
 
     @cached_property
     def _word_counts(self) -> Counter[str]:
@@ -165,19 +175,20 @@ class Mind:
         """Which memories were learnt later than they happened."""
         return np.array(
             [
-                each.known_at > each.happened_at or (each.known_session, each.known_turn) != (each.session, each.turn)
-                for each in self.memories
+                memory.known_at > memory.happened_at
+                or (memory.known_session, memory.known_turn) != (memory.session, memory.turn)
+                for memory in self.memories
             ],
             dtype=bool,
         )
 
     @cached_property
     def _ended_by(self) -> NDArray[np.int64]:
-        return np.array([self.place(each.superseded_by) for each in self.memories], dtype=np.int64)
+        return np.array([self.place(memory.superseded_by) for memory in self.memories], dtype=np.int64)
 
     @cached_property
     def _stood_for(self) -> NDArray[np.int64]:
-        return np.array([self.place(each.consolidated_into) for each in self.memories], dtype=np.int64)
+        return np.array([self.place(memory.consolidated_into) for memory in self.memories], dtype=np.int64)
 
 
 def _at(holds: Mask, places: NDArray[np.int64]) -> Mask:

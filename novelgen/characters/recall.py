@@ -90,8 +90,8 @@ class RecalledMemory(BaseModel):
             marks.append(catalogue["recall.rumour"])
         if self.is_over:
             marks.append(catalogue["recall.over"])
-        told = catalogue["recall.separator"].join(marks)
-        head = catalogue.text("recall.marked", marks=told) if marks else ""
+        text = catalogue["recall.separator"].join(marks)
+        head = catalogue.text("recall.marked", marks=text) if marks else ""
         return f"- {head}{' '.join(self.text.split())}"
 
 
@@ -126,10 +126,13 @@ class Recall(Shown, BaseModel):
         """Return the recall as a prompt block, empty without memories."""
         if not self.header and not self.items:
             return ""
-        told = " ".join([self.said, *(each.text for each in self.items)])
-        used = language or story_language(told)
-        lines = [_heading(self.character_name, used), *(_header_line(each.text) for each in self.header)]
-        return "\n".join([*lines, *(each.line(used) for each in self.items)])
+        text = " ".join([self.said, *(memory.text for memory in self.items)])
+        used_choice = language or story_language(text)
+        lines = [
+            _heading(self.character_name, used_choice),
+            *(_header_line(protected_line.text) for protected_line in self.header),
+        ]
+        return "\n".join([*lines, *(memory.line(used_choice) for memory in self.items)])
 
     def in_simpler_terms(self) -> str:
         """Return the notebook representation."""
@@ -181,19 +184,19 @@ def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings:
     name = (asked.names or {}).get(character_id, character_id)
     issues: list[ReportIssue] = []
     heading_tokens = _most_tokens(lambda language: _heading(name, language))
-    left = asked.budget_tokens - heading_tokens
+    remaining_tokens = asked.budget_tokens - heading_tokens
     fitting: list[ProtectedLine] = []
     for line in header:
-        if line.tokens <= left:
+        if line.tokens <= remaining_tokens:
             fitting.append(line)
-            left -= line.tokens
+            remaining_tokens -= line.tokens
         else:
             message = f"{line.slot_type} needs {line.tokens} tokens and found no room; raise budget_tokens"
             issues.append(ReportIssue(stage="recall", kind="over_limit", message=message))
-    ranked = choice.ranked(choice.candidates(in_header))
-    items, left_out = choice.filled(ranked, left)
+    ranked_memories = choice.ranked(choice.candidates(in_header))
+    items, left_out = choice.filled(ranked_memories, remaining_tokens)
     has_any = bool(fitting or items)
-    spent = sum(line.tokens for line in fitting) + sum(item.tokens for item in items)
+    used_tokens = sum(line.tokens for line in fitting) + sum(item.tokens for item in items)
     return Recall(
         character_id=character_id,
         character_name=name,
@@ -203,7 +206,7 @@ def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings:
         items=items,
         left_out=left_out,
         budget_tokens=asked.budget_tokens,
-        tokens=spent + heading_tokens if has_any else 0,
+        tokens=used_tokens + heading_tokens if has_any else 0,
         memories=int((view.live & ~mind.of_story).sum()),
         story_memories=int((view.live & mind.of_story).sum()),
         issues=issues,
@@ -234,7 +237,7 @@ class _Choice:
                 text=memory.short or memory.content, slot_type=memory.slot_type or "", memory_id=memory.memory_id
             )
             lines.append((types.index(line.slot_type), -float(self._mind.known_at[place]), line))
-        ordered = [line for _, _, line in sorted(lines, key=lambda each: each[:2])]
+        ordered = [line for _, _, line in sorted(lines, key=lambda item: item[:2])]
         return [
             line.model_copy(update={"tokens": estimate_recall_tokens(_header_line(line.text) + "\n")})
             for line in ordered[: self._settings.max_protected]
@@ -245,42 +248,42 @@ class _Choice:
         # A new value of a slot takes the old one out of recall; the character's list of memories still has it.
         pool = self._view.live & ~(self._view.superseded & self._mind.in_slot)
         pool[[place for place in in_header if place != NOWHERE]] = False
-        found: dict[int, list[Source]] = {}
+        results: dict[int, list[Source]] = {}
         for place in self._high_signal(pool):
-            found.setdefault(place, []).append("high_signal")
+            results.setdefault(place, []).append("high_signal")
         nearest, source = self._nearest(pool)
         for place in nearest:
-            found.setdefault(place, []).append(source)
-        return found
+            results.setdefault(place, []).append(source)
+        return results
 
     def ranked(self, candidates: Mapping[int, list[Source]]) -> list[RecalledMemory]:
         """Return candidates by score, best first."""
-        recalled = {place: self._recalled(place, why) for place, why in candidates.items()}
+        recalled_memories_by_number = {place: self._recalled_memory(place, why) for place, why in candidates.items()}
 
         def order(place: int) -> tuple[float, float, str]:
-            memory = recalled[place]
+            memory = recalled_memories_by_number[place]
             return -memory.score, -float(self._mind.known_at[place]), memory.memory.memory_id
 
-        return [recalled[place] for place in sorted(recalled, key=order)]
+        return [recalled_memories_by_number[place] for place in sorted(recalled_memories_by_number, key=order)]
 
     def filled(self, ranked: Sequence[RecalledMemory], budget: int) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
         """Return the fitting memories, best first, and the others."""
         items: list[RecalledMemory] = []
         left_out: list[LeftOutMemory] = []
-        for each in ranked:
-            forms = [each]
-            if each.form == "short" and each.relevance >= self._settings.high_relevance_threshold:
-                forms = [each.model_copy(update={"text": each.memory.content, "form": "full"}), each]
-            told = (form.model_copy(update={"tokens": _most_tokens(form.line)}) for form in forms)
-            item = next((form for form in told if form.tokens <= budget), None)
+        for memory in ranked:
+            forms = [memory]
+            if memory.form == "short" and memory.relevance >= self._settings.high_relevance_threshold:
+                forms = [memory.model_copy(update={"text": memory.memory.content, "form": "full"}), memory]
+            memories = (form.model_copy(update={"tokens": _most_tokens(form.line)}) for form in forms)
+            item = next((form for form in memories if form.tokens <= budget), None)
             if item is None:
-                left_out.append(LeftOutMemory(memory_id=each.memory.memory_id, score=each.score))
+                left_out.append(LeftOutMemory(memory_id=memory.memory.memory_id, score=memory.score))
             else:
                 items.append(item)
                 budget -= item.tokens
         return items, left_out
 
-    def _recalled(self, place: int, why: list[Source]) -> RecalledMemory:
+    def _recalled_memory(self, place: int, why: list[Source]) -> RecalledMemory:
         """Return a memory in its short form, or in the only one that it has."""
         memory, parts = self._mind.memories[place], self._parts(place)
         days = float(self._age_days[place])

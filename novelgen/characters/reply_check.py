@@ -68,16 +68,20 @@ class ReplyGround(NamedTuple):
 def check_reply(text: str, ground: ReplyGround) -> list[ReplyFinding]:
     """Find problems in a reply before it is stored."""
     against = list(_contradictions(text, ground))
-    taken = [range(each.start, each.end) for each in against]
+    ranges = [range(finding.start, finding.end) for finding in against]
     # Of a name and a part of it, such as Matthias Wren and Wren, the whole one is told.
     whole = [
-        each
-        for each in against
-        if not any(each.start in span and each.end <= span.stop and len(each.quote) < len(span) for span in taken)
+        finding
+        for finding in against
+        if not any(
+            finding.start in span and finding.end <= span.stop and len(finding.quote) < len(span) for span in ranges
+        )
     ]
-    found = [*_leaks(text, ground), *whole]
-    found += [each for each in _unknown_names(text, ground) if not any(each.start in span for span in taken)]
-    return sorted(found, key=lambda each: (each.start, each.end, each.kind))
+    findings = [*_leaks(text, ground), *whole]
+    findings += [
+        finding for finding in _unknown_names(text, ground) if not any(finding.start in span for span in ranges)
+    ]
+    return sorted(findings, key=lambda finding: (finding.start, finding.end, finding.kind))
 
 
 def _finding(kind: FindingKind, text: str, start: int, end: int, *, message: str, evidence: str) -> ReplyFinding:
@@ -123,52 +127,56 @@ _LIKE_A_NAME = 0.7
 
 
 def _unknown_names(text: str, ground: ReplyGround) -> Iterator[ReplyFinding]:
-    known = [*ground.known_names, *ground.own_names, *ground.listener_names, *(s.value for s in ground.slots)]
-    finder = NameFinder(known)
-    taken = [range(match.start, match.end) for match in finder.find(text)]
+    known_names = [*ground.known_names, *ground.own_names, *ground.listener_names, *(s.value for s in ground.slots)]
+    finder = NameFinder(known_names)
+    ranges = [range(match.start, match.end) for match in finder.find(text)]
     # Whom a secret names is somebody of the story, too: that the secret slips is told already.
-    said = "\n".join([ground.known_text, *(each.text for each in ground.closed_secrets)]).casefold()
+    statement = "\n".join([ground.known_text, *(secret.text for secret in ground.closed_secrets)]).casefold()
     # A name that several words make up is known by each of them.
-    keys = {name_key(part) for name in known for part in (name, *name.replace("·", " ").split())}
-    seen: set[str] = set()
+    keys = {name_key(part) for name in known_names for part in (name, *name.replace("·", " ").split())}
+    seen_names: set[str] = set()
     proposed = _chinese_people(text) if has_cjk(text) else ()
     for name, start in [*proposed, *_english_people(text)]:
         span = range(start, start + len(name))
-        if name in seen or any(span.start < each.stop and each.start < span.stop for each in taken):
+        if name in seen_names or any(
+            span.start < other_range.stop and other_range.start < span.stop for other_range in ranges
+        ):
             continue
         # "Uncle Corwin" is Corwin.
-        parts = [each for each in name.split() if each[0].isupper() and each.casefold() not in _ADDRESSES]
+        parts = [item for item in name.split() if item[0].isupper() and item.casefold() not in _ADDRESSES]
         parts = parts or [name]
-        if has_cjk(name) and _is_surname_of(name, known):
+        if has_cjk(name) and _is_surname_of(name, known_names):
             continue
-        if name_key(name) in keys or all(name_key(each) in keys for each in parts):
+        if name_key(name) in keys or all(name_key(part) in keys for part in parts):
             continue
-        if name.casefold() in said or all(re.search(rf"\b{re.escape(each.casefold())}\b", said) for each in parts):
+        if name.casefold() in statement or all(
+            re.search(rf"\b{re.escape(part.casefold())}\b", statement) for part in parts
+        ):
             continue
-        seen.add(name)
-        meant = _meant_name(name, known)
-        kind = "misspelt_name" if meant else "unknown_name"
-        message = words("characters", ground.language).text(f"reply.{kind}", name=name, meant=meant)
-        yield _finding("unknown_name", text, span.start, span.stop, message=message, evidence=meant or "")
+        seen_names.add(name)
+        suggestion = _meant_name(name, known_names)
+        kind = "misspelt_name" if suggestion else "unknown_name"
+        message = words("characters", ground.language).text(f"reply.{kind}", name=name, meant=suggestion)
+        yield _finding("unknown_name", text, span.start, span.stop, message=message, evidence=suggestion or "")
 
 
-def _is_surname_of(name: str, known: Sequence[str]) -> bool:
+def _is_surname_of(name: str, known_names: Sequence[str]) -> bool:
     """Return whether a surname and title mean a known person: 苏姑娘 for 苏晚棠."""
     if not _SURNAME_TITLE.fullmatch(name):
         return False
     surname = name[1] if name[0] in "老小" and len(name) > 2 and name[1] in _SURNAMES else name[0]
-    return any(each[0] == surname and 2 <= len(each) <= 4 for each in known if each)
+    return any(text[0] == surname and 2 <= len(text) <= 4 for text in known_names if text)
 
 
-def _meant_name(name: str, known: Sequence[str]) -> str | None:
+def _meant_name(name: str, known_names: Sequence[str]) -> str | None:
     """The known name of which it is a near misspelling: in Chinese, one of as many characters but for one."""
     if has_cjk(name):
-        alike = (each for each in known if len(each) > 1 and abs(len(each) - len(name)) <= 1)
-        near = (each for each in alike if len(set(each) & set(name)) >= max(len(each), len(name)) - 1)
-        return next(near, None) or nearest_name(name, known, likeness=_LIKE_A_NAME)
-    parts = [part for each in known for part in (each, *each.split()) if part[:1].isupper()]
-    bare = [name, *(each for each in name.split() if len(each) > 2)]
-    return next((found for each in bare if (found := nearest_name(each, parts, likeness=_LIKE_A_NAME))), None)
+        alike = (text for text in known_names if len(text) > 1 and abs(len(text) - len(name)) <= 1)
+        near = (text for text in alike if len(set(text) & set(name)) >= max(len(text), len(name)) - 1)
+        return next(near, None) or nearest_name(name, known_names, likeness=_LIKE_A_NAME)
+    parts = [part for text in known_names for part in (text, *text.split()) if part[:1].isupper()]
+    bare = [name, *(other_name for other_name in name.split() if len(other_name) > 2)]
+    return next((result for text in bare if (result := nearest_name(text, parts, likeness=_LIKE_A_NAME))), None)
 
 
 def _english_people(text: str) -> Iterator[tuple[str, int]]:
@@ -176,7 +184,7 @@ def _english_people(text: str) -> Iterator[tuple[str, int]]:
     # Stage remarks in square brackets and asterisks are blanked out, every character stays in its place.
     bare = re.sub(r"\[[^\]]*\]|\*[^*]*\*", lambda match: " " * len(match.group()), text)
     lower = set(re.findall(r"\b[a-z]+\b", bare))
-    openings = [found.start() for each in split_sentences(bare) if (found := _LETTER.search(bare, each.start))]
+    openings = [match.start() for span in split_sentences(bare) if (match := _LETTER.search(bare, span.start))]
     for candidate in find_name_candidates([(1, 1, bare)], min_count=1):
         name = candidate.name
         is_thing = candidate.kind in ("item", "faction") or (
@@ -204,8 +212,10 @@ def _is_place_only(text: str, name: str) -> bool:
     """Whether every mention stands where a place does, "the road to Ravenmoor", and not as "from Grigor, the …"."""
     escaped = re.escape(name)
     of_place = len(re.findall(rf"\b{_PLACE_BEFORE} (?:the )?{escaped}\b(?!, (?:the|my|our|a) )(?!'s)", text))
-    heard = re.search(rf"\b(?:hear|heard|had it|bought|learnt|learned|word|letter)\b[^.!?]*\bfrom {escaped}\b", text)
-    return heard is None and of_place == len(re.findall(rf"\b{escaped}\b", text))
+    heard_match = re.search(
+        rf"\b(?:hear|heard|had it|bought|learnt|learned|word|letter)\b[^.!?]*\bfrom {escaped}\b", text
+    )
+    return heard_match is None and of_place == len(re.findall(rf"\b{escaped}\b", text))
 
 
 _COMMON = frozenset("well now then there here yes no aye nay what why how who perhaps maybe never always".split())
@@ -235,12 +245,12 @@ def _chinese_people(text: str) -> Iterator[tuple[str, int]]:
         if len(word) == 1 and word in _SURNAMES and end < len(words) and len(words[end][0]) <= 2:
             name, end = word + words[end][0], index + 2
         is_like_one = name[0] in _SURNAMES and 2 <= len(name) <= 3 and name[-1] not in _PLACE_ENDS
-        is_foreign = len(name) in (2, 3) and all(each in _TRANSLITERATED for each in name)
+        is_foreign = len(name) in (2, 3) and all(other_name in _TRANSLITERATED for other_name in name)
         acts = words[end][0].startswith(_DOES) if end < len(words) else False
-        met = index > 0 and words[index - 1][0] in _MET
+        is_met = index > 0 and words[index - 1][0] in _MEETING_VERBS
         # Three characters that the dictionary takes for a name together are one wherever they stand.
         is_whole = len(word) == 3 and is_like_one and not _GRAMMAR.intersection(word)
-        if is_whole or ((is_like_one or is_foreign) and (acts or met)):
+        if is_whole or ((is_like_one or is_foreign) and (acts or is_met)):
             yield name, start
     ordinary = [
         range(start, start + len(word)) for word, tag, start in words if len(word) > 1 and tag not in _NAME_TAGS
@@ -254,7 +264,7 @@ _GRAMMAR = frozenset("的了着过是在把被将和与及就都也还又而但�
 _PLACE_ENDS = frozenset("子边里上下头面口旁外内前后")
 _NAME_TAGS = frozenset(("nr", "nrt", "nrfg", "nz", "x", "ns", "n"))
 _DOES = tuple(word_list("reply_check_does"))
-_MET = frozenset("听 问 找 问问 看见 见 见过 听见 跟 认识 惊动 是 叫 告诉 去找".split())
+_MEETING_VERBS = frozenset("听 问 找 问问 看见 见 见过 听见 跟 认识 惊动 是 叫 告诉 去找".split())
 
 
 # --- Slots turned round ---
@@ -264,7 +274,7 @@ _GREETED = re.compile(
     r"goodbye|thank you|thanks|well met|come in|sit down|safe travels|see you again|see you|listen|forgive me)"
     r"(?:, (?:my )?(?:dear|old) friend)?,? (?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)"
 )
-_NAMED = re.compile(
+_NAME_PATTERN = re.compile(
     r"\b(?i:your name(?: is|'s|’s)|you are called|you're called|they call you|call you|you told me you (?:are|were)|"
     r"you go by)\s+(?P<name>[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)?)"
 )
@@ -302,18 +312,18 @@ def _other_names(text: str, slot: KnownSlot, ground: ReplyGround) -> Iterator[Re
     own = {name_key(part) for name in (slot.value, *ground.listener_names) for part in (name, *name.split())}
     people = {name_key(part) for name in ground.known_names for part in (name, *name.split())}
     others = people | {name_key(value) for value in slot.earlier}
-    for pattern in (_NAMED, _NAMED_ZH, _ADDRESSED, _GREETED, _GREETED_ZH):
+    for pattern in (_NAME_PATTERN, _NAMED_ZH, _ADDRESSED, _GREETED, _GREETED_ZH):
         for match in pattern.finditer(text):
             name = match["name"].removesuffix("'s").removesuffix("’s")
             keys = {name_key(part) for part in (name, *name.split())}
             first = name.split()[0]
             if keys & own or not (first[0].isupper() or has_cjk(first)) or name.casefold() in _ADDRESSES:
                 continue
-            told = pattern in (_NAMED, _NAMED_ZH)
+            is_told = pattern in (_NAME_PATTERN, _NAMED_ZH)
             if has_cjk(name) and slot.value and name.startswith(slot.value):
                 continue
             # A greeting may be for somebody else; only a name that somebody else bears, or that was theirs, counts.
-            if told or keys & others:
+            if is_told or keys & others:
                 yield _contradicted(text, match.start("name"), match.start("name") + len(name), slot, ground.language)
 
 
@@ -332,9 +342,9 @@ def _earlier_values(text: str, slot: KnownSlot, language: StoryLanguage) -> Iter
 
 
 def _stands_in(value: str, piece: str) -> int | None:
-    found = NameFinder([value]).find(piece)
-    if found:
-        return found[0].start
+    name_matches = NameFinder([value]).find(piece)
+    if name_matches:
+        return name_matches[0].start
     at = piece.casefold().find(value.casefold()) if len(value) > 2 else -1
     return at if at >= 0 else None
 
@@ -365,12 +375,12 @@ _SAID_VALUE: Mapping[StoryLanguage, re.Pattern[str]] = {
 
 def slot_value(slot: str, content: str) -> str:
     """Return the slot's value from its remembered sentence."""
-    found = _SAID_VALUE[story_language(content)].search(content)
-    value = found["value"] if found else content
+    match = _SAID_VALUE[story_language(content)].search(content)
+    value = match["value"] if match else content
     if slot.partition(":")[0] == PLAYER_NAME_SLOT and not has_cjk(value):
-        capitals = [each for each in _CAPITALS.finditer(value.strip()) if (each.start() == 0) == bool(found)]
+        capitals = [capital for capital in _CAPITALS.finditer(value.strip()) if (capital.start() == 0) == bool(match)]
         # In a sentence that says none of the words by which names are told, the only name; its first word is none.
-        names = [each.group() for each in capitals if found or each.group() != "I"]
+        names = [capital.group() for capital in capitals if match or capital.group() != "I"]
         value = names[0] if len(names) == 1 else value
     return value.strip(" .。！!“”「」\"'")
 
@@ -382,7 +392,7 @@ def known_slots(active: Iterable[tuple[str, str]], earlier: Mapping[str, Sequenc
     """Return slots with their values, from the sentences that are remembered of them."""
     return [
         KnownSlot(
-            slot, slot_value(slot, content), content, tuple(slot_value(slot, each) for each in earlier.get(slot, ()))
+            slot, slot_value(slot, content), content, tuple(slot_value(slot, text) for text in earlier.get(slot, ()))
         )
         for slot, content in active
     ]

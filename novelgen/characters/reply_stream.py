@@ -46,16 +46,16 @@ class LearnedAboutPlayer(BaseModel):
     @field_validator("notable_facts", mode="before")
     @classmethod
     def _told_facts(cls, value: Any) -> Any:
-        listed = [_one_text(each) for each in (value if isinstance(value, list) else [value])]
-        return [each.strip()[:300] for each in listed if each.strip()][:5]
+        listing = [_one_text(item) for item in (value if isinstance(value, list) else [value])]
+        return [text.strip()[:300] for text in listing if text.strip()][:5]
 
 
 def _one_text(fact: Any) -> str:
     """Return a fact as text, a mapping as "kind: fact"."""
     if isinstance(fact, Mapping):
-        told = [value for name, value in fact.items() if name != "info_type" and isinstance(value, str)]
+        lines = [value for name, value in fact.items() if name != "info_type" and isinstance(value, str)]
         kind = fact.get("info_type")
-        return ": ".join(each for each in [kind, *told[:1]] if isinstance(each, str) and each.strip()) if told else ""
+        return ": ".join(text for text in [kind, *lines[:1]] if isinstance(text, str) and text.strip()) if lines else ""
     return fact if isinstance(fact, str) else ""
 
 
@@ -90,12 +90,12 @@ class ReplyAnalysis(BaseModel):
 
 def read_analysis(text: str) -> ReplyAnalysis:
     """Read the analysis behind a reply, also where it stands within an `analysis` beside a `response`."""
-    found = parse_json_object(text, keys=())
-    inner = found.get("analysis")
-    fields = {**found, **inner} if isinstance(inner, dict) else found
+    results = parse_json_object(text, keys=())
+    inner = results.get("analysis")
+    fields = {**results, **inner} if isinstance(inner, dict) else results
     changes = {key: value for key, value in fields.items() if key.endswith("_change") and type(value) in (int, float)}
-    told = {name: fields[name] for name in ReplyAnalysis.model_fields if name in fields}
-    return ReplyAnalysis(**{**told, "changes": changes})
+    told_fields = {name: fields[name] for name in ReplyAnalysis.model_fields if name in fields}
+    return ReplyAnalysis(**{**told_fields, "changes": changes})
 
 
 # --- Parting what is said from the analysis ---
@@ -155,39 +155,46 @@ class ReplyParts(NamedTuple):
 
         Speech is never taken back.
         """
-        spoken, behind, held, mode = self
+        spoken_text, behind, buffer, mode = self
         if mode in ("object", "value", "behind"):
             behind += piece
-        held += piece
+        buffer += piece
         if mode == "start":
-            held = held.lstrip()
-            while (thought := _THOUGHT.match(held)) and (end := _THOUGHT_END.search(held)):
-                held = held[end.end() :].lstrip()
+            buffer = buffer.lstrip()
+            while (thought := _THOUGHT.match(buffer)) and (end := _THOUGHT_END.search(buffer)):
+                buffer = buffer[end.end() :].lstrip()
             if thought:
-                return ReplyParts(held=held, mode="thought")
-            if _OBJECT.match(held):
-                return ReplyParts(behind=held, held=held, mode="object").then("")
-            folded = held.casefold()
-            if _OBJECT_BEGUN.match(held) or any(mark.startswith(folded) for mark in _THOUGHT_MARKS):
-                return ReplyParts(held=held)
+                return ReplyParts(held=buffer, mode="thought")
+            if _OBJECT.match(buffer):
+                return ReplyParts(behind=buffer, held=buffer, mode="object").then("")
+            folded_text = buffer.casefold()
+            if _OBJECT_BEGUN.match(buffer) or any(mark.startswith(folded_text) for mark in _THOUGHT_MARKS):
+                return ReplyParts(held=buffer)
             mode = "speech"
         if mode == "thought":
-            end = _THOUGHT_END.search(held)
-            return ReplyParts().then(held[end.end() :]) if end else ReplyParts(held=held, mode=mode)
+            end = _THOUGHT_END.search(buffer)
+            return ReplyParts().then(buffer[end.end() :]) if end else ReplyParts(held=buffer, mode=mode)
         if mode == "speech":
-            first = len(held) - len(held.lstrip())
-            mark = _MARK.search(held, first)
-            begun = mark or _MARK_BEGUN.search(held, first)
-            said = held[: begun.start() if begun else None].rstrip()
-            rest = held[len(said) :]
-            return ReplyParts(spoken + said, rest, "", "behind") if mark else ReplyParts(spoken + said, "", rest, mode)
-        if mode == "object" and (key := _RESPONSE.search(held)):
-            mode, held = "value", held[key.end() :]
-        if mode == "value" and (value := _VALUE.match(held)):
-            said = _ESCAPE.sub(_unescaped, value[0]).encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
-            spoken, held = spoken + (said if spoken else said.lstrip()), held[value.end() :]
-            mode = "behind" if held.startswith('"') else mode
-        return ReplyParts(spoken, behind, "" if mode == "behind" else held, mode)
+            first = len(buffer) - len(buffer.lstrip())
+            mark = _MARK.search(buffer, first)
+            match = mark or _MARK_BEGUN.search(buffer, first)
+            statement = buffer[: match.start() if match else None].rstrip()
+            rest = buffer[len(statement) :]
+            return (
+                ReplyParts(spoken_text + statement, rest, "", "behind")
+                if mark
+                else ReplyParts(spoken_text + statement, "", rest, mode)
+            )
+        if mode == "object" and (key := _RESPONSE.search(buffer)):
+            mode, buffer = "value", buffer[key.end() :]
+        if mode == "value" and (value := _VALUE.match(buffer)):
+            statement = _ESCAPE.sub(_unescaped, value[0]).encode("utf-16", "surrogatepass").decode("utf-16", "ignore")
+            spoken_text, buffer = (
+                spoken_text + (statement if spoken_text else statement.lstrip()),
+                buffer[value.end() :],
+            )
+            mode = "behind" if buffer.startswith('"') else mode
+        return ReplyParts(spoken_text, behind, "" if mode == "behind" else buffer, mode)
 
 
 def _unescaped(escape: re.Match[str]) -> str:
@@ -332,11 +339,11 @@ def reply_messages(request: ReplyRequest, language: StoryLanguage) -> list[BaseM
         "character": as_data(request.character),
         "other": as_data(request.other),
         "card": as_data_lines(request.card) or nothing,
-        "world": _listed(request.world) or nothing,
+        "world": _list_lines(request.world) or nothing,
         "memories": as_data_lines(request.memories) or nothing,
-        "feelings": _listed(request.feelings) or nothing,
-        "secrets": _listed(request.secrets) or nothing,
-        "hints": _listed(request.hints) or nothing,
+        "feelings": _list_lines(request.feelings) or nothing,
+        "secrets": _list_lines(request.secrets) or nothing,
+        "hints": _list_lines(request.hints) or nothing,
         "talk": "\n".join(talk) or nothing,
         "said": as_data(request.said[:MAX_SAID_CHARACTERS]) or nothing,
         "interaction_types": ", ".join(request.interaction_types),
@@ -350,8 +357,8 @@ def card_text(entity: Entity, closed: Sequence[Secret] = (), *, stands: Sequence
     lines = [entity.name + (f", {entity.role}" if entity.role else "")]
     lines += [entity.description] if entity.description else []
     lines += [*_fields(entity.profile), *stands]
-    told = without_secrets("\n".join(lines), closed, own_names=entity.names())
-    return told[:MAX_CARD_CHARACTERS]
+    text = without_secrets("\n".join(lines), closed, own_names=entity.names())
+    return text[:MAX_CARD_CHARACTERS]
 
 
 def _fields(profile: Mapping[str, Any], within: str = "") -> list[str]:
@@ -363,12 +370,12 @@ def _fields(profile: Mapping[str, Any], within: str = "") -> list[str]:
         if isinstance(value, Mapping):
             lines += _fields(value, f"{title}: ")
         elif isinstance(value, list):
-            told = ", ".join(str(each) for each in value if isinstance(each, str | int | float))
-            lines += [f"{title}: {told}"] if told else []
+            text = ", ".join(str(item) for item in value if isinstance(item, str | int | float))
+            lines += [f"{title}: {text}"] if text else []
         elif isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
             lines.append(f"{title}: {value}")
     return lines
 
 
-def _listed(texts: Sequence[str]) -> str:
+def _list_lines(texts: Sequence[str]) -> str:
     return "\n".join(f"- {as_data(text)}" for text in texts)

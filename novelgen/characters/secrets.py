@@ -28,8 +28,8 @@ SecretStanding = Literal["locked", "hinted", "unlocked", "known"]
 """What a listener may hear: nothing, a hint, the secret; or it has been told to them already."""
 
 
-def _listed(given: Any) -> list[Any]:
-    return list(given) if isinstance(given, list | tuple) else [given]
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 class UnlockConditions(BaseModel):
@@ -47,28 +47,28 @@ class UnlockConditions(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _in_short_forms(cls, given: Any) -> Any:
+    def _in_short_forms(cls, value: Any) -> Any:
         """Accept one flag or item in place of many, and names of flags that must be true."""
-        if not isinstance(given, Mapping):
-            return given
-        fields = dict(given)
+        if not isinstance(value, Mapping):
+            return value
+        fields = dict(value)
         flags: dict[Any, Any] = {}
         for part in (fields.pop("flag", []), fields.pop("flags", [])):
-            if not isinstance(part, Mapping) and not all(isinstance(each, str) for each in _listed(part)):
+            if not isinstance(part, Mapping) and not all(isinstance(item, str) for item in _as_list(part)):
                 return {**fields, "flags": part}
-            flags |= part if isinstance(part, Mapping) else dict.fromkeys(_listed(part), True)
-        items = [*_listed(fields.pop("item", [])), *_listed(fields.pop("items", []))]
+            flags |= part if isinstance(part, Mapping) else dict.fromkeys(_as_list(part), True)
+        items = [*_as_list(fields.pop("item", [])), *_as_list(fields.pop("items", []))]
         return {**fields, **({"flags": flags} if flags else {}), **({"items": items} if items else {})}
 
     def hold(self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str]) -> bool:
         """Tell whether all of them hold."""
-        shown = {_item_key(each) for each in items}
+        shown_keys = {_item_key(item_id) for item_id in items}
         for dimension in DIMENSION_RANGES:
             least = getattr(self, dimension)
             if least is not None and getattr(disposition, dimension) < least:
                 return False
         return all(name in flags and flags[name] == value for name, value in self.flags.items()) and all(
-            _item_key(item) in shown for item in self.items
+            _item_key(item) in shown_keys for item in self.items
         )
 
 
@@ -82,8 +82,8 @@ class SecretHint(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _in_short_forms(cls, given: Any) -> Any:
-        return _with_conditions(given, text_names=("text", "hint"))
+    def _in_short_forms(cls, value: Any) -> Any:
+        return _with_conditions(value, text_names=("text", "hint"))
 
 
 class Secret(BaseModel):
@@ -102,9 +102,9 @@ class Secret(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _in_short_forms(cls, given: Any) -> Any:
+    def _in_short_forms(cls, value: Any) -> Any:
         """Accept the seed's keys: `secret`, `unlock_trust`, `unlock_affection`, …"""
-        fields = _with_conditions(given, text_names=("text", "secret"))
+        fields = _with_conditions(value, text_names=("text", "secret"))
         if isinstance(fields, dict) and "hint" in fields:
             fields["hints"] = [fields.pop("hint"), *fields.get("hints", [])]
         if isinstance(fields, dict) and isinstance(fields.get("text"), str):
@@ -121,25 +121,29 @@ class Secret(BaseModel):
         """Return the parts of the secret open to a listener."""
         if is_known:
             return "known"
-        shown = list(items)
-        if not self.never and self.unlock.hold(disposition, flags=flags, items=shown):
+        shown_texts = list(items)
+        if not self.never and self.unlock.hold(disposition, flags=flags, items=shown_texts):
             return "unlocked"
-        return "hinted" if self.hint(disposition, flags=flags, items=shown) else "locked"
+        return "hinted" if self.hint(disposition, flags=flags, items=shown_texts) else "locked"
 
     def hint(self, disposition: Disposition, *, flags: Mapping[str, Any], items: Iterable[str] = ()) -> str | None:
         """Return the plainest permitted hint, or None."""
-        shown = list(items)
-        held = [each.text for each in self.hints if each.unlock.hold(disposition, flags=flags, items=shown)]
-        return held[-1] if held else None
+        shown_texts = list(items)
+        held_texts = [
+            secret_hint.text
+            for secret_hint in self.hints
+            if secret_hint.unlock.hold(disposition, flags=flags, items=shown_texts)
+        ]
+        return held_texts[-1] if held_texts else None
 
 
-def _with_conditions(given: Any, *, text_names: tuple[str, str]) -> Any:
+def _with_conditions(given_value: Any, *, text_names: tuple[str, str]) -> Any:
     """Put the conditions that stand flat among the fields (`unlock_trust`) where they belong."""
-    if isinstance(given, str):
-        return {"text": given}
-    if not isinstance(given, Mapping):
-        return given
-    fields = dict(given)
+    if isinstance(given_value, str):
+        return {"text": given_value}
+    if not isinstance(given_value, Mapping):
+        return given_value
+    fields = dict(given_value)
     name, other_name = text_names
     if other_name in fields and name not in fields:
         fields[name] = fields.pop(other_name)
@@ -163,13 +167,13 @@ def _item_key(name: str) -> str:
 
 def require_secret(secrets: Sequence[Secret], secret_id: str) -> Secret:
     """Return the secret of that id."""
-    found = next((each for each in secrets if each.secret_id == secret_id), None)
-    if found is None:
-        known = [each.secret_id for each in secrets]
+    secret = next((secret for secret in secrets if secret.secret_id == secret_id), None)
+    if secret is None:
+        known_ids = [secret.secret_id for secret in secrets]
         raise UnknownIdError(
-            f"there is no secret {secret_id!r}{did_you_mean(secret_id, known)}; keep it first with keep_secret"
+            f"there is no secret {secret_id!r}{did_you_mean(secret_id, known_ids)}; keep it first with keep_secret"
         )
-    return found
+    return secret
 
 
 # --- Texts that give a secret away ---
@@ -243,41 +247,41 @@ def find_secret(
         if key_word.strip() and at >= 0:
             return SecretTrace(at, at + len(key_word), "key_word")
     ignored = _ignored((*own_names, *said_names))
-    told = _terms(secret.text, ignored)
+    terms = _terms(secret.text, ignored)
     # Stems are beginnings of words: what does not even hold them as letters need not be read word by word.
     letters = text.casefold() if text.isascii() else fold_width(text).casefold()
-    if len(told.words) >= LEAST_TERMS and sum(word in letters for word in told.words) < LEAST_TERMS:
+    if len(terms.words) >= LEAST_TERMS and sum(word in letters for word in terms.words) < LEAST_TERMS:
         return None
     is_verbatim = bool(whole) and whole in _loose(text)
-    if not is_verbatim and len(told.words & _read_terms(text, ignored).words) < LEAST_TERMS:
+    if not is_verbatim and len(terms.words & _read_terms(text, ignored).words) < LEAST_TERMS:
         return None
     clauses = _clauses(secret.text, ignored)
     sentences = split_sentences(text)
     for width in range(1, MAX_SENTENCES + 1):
         for first in range(len(sentences) - width + 1):
             span = Span(sentences[first].start, sentences[first + width - 1].end)
-            how = _gives_away(text[span.start : span.end], whole, told, clauses, ignored, is_one=width == 1)
+            how = _gives_away(text[span.start : span.end], whole, terms, clauses, ignored, is_one=width == 1)
             if how is not None:
                 return SecretTrace(span.start, span.end, how)
     return SecretTrace(0, len(text), "verbatim") if is_verbatim else None
 
 
 def _gives_away(
-    piece: str, whole: str, told: _Terms, clauses: Sequence[_Terms], ignored: frozenset[str], *, is_one: bool
+    piece: str, whole: str, terms: _Terms, clauses: Sequence[_Terms], ignored: frozenset[str], *, is_one: bool
 ) -> Literal["verbatim", "near_verbatim", "key_facts"] | None:
     if whole and whole in _loose(piece):
         return "verbatim"
-    found = _read_terms(piece, ignored)
-    shared = told.words & found.words
-    if len(told.words) >= LEAST_TERMS and len(shared) >= max(LEAST_TERMS, NEAR_VERBATIM_SHARE * len(told.words)):
+    matching_terms = _read_terms(piece, ignored)
+    shared = terms.words & matching_terms.words
+    if len(terms.words) >= LEAST_TERMS and len(shared) >= max(LEAST_TERMS, NEAR_VERBATIM_SHARE * len(terms.words)):
         return "near_verbatim"
-    if any(len(each.words & found.words) >= CLAUSE_SHARE * len(each.words) for each in clauses):
+    if any(len(terms.words & matching_terms.words) >= CLAUSE_SHARE * len(terms.words) for terms in clauses):
         return "near_verbatim"
-    facts = [each for each in told.facts if each <= found.words]
-    weight = sum(2 if any(map(_is_long_number, each)) else 1 for each in facts)
+    facts = [fact for fact in terms.facts if fact <= matching_terms.words]
+    weight = sum(2 if any(map(_is_long_number, fact)) else 1 for fact in facts)
     if is_one and weight >= KEY_FACTS and len(shared) > sum(map(len, facts)):
         # A Chinese number and what it counts overlap in pairs: 四十两银子 alone is four of them.
-        has_number = any(_CHINESE_NUMBER.fullmatch(word) for each in facts for word in each)
+        has_number = any(_CHINESE_NUMBER.fullmatch(word) for fact in facts for word in fact)
         least = LEAST_TERMS_AT_NUMBER if has_number else LEAST_TERMS
         return "key_facts" if len(shared) >= least else None
     return None
@@ -298,26 +302,26 @@ def _clauses(text: str, ignored: frozenset[str]) -> tuple[_Terms, ...]:
 
 
 def _read_terms(text: str, ignored: frozenset[str]) -> _Terms:
-    folded = fold_width(text)
+    folded_text = fold_width(text)
     words: set[str] = set()
     facts: list[set[str]] = []
     last_end = -1
-    for match in _WORD.finditer(folded):
+    for match in _WORD.finditer(folded_text):
         word = match.group().removesuffix("'s").removesuffix("’s")
         key = _stem(word.casefold())
         if word.casefold() in FUNCTION_WORDS or key in ignored or len(word) < 2:
             continue
         words.add(key)
-        before = folded[: match.start()].rstrip()
+        before = folded_text[: match.start()].rstrip()
         opens = not before or before[-1] in '.!?"“'
         if _NUMBER.search(word) or word.casefold() in _NUMBER_WORDS or (word[0].isupper() and not opens):
             # Capitalised words in a row are one name.
-            if facts and word[0].isupper() and folded[last_end : match.start()] == " ":
+            if facts and word[0].isupper() and folded_text[last_end : match.start()] == " ":
                 facts[-1].add(key)
             else:
                 facts.append({key})
             last_end = match.end()
-    for run in _CJK_RUN.findall(folded):
+    for run in _CJK_RUN.findall(folded_text):
         for at in range(len(run) - 1):
             pair = run[at : at + 2]
             if pair not in ignored and not _CHINESE_FUNCTION.intersection(pair):
@@ -357,8 +361,8 @@ SECRET_DETAIL = "secret"
 """Under this name the details of a memory say which secret it tells: `details={"secret": "the-deal"}`."""
 
 
-_Asked = tuple[tuple[tuple[str, str, tuple[str, ...]], ...], tuple[str, ...]]
-_FOUND: WeakKeyDictionary[Mind, dict[_Asked, list[int]]] = WeakKeyDictionary()
+_SecretRequest = tuple[tuple[tuple[str, str, tuple[str, ...]], ...], tuple[str, ...]]
+_PLACES_BY_MIND: WeakKeyDictionary[Mind, dict[_SecretRequest, list[int]]] = WeakKeyDictionary()
 
 
 def withheld_places(mind: Mind, closed: Sequence[Secret], *, own_names: Sequence[str] = ()) -> list[int]:
@@ -366,34 +370,34 @@ def withheld_places(mind: Mind, closed: Sequence[Secret], *, own_names: Sequence
 
     What such a memory put an end to is withheld, too: that it is over would tell that there is something newer.
     """
-    asked = tuple((each.secret_id, each.text, tuple(each.key_words)) for each in closed), tuple(own_names)
-    known = _FOUND.setdefault(mind, {})
-    if asked not in known:
+    asked_parts = tuple((secret.secret_id, secret.text, tuple(secret.key_words)) for secret in closed), tuple(own_names)
+    known_fields = _PLACES_BY_MIND.setdefault(mind, {})
+    if asked_parts not in known_fields:
         ids = {secret.secret_id for secret in closed}
         places = {
             place
             for place, memory in enumerate(mind.memories if closed else ())
-            if memory.details.get(SECRET_DETAIL) in ids or any(_tells(text, asked) for text in _texts(memory))
+            if memory.details.get(SECRET_DETAIL) in ids or any(_tells(text, asked_parts) for text in _texts(memory))
         }
-        told = {mind.memories[place].memory_id for place in places}
+        told_ids = {mind.memories[place].memory_id for place in places}
         places |= {
             place
             for place, memory in enumerate(mind.memories)
-            if told.intersection(memory.stands_for) or memory.superseded_by in told
+            if told_ids.intersection(memory.stands_for) or memory.superseded_by in told_ids
         }
-        known[asked] = sorted(places)
-    return known[asked]
+        known_fields[asked_parts] = sorted(places)
+    return known_fields[asked_parts]
 
 
 @lru_cache(maxsize=50_000)
-def _tells(text: str, asked: _Asked) -> bool:
+def _tells(text: str, asked_parts: _SecretRequest) -> bool:
     """Return whether a text reveals one of the secrets."""
-    return any(find_secret(text, each, own_names=asked[1]) for each in _secrets(asked))
+    return any(find_secret(text, secret, own_names=asked_parts[1]) for secret in _secrets(asked_parts))
 
 
 @lru_cache(maxsize=64)
-def _secrets(asked: _Asked) -> list[Secret]:
-    return [Secret(secret_id=name, text=text, key_words=list(words)) for name, text, words in asked[0]]
+def _secrets(asked_parts: _SecretRequest) -> list[Secret]:
+    return [Secret(secret_id=name, text=text, key_words=list(words)) for name, text, words in asked_parts[0]]
 
 
 def without_secrets(text: str, closed: Sequence[Secret], *, own_names: Sequence[str] = ()) -> str:

@@ -59,23 +59,26 @@ def gather_evidence(
     count_tokens: TokenCounter = estimate_tokens,
 ) -> list[ContinuityEvidence]:
     """Gather evidence that a draft might contradict."""
-    read = _pieces(story)
-    if not read or limit < 1:
+    readings = _pieces(story)
+    if not readings or limit < 1:
         return []
-    pieces = [piece for piece, _ in read]
-    scores = _Scores(draft, story, pieces, [terms for _, terms in read], similar=similar)
-    chosen = _Chosen(pieces, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
+    pieces = [piece for piece, _ in readings]
+    scores = _Scores(draft, story, pieces, [terms for _, terms in readings], similar=similar)
+    chosen_choice = _Chosen(pieces, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
     for index in scores.in_order():
-        chosen.take(index)
-    best_first = sorted(chosen.groups, key=lambda group: -scores.total[group[0]])
+        chosen_choice.take(index)
+    best_first = sorted(chosen_choice.groups, key=lambda group: -scores.total[group[0]])
     return [_evidence(pieces, group, story, float(scores.total[group[0]])) for group in best_first]
 
 
 def _pieces(story: StoryBefore) -> list[tuple[Piece, frozenset[str]]]:
     """Return the memories, then the passages of every scene, in story order, with their terms."""
     memories = [
-        (Piece(each.content, Span(0, len(each.content)), place_or_none(each), each), telling_words(each.content))
-        for each in story.memories
+        (
+            Piece(memory.content, Span(0, len(memory.content)), place_or_none(memory), memory),
+            telling_words(memory.content),
+        )
+        for memory in story.memories
     ]
     length = PASSAGE_CHARACTERS[story.language]
     passages = [
@@ -104,10 +107,10 @@ class _Scores:
     total: NDArray[np.float64] = field(init=False)
 
     def __post_init__(self) -> None:
-        asked = self._asked = [self.draft.text[start:end] for start, end in self.draft.sentences]
-        of_sentences = [telling_words(text) for text in asked]
-        of_clauses = [terms for text in asked for terms in _clauses(text)]
-        of_draft = telling_words(" ".join(asked))
+        queries = self._asked = [self.draft.text[start:end] for start, end in self.draft.sentences]
+        of_sentences = [telling_words(text) for text in queries]
+        of_clauses = [terms for text in queries for terms in _clauses(text)]
+        of_draft = telling_words(" ".join(queries))
         self._by_term = self._pieces_by_term(of_draft.union(*of_sentences, *of_clauses))
         lengths = np.array([len(terms) for terms in self.terms], dtype=float)
         self._length = 0.6 + 0.4 * lengths / max(1.0, float(lengths.mean()))
@@ -118,20 +121,23 @@ class _Scores:
         self._clauses = [self._bm25(terms) for terms in of_clauses] or nothing
         whole = self._bm25(of_draft)
         self._names = self._names_of(whole)
-        within = [each for each in self.draft.mentions if self.draft.sentence_index_at(each.start) is not None]
-        self._named = sorted({each.entity_id for each in within}, key=lambda each: (-self._rarity[each], each))
-        self._of_text = SENTENCE_WORDS * words + MEANING * self._meanings(len(asked))
+        within = [mention for mention in self.draft.mentions if self.draft.sentence_index_at(mention.start) is not None]
+        self._named = sorted(
+            {mention.entity_id for mention in within}, key=lambda entity_id: (-self._rarity[entity_id], entity_id)
+        )
+        self._of_text = SENTENCE_WORDS * words + MEANING * self._meanings(len(queries))
         shared = np.zeros(len(self.pieces))
-        for each in sorted(self._named):
-            shared[self._naming.get(each, [])] += self._rarity[each]
+        for other_id in sorted(self._named):
+            shared[self._naming.get(other_id, [])] += self._rarity[other_id]
         order = {scene.position: number for number, scene in enumerate(self.story.scenes)}
         now = len(order)
-        ages = [max(1, now - order.get(each.position, now - 1) if each.position else 1) for each in self.pieces]
+        ages = [max(1, now - order.get(piece.position, now - 1) if piece.position else 1) for piece in self.pieces]
         self._of_draft = (
             DRAFT_WORDS * whole
             + DRAFT_NAMES * shared
             + MEMORY * self._is_memory
-            + IMPORTANCE * np.array([0 if each.memory is None else each.memory.importance - 5 for each in self.pieces])
+            + IMPORTANCE
+            * np.array([0 if piece.memory is None else piece.memory.importance - 5 for piece in self.pieces])
             - AGE * np.log(ages)
         )
         self.total = self._of_text.max(axis=0) + CLAUSE_WORDS * reduce(np.maximum, self._clauses) + self._of_draft
@@ -144,37 +150,39 @@ class _Scores:
         yield from self._of_every_text()
         yield from (int(index) for index in np.argsort(-self.total, kind="stable"))
 
-    def _pieces_by_term(self, asked: frozenset[str]) -> Mapping[str, tuple[NDArray[np.intp], NDArray[np.float64]]]:
+    def _pieces_by_term(
+        self, asked_words: frozenset[str]
+    ) -> Mapping[str, tuple[NDArray[np.intp], NDArray[np.float64]]]:
         """Return which pieces hold each term that is asked for, and how much it tells of each of them."""
         holding: defaultdict[str, list[int]] = defaultdict(list)
         for index, terms in enumerate(self.terms):
-            for term in terms & asked:
+            for term in terms & asked_words:
                 holding[term].append(index)
         count = len(self.pieces)
         return {
-            term: (np.array(found, dtype=np.intp), np.full(len(found), idf(len(found), count)))
-            for term, found in holding.items()
+            term: (np.array(found_numbers, dtype=np.intp), np.full(len(found_numbers), idf(len(found_numbers), count)))
+            for term, found_numbers in holding.items()
         }
 
     def _bm25(self, terms: Iterable[str]) -> NDArray[np.float64]:
         """Score pieces by BM25 with k1 = 0 and b = 0.4, ignoring term frequency."""
-        found = [self._by_term[term] for term in terms if term in self._by_term]
-        if not found:
+        matches = [self._by_term[term] for term in terms if term in self._by_term]
+        if not matches:
             return np.zeros(len(self.pieces))
-        holding, weights = (np.concatenate(each) for each in zip(*found, strict=True))
+        holding, weights = (np.concatenate(group) for group in zip(*matches, strict=True))
         return np.bincount(holding, weights, minlength=len(self.pieces)) / self._length
 
-    def _meanings(self, asked: int) -> NDArray[np.float64]:
+    def _meanings(self, asked_count: int) -> NDArray[np.float64]:
         """Standard scores of the cosines of each sentence, over the memories that have one."""
-        scores = np.zeros((max(1, asked), len(self.pieces)))
+        scores = np.zeros((max(1, asked_count), len(self.pieces)))
         by_id = {piece.source_id: index for index, piece in enumerate(self.pieces) if piece.memory is not None}
-        for number, cosines in enumerate(self.similar[:asked]):
-            known = [(by_id[each], value) for each, value in cosines.items() if each in by_id]
-            if len(known) < 2:
+        for number, cosines in enumerate(self.similar[:asked_count]):
+            known_pairs = [(by_id[entity_id], value) for entity_id, value in cosines.items() if entity_id in by_id]
+            if len(known_pairs) < 2:
                 continue
-            values = np.array([value for _, value in known])
+            values = np.array([value for _, value in known_pairs])
             deviation = float(values.std()) or 1.0
-            scores[number, [index for index, _ in known]] = (values - values.mean()) / deviation
+            scores[number, [index for index, _ in known_pairs]] = (values - values.mean()) / deviation
         return scores
 
     def _names_of(self, whole: NDArray[np.float64]) -> list[frozenset[str]]:
@@ -191,13 +199,13 @@ class _Scores:
             ).union(piece.memory.entities_mentioned if piece.memory is not None else ())
             for index, piece in enumerate(self.pieces)
         ]
-        counts = Counter(each for named in names for each in named)
+        counts = Counter(entity_id for named_names in names for entity_id in named_names)
         self._rarity: defaultdict[str, float] = defaultdict(lambda: math.log(2.0 * (len(self.pieces) + 1)))
-        self._rarity.update({each: rarity_of(count, len(self.pieces)) for each, count in counts.items()})
+        self._rarity.update({entity_id: rarity_of(count, len(self.pieces)) for entity_id, count in counts.items()})
         self._naming: defaultdict[str, list[int]] = defaultdict(list)
-        for index, named in enumerate(names):
-            for each in named:
-                self._naming[each].append(index)
+        for index, named_names in enumerate(names):
+            for entity_id in named_names:
+                self._naming[entity_id].append(index)
         return names
 
     def _last_changes(self) -> Iterator[int]:
@@ -215,9 +223,9 @@ class _Scores:
             yield from changes[-1:]
 
     def _known_of_places(self) -> Iterator[int]:
-        types = {each.entity_id: each.entity_type for each in self.story.entities}
-        named = [each for each in self._named if types.get(each) == "location"]
-        for place_id in dict.fromkeys([*_places_of_last_scene(self.story), *named]):
+        types = {entity.entity_id: entity.entity_type for entity in self.story.entities}
+        named_ids = [entity_id for entity_id in self._named if types.get(entity_id) == "location"]
+        for place_id in dict.fromkeys([*_places_of_last_scene(self.story), *named_ids]):
             about = [
                 index
                 for index, piece in enumerate(self.pieces)
@@ -228,7 +236,7 @@ class _Scores:
     def _of_numbers_and_bodies(self) -> Iterator[int]:
         """Find evidence about numbers and limbs, which may use different words."""
         language = self.story.language
-        named = set(self._named)
+        named_names = set(self._named)
         for number, text in enumerate(self._asked):
             scores = self._of_text[number] + self._of_draft
             alike = [
@@ -240,7 +248,7 @@ class _Scores:
                     index
                     for index in self._considered
                     if self._is_memory[index]
-                    and named & self._names[index]
+                    and named_names & self._names[index]
                     and part in _body_parts(self.pieces[index].words)
                 ]
                 for part in sorted(_body_parts(text))
@@ -275,7 +283,7 @@ def _best_of(scores: NDArray[np.float64]) -> list[int]:
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _dimensions(text: str, language: StoryLanguage) -> frozenset[str]:
-    return frozenset(each.dimension for each in find_quantities(text, language))
+    return frozenset(quantity.dimension for quantity in find_quantities(text, language))
 
 
 def _body_parts(text: str) -> frozenset[str]:
@@ -283,8 +291,8 @@ def _body_parts(text: str) -> frozenset[str]:
 
 
 def _clauses(text: str) -> Iterator[frozenset[str]]:
-    found = (telling_words(match.group()) for match in _CLAUSE.finditer(text))
-    return (terms for terms in found if len(terms) > 1)
+    matches = (telling_words(match.group()) for match in _CLAUSE.finditer(text))
+    return (terms for terms in matches if len(terms) > 1)
 
 
 def _places_of_last_scene(story: StoryBefore) -> list[str]:
@@ -292,11 +300,11 @@ def _places_of_last_scene(story: StoryBefore) -> list[str]:
         return []
     last = story.scenes[-1].position
     places = [
-        each.value.get("location_id")
-        for each in story.changes
-        if each.attribute == PRESENCE_ATTRIBUTE
-        and isinstance(each.value, Mapping)
-        and story_place(each) == story_place(last)
+        change.value.get("location_id")
+        for change in story.changes
+        if change.attribute == PRESENCE_ATTRIBUTE
+        and isinstance(change.value, Mapping)
+        and story_place(change) == story_place(last)
     ]
     return [place for place in dict.fromkeys(places) if place]
 
@@ -318,7 +326,7 @@ class _Chosen:
         if index in self._group_of:
             return
         beside = min(
-            (self._group_of[each] for each in (index - 1, index + 1) if self._joins(index, each)), default=None
+            (self._group_of[number] for number in (index - 1, index + 1) if self._joins(index, number)), default=None
         )
         if beside is None and len(self.groups) >= self.limit:
             return
@@ -331,10 +339,10 @@ class _Chosen:
         self._group_of[index] = len(self.groups) - 1 if beside is None else beside
         self.groups[self._group_of[index]].append(index)
 
-    def _joins(self, index: int, taken: int) -> bool:
-        if taken not in self._group_of:
+    def _joins(self, index: int, taken_count: int) -> bool:
+        if taken_count not in self._group_of:
             return False
-        piece, other = self.pieces[index], self.pieces[taken]
+        piece, other = self.pieces[index], self.pieces[taken_count]
         return piece.memory is None and other.memory is None and piece.position == other.position
 
 

@@ -44,16 +44,19 @@ def of_change(
     change: StateChange, story: StoryBefore, names: Mapping[str, str] | None = None
 ) -> continuity.ContinuityEvidence:
     """Return a state as evidence in words, a death always in one form."""
-    labels, told = labels_of(story), words(SUBJECT, story.language)
-    shown = names or {each.entity_id: each.name for each in story.entities}
-    label, value = labels.attribute(change.attribute), render_value(change.value, shown, labels)[:MAX_VALUE_CHARACTERS]
+    labels, rendered_words = labels_of(story), words(SUBJECT, story.language)
+    shown_values = names or {entity.entity_id: entity.name for entity in story.entities}
+    label, value = (
+        labels.attribute(change.attribute),
+        render_value(change.value, shown_values, labels)[:MAX_VALUE_CHARACTERS],
+    )
     if change.value is None:
-        value = told["state.nowhere"]
+        value = rendered_words["state.nowhere"]
     elif is_death(change.attribute, change.value) and not isinstance(change.value, str):
-        label, value = "", told["state.dead"]
+        label, value = "", rendered_words["state.dead"]
     elif labels.language == "zh" and _CODE.fullmatch(label):
         label = ""
-    name = shown.get(change.entity_id, change.entity_id)
+    name = shown_values.get(change.entity_id, change.entity_id)
     text = labels.colon.join(part for part in (name, label, value) if part)
     slot = slot_of(change.entity_id, change.attribute)
     return continuity.ContinuityEvidence.at(
@@ -88,38 +91,50 @@ def conclude(
     issues: Iterable[continuity.ContinuityIssue], *, as_of: StoryPosition, waived: Mapping[str, str]
 ) -> Conclusion:
     """Return all findings worst first, one for each place of the draft, with its id, the waived ones apart."""
-    found = []
-    for each in issues:
-        if evidence := evidence_before(each.evidence, as_of):
-            issue_id = continuity.continuity_issue_id(each.kind, each.draft_quote, evidence)
-            found.append(each.model_copy(update={"evidence": evidence, "issue_id": issue_id}))
-    meant = {each.issue_id: each for each in found if each.issue_id in waived}
-    told_off = (each.model_copy(update={"waived_note": waived[each.issue_id]}) for each in meant.values())
+    findings = []
+    for finding in issues:
+        if evidence := evidence_before(finding.evidence, as_of):
+            issue_id = continuity.continuity_issue_id(finding.kind, finding.draft_quote, evidence)
+            findings.append(finding.model_copy(update={"evidence": evidence, "issue_id": issue_id}))
+    findings_by_id = {finding.issue_id: finding for finding in findings if finding.issue_id in waived}
+    told_off = (
+        finding.model_copy(update={"waived_note": waived[finding.issue_id]}) for finding in findings_by_id.values()
+    )
     return Conclusion(
-        issues=merge_issues(each for each in found if each.issue_id not in meant),
+        issues=merge_issues(finding for finding in findings if finding.issue_id not in findings_by_id),
         waived=sorted(told_off, key=_worst_first),
     )
 
 
 def merge_issues(issues: Iterable[continuity.ContinuityIssue]) -> list[continuity.ContinuityIssue]:
     """Return findings worst first, those about the same words of the draft as one with the evidence of all."""
-    merged: list[continuity.ContinuityIssue] = []
+    merged_findings: list[continuity.ContinuityIssue] = []
     for issue in sorted(issues, key=_worst_first):
-        at = next((at for at, each in enumerate(merged) if _overlap(each, issue)), None)
+        at = next((at for at, finding in enumerate(merged_findings) if _overlap(finding, issue)), None)
         if at is None:
-            merged.append(issue)
+            merged_findings.append(issue)
             continue
-        known = {(each.source_id, each.text) for each in merged[at].evidence}
-        more = [each for each in issue.evidence if (each.source_id, each.text) not in known]
-        merged[at] = merged[at].model_copy(update={"evidence": [*merged[at].evidence, *more]})
-    return merged
+        known_pairs = {(evidence_item.source_id, evidence_item.text) for evidence_item in merged_findings[at].evidence}
+        more = [
+            evidence_item
+            for evidence_item in issue.evidence
+            if (evidence_item.source_id, evidence_item.text) not in known_pairs
+        ]
+        merged_findings[at] = merged_findings[at].model_copy(
+            update={"evidence": [*merged_findings[at].evidence, *more]}
+        )
+    return merged_findings
 
 
 def evidence_before(
     evidence: Iterable[continuity.ContinuityEvidence], as_of: StoryPosition
 ) -> list[continuity.ContinuityEvidence]:
     """Return the evidence strictly before a position, in order."""
-    return [each for each in evidence if as_of.admits(each.chapter_index, each.scene_index)]
+    return [
+        evidence_item
+        for evidence_item in evidence
+        if as_of.admits(evidence_item.chapter_index, evidence_item.scene_index)
+    ]
 
 
 def _worst_first(issue: continuity.ContinuityIssue) -> tuple[int, float, tuple[int, int]]:
@@ -129,5 +144,5 @@ def _worst_first(issue: continuity.ContinuityIssue) -> tuple[int, float, tuple[i
 def _overlap(one: continuity.ContinuityIssue, other: continuity.ContinuityIssue) -> bool:
     """Tell whether two findings share at least half of the shorter one's words."""
     shared = min(one.draft_span[1], other.draft_span[1]) - max(one.draft_span[0], other.draft_span[0])
-    shorter = min(each.draft_span[1] - each.draft_span[0] for each in (one, other))
+    shorter = min(finding.draft_span[1] - finding.draft_span[0] for finding in (one, other))
     return 2 * shared >= shorter

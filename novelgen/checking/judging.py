@@ -59,11 +59,11 @@ _KIND_WORDS: Mapping[str, Any] = synonyms("continuity_kinds")
 def read_kind(said: Any) -> ContinuityKind:
     """Return the finding kind for a model's word, invented_past by default."""
     word = "_".join(str(said).casefold().replace("-", " ").replace("_", " ").split())
-    known = {each: each for each in CONTINUITY_KINDS}
-    if word in known:
-        return known[word]
+    known_by_key = {continuity_kind: continuity_kind for continuity_kind in CONTINUITY_KINDS}
+    if word in known_by_key:
+        return known_by_key[word]
     parts = [word, *word.split("_")]
-    return next((_KIND_WORDS[each] for each in parts if each in _KIND_WORDS), "invented")
+    return next((_KIND_WORDS[part] for part in parts if part in _KIND_WORDS), "invented")
 
 
 KindWord = Annotated[ContinuityKind, BeforeValidator(read_kind)]
@@ -77,18 +77,18 @@ _SEVERITY_WORDS: Mapping[str, Any] = synonyms("severities")
 _NUMBER = re.compile(r"\W*([EFef])\s*(\d{1,4})")
 
 
-def _severity(said: Any) -> Severity:
-    return _SEVERITY_WORDS.get(str(said).strip().casefold(), "medium")
+def _severity(statement: Any) -> Severity:
+    return _SEVERITY_WORDS.get(str(statement).strip().casefold(), "medium")
 
 
 _CONFIDENCE_WORDS = {"high": 0.9, "medium": 0.7, "low": 0.4, "高": 0.9, "中": 0.7, "低": 0.4}
 
 
-def _confidence(said: Any) -> Any:
-    if isinstance(said, str):
-        word = said.strip().casefold()
-        return _CONFIDENCE_WORDS.get(word, float(word.rstrip("%")) / 100 if word.endswith("%") else said)
-    return said
+def _confidence(statement: Any) -> Any:
+    if isinstance(statement, str):
+        word = statement.strip().casefold()
+        return _CONFIDENCE_WORDS.get(word, float(word.rstrip("%")) / 100 if word.endswith("%") else statement)
+    return statement
 
 
 def _within_one(value: float) -> float:
@@ -139,23 +139,31 @@ class FindingReader:
 
         `dropped` counts the others by the missing proof.
         """
-        found = [issue for each in answer.contradictions if (issue := self._read(each)) is not None]
-        merged = merge_issues(found)
-        if len(merged) < len(found):
-            self.dropped["duplicate"] += len(found) - len(merged)
-        return merged
+        findings = [
+            issue for model_finding in answer.contradictions if (issue := self._read(model_finding)) is not None
+        ]
+        merged_findings = merge_issues(findings)
+        if len(merged_findings) < len(findings):
+            self.dropped["duplicate"] += len(findings) - len(merged_findings)
+        return merged_findings
 
     def _read(self, finding: ModelFinding) -> ContinuityIssue | None:
         span = find_in_draft(finding.quote, self._draft)
         if span is None:
             self.dropped["draft_quote"] += 1
             return None
-        evidence = [found for each in finding.evidence if (found := self._proved(each)) is not None]
+        evidence = [
+            evidence_item
+            for model_cited in finding.evidence
+            if (evidence_item := self._proved(model_cited)) is not None
+        ]
         if not evidence:
             self.dropped["evidence_quote"] += 1
             return None
         quote = self._draft.text[span.start : span.end]
-        evidence = list({(each.source_id, each.text): each for each in evidence}.values())
+        evidence = list(
+            {(evidence_item.source_id, evidence_item.text): evidence_item for evidence_item in evidence}.values()
+        )
         return ContinuityIssue(
             kind=finding.kind,
             severity=finding.severity,
@@ -171,18 +179,22 @@ class FindingReader:
     def _proved(self, cited: ModelCited) -> ContinuityEvidence | None:
         """Return the proven quote from the named line, its scene or another one."""
         number = _NUMBER.match(cited.id)
-        named = self._shown.get(f"{number.group(1).upper()}{number.group(2)}", ()) if number else ()
-        every = [each for pieces in self._shown.values() for each in pieces]
-        for pieces, is_meant in ((named, True), (every, False)):
-            for each in pieces:
-                if (found := _with_quote(each, cited.quote)) is not None:
-                    return found
-            for each in pieces:
-                text = self._scene_text(each)
+        named_evidence_items = self._shown.get(f"{number.group(1).upper()}{number.group(2)}", ()) if number else ()
+        every = [evidence_item for pieces in self._shown.values() for evidence_item in pieces]
+        for pieces, is_meant in ((named_evidence_items, True), (every, False)):
+            for evidence_item in pieces:
+                if (matching_evidence_item := _with_quote(evidence_item, cited.quote)) is not None:
+                    return matching_evidence_item
+            for evidence_item in pieces:
+                text = self._scene_text(evidence_item)
                 span = QuoteFinder(text, min_characters=SHORTEST_SCENE_QUOTE).find(cited.quote) if text else None
                 if span is not None:
                     quote = text[span.start : span.end]
-                    return each.model_copy(update={"quote": quote}) if is_meant else _passage(each, text, span)
+                    return (
+                        evidence_item.model_copy(update={"quote": quote})
+                        if is_meant
+                        else _passage(evidence_item, text, span)
+                    )
         return None
 
     def _scene_text(self, evidence: ContinuityEvidence) -> str:
@@ -201,25 +213,29 @@ def _with_quote(evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence 
     return None
 
 
-def _passage(shown: ContinuityEvidence, text: str, span: Span) -> ContinuityEvidence:
+def _passage(shown_evidence_item: ContinuityEvidence, text: str, span: Span) -> ContinuityEvidence:
     """Return the sentences in which a quote stands as evidence of their own."""
     start, end = _whole(span, split_sentences(text))
-    source_id = f"{shown.chapter_index}:{shown.scene_index}:passage:{start}"
-    told = " ".join(text[start:end].split())
-    return ContinuityEvidence.at(shown, "passage", source_id, told, quote=text[span.start : span.end])
+    source_id = f"{shown_evidence_item.chapter_index}:{shown_evidence_item.scene_index}:passage:{start}"
+    told_text = " ".join(text[start:end].split())
+    return ContinuityEvidence.at(
+        shown_evidence_item, "passage", source_id, told_text, quote=text[span.start : span.end]
+    )
 
 
 def _whole(span: Span, sentences: Iterable[Span]) -> Span:
     """Return a span with the whole of the sentences that it touches."""
-    touched = [each for each in sentences if each.start < span.end and span.start < each.end]
-    start = min((each.start for each in touched), default=span.start)
-    return Span(start, max((each.end for each in touched), default=span.end))
+    touched_spans = [
+        other_span for other_span in sentences if other_span.start < span.end and span.start < other_span.end
+    ]
+    start = min((span.start for span in touched_spans), default=span.start)
+    return Span(start, max((span.end for span in touched_spans), default=span.end))
 
 
 def entities_at(span: Span, draft: Draft) -> list[str]:
     """Return the entities in the sentences of a quote, in order."""
     start, end = _whole(span, draft.sentences)
-    return list(dict.fromkeys(each.entity_id for each in draft.mentions if start <= each.start < end))
+    return list(dict.fromkeys(mention.entity_id for mention in draft.mentions if start <= mention.start < end))
 
 
 def find_in_draft(quote: str, draft: Draft) -> Span | None:
@@ -234,11 +250,11 @@ _NO = frozenset({"false", "no", "drop", "dropped", "0", "否", "不成立", "删
 _FINDING_NUMBER = re.compile(r"\W*K?\s*(\d{1,4})", re.IGNORECASE)
 
 
-def _stands(said: Any) -> Any:
-    if isinstance(said, str):
-        word = said.strip().casefold()
-        return True if word in _YES else False if word in _NO else said
-    return said
+def _stands(statement: Any) -> Any:
+    if isinstance(statement, str):
+        word = statement.strip().casefold()
+        return True if word in _YES else False if word in _NO else statement
+    return statement
 
 
 class ModelVerdict(ModelPart):
@@ -268,8 +284,8 @@ def draft_around(issues: Sequence[ContinuityIssue], draft: Draft) -> str:
     """Return the draft on one line, or only the surroundings of findings."""
     if estimate_tokens(draft.text) <= MAX_DRAFT_TOKENS:
         return as_data(draft.text)
-    around = (_around(draft.text, Span(*each.draft_span)) for each in issues)
-    return "\n".join(as_data(each) for each in dict.fromkeys(around))
+    around = (_around(draft.text, Span(*finding.draft_span)) for finding in issues)
+    return "\n".join(as_data(key) for key in dict.fromkeys(around))
 
 
 def finding_lines(
@@ -277,34 +293,38 @@ def finding_lines(
 ) -> str:
     """Return numbered findings with their surroundings and related evidence."""
     word = words(SUBJECT, story.language).table("look")
-    kept = KeptFrom(draft, story)
+    kept_kept_from = KeptFrom(draft, story)
     blocks: list[list[str]] = []
     for number, issue in enumerate(issues, start=1):
         block = [
             f"K{number} | {word['quote']} | {as_data(issue.draft_quote)}",
             f"K{number} | {word['says']} | {as_data(issue.message)}",
         ]
-        for each in issue.evidence:
-            surroundings = _surroundings(each, story)
+        for evidence_item in issue.evidence:
+            surroundings = _surroundings(evidence_item, story)
             # Of a passage the sentences around the quote are enough; a memory says it in words of its own.
-            is_passage = bool(surroundings) and each.source == "passage"
-            shown = each.model_copy(update={"text": surroundings}) if is_passage else each
-            block.append(f"K{number} | {word['evidence']} | {told(shown) + kept.of(each)}")
+            is_passage = bool(surroundings) and evidence_item.source == "passage"
+            shown_evidence_item = (
+                evidence_item.model_copy(update={"text": surroundings}) if is_passage else evidence_item
+            )
+            block.append(
+                f"K{number} | {word['evidence']} | {told(shown_evidence_item) + kept_kept_from.of(evidence_item)}"
+            )
             if surroundings and not is_passage:
                 block.append(f"K{number} | {word['evidence']} | {as_data(surroundings)}")
         blocks.append(block)
-    spent = sum(estimate_tokens(line) for block in blocks for line in block)
+    used_tokens = sum(estimate_tokens(line) for block in blocks for line in block)
     for number, (issue, block) in enumerate(zip(issues, blocks, strict=True), start=1):
-        known = {each.text for each in issue.evidence}
+        known_texts = {evidence_item.text for evidence_item in issue.evidence}
         room = FURTHER_TOKENS
-        found = [one for one in further if one.text not in known]
-        for each in _nearest(issue, found)[:MAX_FURTHER]:
-            line = f"K{number} | {word['more']} | {told(each) + kept.of(each)}"
+        evidence_items = [one for one in further if one.text not in known_texts]
+        for evidence_item in _nearest(issue, evidence_items)[:MAX_FURTHER]:
+            line = f"K{number} | {word['more']} | {told(evidence_item) + kept_kept_from.of(evidence_item)}"
             cost = estimate_tokens(line)
-            if cost <= room and spent + cost <= MAX_LOOK_TOKENS:
+            if cost <= room and used_tokens + cost <= MAX_LOOK_TOKENS:
                 block.append(line)
                 room -= cost
-                spent += cost
+                used_tokens += cost
     return "\n".join(line for block in blocks for line in block)
 
 
@@ -314,42 +334,42 @@ def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> S
     Without a verdict only certain ones stand.
     """
     verdicts: dict[int, ModelVerdict] = {}
-    for each in answer.verdicts:
-        number = _FINDING_NUMBER.match(each.id)
+    for model_verdict in answer.verdicts:
+        number = _FINDING_NUMBER.match(model_verdict.id)
         if number and 1 <= int(number.group(1)) <= len(issues):
-            verdicts.setdefault(int(number.group(1)) - 1, each)
+            verdicts.setdefault(int(number.group(1)) - 1, model_verdict)
     if issues and not verdicts:
         raise UnusableAnswerError("ungrounded", f"it judges none of K1 to K{len(issues)}")
-    kept = []
+    kept_findings = []
     for at, issue in enumerate(issues):
         verdict = verdicts.get(at)
         if verdict is None:
-            kept += [issue] if _stands_alone(issue) else []
+            kept_findings += [issue] if _stands_alone(issue) else []
         elif verdict.stands:
-            kept.append(
+            kept_findings.append(
                 issue if verdict.confidence is None else issue.model_copy(update={"confidence": verdict.confidence})
             )
-    return SecondLook(kept, unjudged=len(issues) - len(verdicts))
+    return SecondLook(kept_findings, unjudged=len(issues) - len(verdicts))
 
 
 def without_second_look(issues: Sequence[ContinuityIssue]) -> SecondLook:
     """Return the certain findings when the second look failed."""
-    return SecondLook([each for each in issues if _stands_alone(each)], unjudged=len(issues))
+    return SecondLook([finding for finding in issues if _stands_alone(finding)], unjudged=len(issues))
 
 
 def _stands_alone(issue: ContinuityIssue) -> bool:
     return issue.confidence >= SURE
 
 
-def _nearest(issue: ContinuityIssue, found: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:
+def _nearest(issue: ContinuityIssue, evidence_items: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:
     """Return the gathered evidence about a finding, most shared words first."""
     about = significant_words(" ".join((issue.message, issue.draft_quote, issue.evidence[0].text)))
     shares = []
-    for rank, each in enumerate(found):
-        words = significant_words(each.text)
+    for rank, evidence_item in enumerate(evidence_items):
+        words = significant_words(evidence_item.text)
         if shared := len(words & about):
-            shares.append((-shared / math.sqrt(len(words)), rank, each))
-    return [each for _, _, each in sorted(shares, key=lambda one: one[:2])]
+            shares.append((-shared / math.sqrt(len(words)), rank, evidence_item))
+    return [evidence_item for _, _, evidence_item in sorted(shares, key=lambda one: one[:2])]
 
 
 def _surroundings(evidence: ContinuityEvidence, story: StoryBefore) -> str:
@@ -358,7 +378,7 @@ def _surroundings(evidence: ContinuityEvidence, story: StoryBefore) -> str:
         return ""
     position = StoryPosition(evidence.chapter_index, evidence.scene_index)
     scene = story.knowledge.story.scene_at.get(position)
-    memory = next((each for each in story.knowledge.story.memories if each.source_id == evidence.source_id), None)
+    memory = next((memory for memory in story.knowledge.story.memories if memory.source_id == evidence.source_id), None)
     if scene is None or not scene.text:
         return ""
     finder = QuoteFinder(scene.text)
@@ -369,11 +389,13 @@ def _surroundings(evidence: ContinuityEvidence, story: StoryBefore) -> str:
 def _around(text: str, span: Span) -> str:
     """Return a quote with the sentences around it, not too much of them."""
     sentences = split_sentences(text)
-    touched = [at for at, each in enumerate(sentences) if each.start < span.end and span.start < each.end]
-    if not touched:
+    touched_numbers = [
+        at for at, other_span in enumerate(sentences) if other_span.start < span.end and span.start < other_span.end
+    ]
+    if not touched_numbers:
         return text[span.start : span.end]
-    first = sentences[max(0, touched[0] - SENTENCES_AROUND)]
-    last = sentences[min(len(sentences) - 1, touched[-1] + SENTENCES_AROUND)]
+    first = sentences[max(0, touched_numbers[0] - SENTENCES_AROUND)]
+    last = sentences[min(len(sentences) - 1, touched_numbers[-1] + SENTENCES_AROUND)]
     start = max(first.start, span.start - MAX_SCENE_CHARACTERS)
     end = min(last.end, span.end + MAX_SCENE_CHARACTERS)
     return " ".join(text[start:end].split())

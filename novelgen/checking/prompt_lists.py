@@ -63,39 +63,41 @@ def says_held(value: Any) -> bool:
 
 def cast_of(draft: Draft, story: StoryBefore) -> list[str]:
     """Return the possible cast: names in the draft, the plan's cast, the narrator."""
-    planned = story.plan.characters if story.plan is not None else []
-    found = [story.resolver.resolve(each).entity_id for each in planned]
-    ids = [*(each.entity_id for each in draft.mentions), draft.narrator_id, *found, story.pov]
-    return list(dict.fromkeys(each for each in ids if each is not None and each in story.entity))
+    planned_ids = story.plan.characters if story.plan is not None else []
+    matches = [story.resolver.resolve(text).entity_id for text in planned_ids]
+    ids = [*(mention.entity_id for mention in draft.mentions), draft.narrator_id, *matches, story.pov]
+    return list(dict.fromkeys(other_id for other_id in ids if other_id is not None and other_id in story.entity))
 
 
 def names_for(draft: Draft, story: StoryBefore) -> dict[str, str]:
     """Return the name under which a reader of the draft knows each entity, by its id."""
     names = {}
     for entity in story.entities:
-        own = [entity.name, *(each for each in entity.names() if each != entity.name)]
-        telling = [each for each in own if not is_description(each)]
-        named = [each for each in telling if each in draft.text]
-        names[entity.entity_id] = (named or telling or own)[0]
+        own = [entity.name, *(name for name in entity.names() if name != entity.name)]
+        telling = [text for text in own if not is_description(text)]
+        named_ids = [entity_id for entity_id in telling if entity_id in draft.text]
+        names[entity.entity_id] = (named_ids or telling or own)[0]
     return names
 
 
 def place_text(draft: Draft, story: StoryBefore) -> str:
     """Return the draft's place, point of view, names and planned events."""
-    told, labels = words(SUBJECT, story.language), labels_of(story)
+    rendered_words, labels = words(SUBJECT, story.language), labels_of(story)
     names = names_for(draft, story)
     lines = [place_in_words(story.as_of.chapter_index, story.as_of.scene_index, story.language)]
     if story.pov is not None:
-        lines.append(told.text("prompt.pov", name=as_data(story.name(story.pov))))
-    people = [names[each] for each in cast_of(draft, story) if story.entity[each].entity_type == "character"]
+        lines.append(rendered_words.text("prompt.pov", name=as_data(story.name(story.pov))))
+    people = [
+        names[entity_id] for entity_id in cast_of(draft, story) if story.entity[entity_id].entity_type == "character"
+    ]
     if people:
-        lines.append(told["prompt.people"] + labels.list_separator.join(map(as_data, people)))
-    plan, meant = story.plan, ""
+        lines.append(rendered_words["prompt.people"] + labels.list_separator.join(map(as_data, people)))
+    plan, suggestion = story.plan, ""
     if plan is not None:
-        planned = labels.list_separator.join(plan.characters)
-        parts = (plan.location, planned, plan.purpose, *plan.key_actions)
-        meant = " | ".join(as_data(each) for each in parts if each.strip())
-    lines.append(told["prompt.plan"] + meant if meant else told["prompt.no_plan"])
+        planned_text = labels.list_separator.join(plan.characters)
+        parts = (plan.location, planned_text, plan.purpose, *plan.key_actions)
+        suggestion = " | ".join(as_data(part) for part in parts if part.strip())
+    lines.append(rendered_words["prompt.plan"] + suggestion if suggestion else rendered_words["prompt.no_plan"])
     return "\n".join(lines)
 
 
@@ -128,30 +130,33 @@ class Exhibits:
     def by_number(self) -> dict[str, Sequence[ContinuityEvidence]]:
         """Return the pieces of each line by its number."""
         lists = (("E", self.evidence), ("F", self.facts))
-        return {f"{mark}{at}": each.pieces for mark, lines in lists for at, each in enumerate(lines, start=1)}
+        return {f"{mark}{at}": exhibit.pieces for mark, lines in lists for at, exhibit in enumerate(lines, start=1)}
 
     def evidence_lines(self, draft: Draft, story: StoryBefore) -> str:
         """Return evidence lines by person, thing or scene, with the cast of scenes."""
-        ended = {each.source_id for each in story.memories if each.superseded_by is not None}
-        outdated, kept = labels_of(story).outdated, KeptFrom(draft, story)
+        ended_ids = {memory.source_id for memory in story.memories if memory.superseded_by is not None}
+        outdated, kept_kept_from = labels_of(story).outdated, KeptFrom(draft, story)
         lines = [
             _line(
                 f"E{number}",
-                each.about,
-                (told(one) + (outdated if one.source_id in ended else "") + kept.of(one) for one in each.pieces),
+                exhibit.about,
+                (
+                    told(one) + (outdated if one.source_id in ended_ids else "") + kept_kept_from.of(one)
+                    for one in exhibit.pieces
+                ),
             )
-            for number, each in enumerate(self.evidence, start=1)
+            for number, exhibit in enumerate(self.evidence, start=1)
         ]
-        positions = {(one.chapter_index, one.scene_index) for each in self.evidence for one in each.pieces}
+        positions = {(one.chapter_index, one.scene_index) for exhibit in self.evidence for one in exhibit.pieces}
         stage = _on_stage(positions, names_for(draft, story), story)
         return "\n".join([*lines, *([stage] if stage else [])]) or NOTHING[story.language]
 
     def fact_lines(self, story: StoryBefore) -> str:
         """Return fact lines by entity, and by group for shared facts."""
         lines = []
-        for number, each in enumerate(self.facts, start=1):
-            start = each.about.split(" | ")[0] + labels_of(story).colon if each.about else ""
-            lines.append(_line(f"F{number}", each.about, (told(one, without=start) for one in each.pieces)))
+        for number, exhibit in enumerate(self.facts, start=1):
+            start = exhibit.about.split(" | ")[0] + labels_of(story).colon if exhibit.about else ""
+            lines.append(_line(f"F{number}", exhibit.about, (told(one, without=start) for one in exhibit.pieces)))
         return "\n".join(lines) or NOTHING[story.language]
 
 
@@ -167,17 +172,23 @@ def evidence_by_subject(
     names, labels = names_for(draft, story), labels_of(story)
     lines: list[tuple[str, list[ContinuityEvidence], int]] = []
     last: dict[str, int] = {}
-    for each in evidence:
-        named = cast & {*each.entity_ids, *story.resolver.entity_ids_in(each.text)}
-        subject = max(named, key=lambda one: (story.words.entity_rarity(one), one), default="")
-        about = names[subject] if subject else labels.everywhere if each.chapter_index is None else at(each)
-        cost = count_tokens(each.text) + count_tokens(_extra_quote(each))
+    for evidence_item in evidence:
+        named_ids = cast & {*evidence_item.entity_ids, *story.resolver.entity_ids_in(evidence_item.text)}
+        subject = max(named_ids, key=lambda one: (story.words.entity_rarity(one), one), default="")
+        about = (
+            names[subject]
+            if subject
+            else labels.everywhere
+            if evidence_item.chapter_index is None
+            else at(evidence_item)
+        )
+        cost = count_tokens(evidence_item.text) + count_tokens(_extra_quote(evidence_item))
         line = last.get(about)
         if line is None or lines[line][2] + cost > MAX_LINE_TOKENS:
             last[about] = len(lines)
-            lines.append((about, [each], cost))
+            lines.append((about, [evidence_item], cost))
         else:
-            lines[line][1].append(each)
+            lines[line][1].append(evidence_item)
             lines[line] = (about, lines[line][1], lines[line][2] + cost)
     return [Exhibit(about, pieces) for about, pieces, _ in lines]
 
@@ -187,36 +198,36 @@ def hard_facts(
 ) -> list[Exhibit]:
     """Return the facts at the scene's start: states, last scene, ties, threads."""
     cast, names = cast_of(draft, story), names_for(draft, story)
-    facts = {each: facts_of(each, story, names) for each in cast}
-    kept: dict[str, list[ContinuityEvidence]] = {each: [] for each in cast}
-    headers = {each: _header(each, draft, story, names) for each in cast}
-    spent = 0
-    listed: list[str] = []
-    for each in sorted(cast, key=lambda one: not any(fact.score for fact in facts[one])):
-        cost = count_tokens(headers[each]) + 2
-        if spent + cost <= max_tokens:
-            listed.append(each)
-            spent += cost
+    facts = {entity_id: facts_of(entity_id, story, names) for entity_id in cast}
+    kept_evidence_items_by_id: dict[str, list[ContinuityEvidence]] = {entity_id: [] for entity_id in cast}
+    headers = {entity_id: _header(entity_id, draft, story, names) for entity_id in cast}
+    used_tokens = 0
+    listing: list[str] = []
+    for other_id in sorted(cast, key=lambda one: not any(fact.score for fact in facts[one])):
+        cost = count_tokens(headers[other_id]) + 2
+        if used_tokens + cost <= max_tokens:
+            listing.append(other_id)
+            used_tokens += cost
     others = [*_last_scene(story, names), *_relationships(cast, story, names), *threads_of(cast, story)]
     depth = max(map(len, facts.values()), default=0)
-    rounds = [[(one, facts[one][at]) for one in listed if at < len(facts[one])] for at in range(depth)]
-    ordered: list[tuple[str, ContinuityEvidence]] = [*(each for one in rounds[:2] for each in one)]
-    ordered += [("", each) for each in others]
-    ordered += [each for one in rounds[2:] for each in one]
+    rounds = [[(one, facts[one][at]) for one in listing if at < len(facts[one])] for at in range(depth)]
+    ordered: list[tuple[str, ContinuityEvidence]] = [*(pair for one in rounds[:2] for pair in one)]
+    ordered += [("", evidence_item) for evidence_item in others]
+    ordered += [pair for one in rounds[2:] for pair in one]
     told_of: list[ContinuityEvidence] = []
     for entity_id, fact in ordered:
         cost = count_tokens(fact.text) + 4
-        if spent + cost <= max_tokens:
-            spent += cost
-            (kept[entity_id] if entity_id else told_of).append(fact)
-    by_entity = [Exhibit(headers[each], kept[each]) for each in listed]
-    return [*by_entity, *(Exhibit("", [each]) for each in told_of)]
+        if used_tokens + cost <= max_tokens:
+            used_tokens += cost
+            (kept_evidence_items_by_id[entity_id] if entity_id else told_of).append(fact)
+    by_entity = [Exhibit(headers[entity_id], kept_evidence_items_by_id[entity_id]) for entity_id in listing]
+    return [*by_entity, *(Exhibit("", [evidence_item]) for evidence_item in told_of)]
 
 
 def _header(entity_id: str, draft: Draft, story: StoryBefore, names: Mapping[str, str]) -> str:
     entity = story.entity[entity_id]
-    known = telling_names(entity, draft.text, limit=MAX_NAMES_SHOWN)
-    others = [each[:60] for each in known if each != names[entity_id]]
+    known_ids = telling_names(entity, draft.text, limit=MAX_NAMES_SHOWN)
+    others = [word[:60] for word in known_ids if word != names[entity_id]]
     kind = words(SUBJECT, story.language)[f"prompt.type.{entity.entity_type}"]
     return " | ".join([names[entity_id], labels_of(story).separator.join(others) or "-", kind])
 
@@ -229,22 +240,22 @@ def facts_of(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> li
         for (owner, attribute), change in story.in_force.items()
         if owner == entity_id and _still_tells(change, story)
     }
-    order = [*(each for each in ATTRIBUTE_ORDER if each not in _LAST_ATTRIBUTES)]
-    ranks = {each: rank for rank, each in enumerate(order)} | {
-        each: len(order) + 1 + rank for rank, each in enumerate(_LAST_ATTRIBUTES)
+    order = [*(entity_id for entity_id in ATTRIBUTE_ORDER if entity_id not in _LAST_ATTRIBUTES)]
+    ranks = {entity_id: rank for rank, entity_id in enumerate(order)} | {
+        entity_id: len(order) + 1 + rank for rank, entity_id in enumerate(_LAST_ATTRIBUTES)
     }
     facts = []
-    for attribute in sorted(changes, key=lambda each: (ranks.get(each, len(order)), each)):
+    for attribute in sorted(changes, key=lambda entity_id: (ranks.get(entity_id, len(order)), entity_id)):
         is_first = is_death(attribute, changes[attribute].value)
         facts.append(of_change(changes[attribute], story, names).model_copy(update={"score": float(is_first)}))
-    held = [
+    evidence_items = [
         of_change(change, story, names).model_copy(
             update={"text": labels.colon.join((names[entity_id], labels.attribute("holds"), names.get(owner, owner)))}
         )
         for (owner, attribute), change in story.in_force.items()
         if attribute == "holder" and change.value == entity_id
     ]
-    return [*facts[:1], *_last_seen(entity_id, story, names), *held, *facts[1:]]
+    return [*facts[:1], *_last_seen(entity_id, story, names), *evidence_items, *facts[1:]]
 
 
 def _still_tells(change: StateChange, story: StoryBefore) -> bool:
@@ -254,8 +265,8 @@ def _still_tells(change: StateChange, story: StoryBefore) -> bool:
     if change.value is None and change.attribute not in _PLACES:
         return False
     if change.attribute in _PLACES:
-        seen = story.in_force.get((change.entity_id, PRESENCE_ATTRIBUTE))
-        return seen is None or story_place(change) >= story_place(seen)
+        visible_change = story.in_force.get((change.entity_id, PRESENCE_ATTRIBUTE))
+        return visible_change is None or story_place(change) >= story_place(visible_change)
     if change.attribute in _FADING_ATTRIBUTES:
         lasts = is_death(change.attribute, change.value) or says_held(change.value)
         since = sum(change.entity_id in scene.present and scene.position > place_of(change) for scene in story.scenes)
@@ -274,8 +285,10 @@ def _last_seen(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> 
     where = value.get("location_id") or value.get("place") or ""
     place = names.get(where, where) if isinstance(where, str) else ""
     position = f"{change.chapter_index}:{change.scene_index}"
-    seen = words(SUBJECT, story.language)["prompt.seen"] + labels.list_separator.join(filter(None, (position, place)))
-    slot, text = f"{entity_id}.{PRESENCE_ATTRIBUTE}", f"{names[entity_id]}{labels.colon}{seen}"
+    seen_value = words(SUBJECT, story.language)["prompt.seen"] + labels.list_separator.join(
+        filter(None, (position, place))
+    )
+    slot, text = f"{entity_id}.{PRESENCE_ATTRIBUTE}", f"{names[entity_id]}{labels.colon}{seen_value}"
     is_guess = bool(value.get(GUESSED))
     yield ContinuityEvidence.at(change, "presence", slot, text, entity_ids=[entity_id], is_guess=is_guess)
 
@@ -288,10 +301,10 @@ def _last_scene(story: StoryBefore, names: Mapping[str, str]) -> list[Continuity
     place, facts = scene.position, []
     if scene.present:
         present = sorted(scene.present)
-        listed = labels_of(story).list_separator.join(names.get(each, each) for each in present)
-        told = told_as["prompt.stage"] + listed
+        listing = labels_of(story).list_separator.join(names.get(entity_id, entity_id) for entity_id in present)
+        text = told_as["prompt.stage"] + listing
         is_guess = not scene.has_record
-        fact = ContinuityEvidence.at(place, "presence", str(place), told, entity_ids=present, is_guess=is_guess)
+        fact = ContinuityEvidence.at(place, "presence", str(place), text, entity_ids=present, is_guess=is_guess)
         facts.append(fact)
     ending = scene.text.rstrip()[-LAST_WORDS_CHARACTERS:]
     sentences = split_sentences(ending)
@@ -299,35 +312,37 @@ def _last_scene(story: StoryBefore, names: Mapping[str, str]) -> list[Continuity
         # The first one begins where the cut fell.
         ending = ending[sentences[1].start :]
     if ending:
-        told = told_as["prompt.ended"] + " ".join(ending.split())
-        facts.append(ContinuityEvidence.at(place, "passage", str(place), told))
+        text = told_as["prompt.ended"] + " ".join(ending.split())
+        facts.append(ContinuityEvidence.at(place, "passage", str(place), text))
     return facts
 
 
 def _relationships(cast: Iterable[str], story: StoryBefore, names: Mapping[str, str]) -> Iterator[ContinuityEvidence]:
-    named, labels = set(cast), labels_of(story)
-    for each in story.relationships:
-        if {each.character_a, each.character_b} <= named:
-            parts = [each.relationship_type, each.status if each.status != "neutral" else ""]
-            parts += [each.history[-1].event] if each.history else []
+    named_names, labels = set(cast), labels_of(story)
+    for relationship in story.relationships:
+        if {relationship.character_a, relationship.character_b} <= named_names:
+            parts = [relationship.relationship_type, relationship.status if relationship.status != "neutral" else ""]
+            parts += [relationship.history[-1].event] if relationship.history else []
             tie = labels.separator.join(part for part in parts if part)[:MAX_VALUE_CHARACTERS]
-            pair = [each.character_a, each.character_b]
+            pair = [relationship.character_a, relationship.character_b]
             text = f"{' / '.join(names.get(one, one) for one in pair)}{labels.colon}{tie}"
             if tie:
-                yield ContinuityEvidence.at(each, "relationship", each.relationship_id, text, entity_ids=pair)
+                yield ContinuityEvidence.at(
+                    relationship, "relationship", relationship.relationship_id, text, entity_ids=pair
+                )
 
 
 def threads_of(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEvidence]:
     """Yield the unresolved threads of a cast, the nearest and weightiest first."""
-    named = set(cast)
-    touched = [
-        (len(named & set(each.related_entities)), LOOP_WEIGHTS[each.importance], each)
-        for each in story.threads
-        if each.status in UNRESOLVED_STATUSES and named & set(each.related_entities)
+    named_ids = set(cast)
+    touched_pairs = [
+        (len(named_ids & set(thread.related_entities)), LOOP_WEIGHTS[thread.importance], thread)
+        for thread in story.threads
+        if thread.status in UNRESOLVED_STATUSES and named_ids & set(thread.related_entities)
     ]
-    for _, _, each in sorted(touched, key=lambda one: (-one[0], -one[1], one[2].loop_id))[:MAX_THREADS]:
-        text = words(SUBJECT, story.language)["prompt.thread"] + each.description
-        yield ContinuityEvidence.at(each, "thread", each.loop_id, text, entity_ids=list(each.related_entities))
+    for _, _, thread in sorted(touched_pairs, key=lambda one: (-one[0], -one[1], one[2].loop_id))[:MAX_THREADS]:
+        text = words(SUBJECT, story.language)["prompt.thread"] + thread.description
+        yield ContinuityEvidence.at(thread, "thread", thread.loop_id, text, entity_ids=list(thread.related_entities))
 
 
 # --- Lines ---
@@ -338,24 +353,26 @@ class KeptFrom:
 
     def __init__(self, draft: Draft, story: StoryBefore) -> None:
         self._knowledge = story.knowledge
-        self._memories = {each.source_id: each for each in story.knowledge.story.memories}
+        self._memories = {memory.source_id: memory for memory in story.knowledge.story.memories}
         self._names = names_for(draft, story)
         self._labels = labels_of(story)
         self._word = words(SUBJECT, story.language)["prompt.kept_from"]
-        people = [each for each in cast_of(draft, story) if story.entity[each].entity_type == "character"]
+        people = [
+            entity_id for entity_id in cast_of(draft, story) if story.entity[entity_id].entity_type == "character"
+        ]
         self._people = people[:MAX_KNOWERS_ASKED]
 
     def of(self, evidence: ContinuityEvidence) -> str:
         """Return the mark of hidden or false knowledge, empty without one."""
         memory = self._memories.get(evidence.source_id)
-        kept = [
-            as_data(self._names[each])
-            for each in (self._people if memory is not None else ())
+        kept_names = [
+            as_data(self._names[entity_id])
+            for entity_id in (self._people if memory is not None else ())
             if memory is not None
-            and not (knowing := self._knowledge.knows(each, memory)).knows
+            and not (knowing := self._knowledge.knows(entity_id, memory)).knows
             and knowing.reason in ("hidden", "deceived")
         ]
-        return f" [{self._word}{self._labels.list_separator.join(kept)}]" if kept else ""
+        return f" [{self._word}{self._labels.list_separator.join(kept_names)}]" if kept_names else ""
 
 
 def at(evidence: ContinuityEvidence) -> str:
@@ -373,23 +390,25 @@ def told(evidence: ContinuityEvidence, *, without: str = "") -> str:
 
 
 def _line(number: str, about: str, pieces: Iterable[str]) -> str:
-    listed = [each for each in pieces if each]
-    return " | ".join(part for part in (number, as_data(about), " / ".join(listed)) if part)
+    listing = [piece for piece in pieces if piece]
+    return " | ".join(part for part in (number, as_data(about), " / ".join(listing)) if part)
 
 
 def _on_stage(positions: Iterable[tuple[int | None, int | None]], names: Mapping[str, str], story: StoryBefore) -> str:
     """Return the casts of scenes on one line."""
     by_cast: defaultdict[str, list[str]] = defaultdict(list)
     guess = words(SUBJECT, story.language)["prompt.guess"]
-    for chapter, number in sorted(each for each in positions if each[0] is not None and each[1] is not None):
+    for chapter, number in sorted(
+        position for position in positions if position[0] is not None and position[1] is not None
+    ):
         scene = story.knowledge.story.scene_at.get(StoryPosition(chapter, number))
         if scene is not None and scene.present:
             there = labels_of(story).list_separator.join(
-                as_data(names.get(each, each)) for each in sorted(scene.present)
+                as_data(names.get(entity_id, entity_id)) for entity_id in sorted(scene.present)
             )
             by_cast[there].append(f"{chapter}:{number}" + ("" if scene.has_record else guess))
-    listed = "; ".join(f"{' '.join(places)} {there}" for there, places in by_cast.items())
-    return words(SUBJECT, story.language)["prompt.stages"] + listed if listed else ""
+    listing = "; ".join(f"{' '.join(places)} {there}" for there, places in by_cast.items())
+    return words(SUBJECT, story.language)["prompt.stages"] + listing if listing else ""
 
 
 def _extra_quote(evidence: ContinuityEvidence) -> str:

@@ -69,7 +69,7 @@ class StoryWords:
 
     @cached_property
     def _memories_of(self) -> Mapping[str, int]:
-        return Counter(each for memory in self.memories for each in set(memory.entities_mentioned))
+        return Counter(entity_id for memory in self.memories for entity_id in set(memory.entities_mentioned))
 
     def entity_rarity(self, entity_id: str) -> float:
         """Return the weight of a shared entity, small for frequent ones."""
@@ -87,14 +87,14 @@ def telling_words(text: str) -> frozenset[str]:
 
 def stem(word: str) -> str:
     """Return an English word without its ending, so that start, starts and started are one."""
-    folded = re.sub(r"[’']\w*$", "", word.casefold())
-    if folded in _COMMON:
-        return folded
+    folded_text = re.sub(r"[’']\w*$", "", word.casefold())
+    if folded_text in _COMMON:
+        return folded_text
     for ending in ("ing", "ed", "es", "s"):
-        if folded.endswith(ending) and len(folded) - len(ending) >= 3:
-            folded = folded.removesuffix(ending)
+        if folded_text.endswith(ending) and len(folded_text) - len(ending) >= 3:
+            folded_text = folded_text.removesuffix(ending)
             break
-    return folded[:-1] if folded.endswith("e") and len(folded) > 3 else folded
+    return folded_text[:-1] if folded_text.endswith("e") and len(folded_text) > 3 else folded_text
 
 
 def place_or_none(memory: StoryMemoryChunk) -> StoryPosition | None:
@@ -135,7 +135,7 @@ class StoryBefore:
     @cached_property
     def entity(self) -> Mapping[str, Entity]:
         """The entities by their id."""
-        return {each.entity_id: each for each in self.entities}
+        return {entity.entity_id: entity for entity in self.entities}
 
     @cached_property
     def words(self) -> StoryWords:
@@ -145,33 +145,36 @@ class StoryBefore:
     @cached_property
     def in_force(self) -> Mapping[tuple[str, str], StateChange]:
         """The last change of each entity's attribute."""
-        return {(each.entity_id, each.attribute): each for each in seen_alive(self.changes)}
+        return {(change.entity_id, change.attribute): change for change in seen_alive(self.changes)}
 
     @cached_property
     def quotes(self) -> Mapping[str, str]:
         """The proving quotes of memories by source_id, where known."""
-        return {each.source_id: each.quote for each in self.knowledge.story.memories if each.quote}
+        return {memory.source_id: memory.quote for memory in self.knowledge.story.memories if memory.quote}
 
     @cached_property
     def resolver(self) -> NameResolver:
         """A name resolver at the position, preferring recently present entities."""
         last = [sorted(scene.present) for scene in self.scenes[:-4:-1]]
-        return NameResolver(self.entities, present_ids=[each for present in last for each in present])
+        return NameResolver(self.entities, present_ids=[entity_id for present in last for entity_id in present])
 
     @cached_property
     def narrator_id(self) -> str | None:
         """The first-person narrator of the last scenes, or None if unclear."""
-        told = [scene for scene in self.scenes if is_first_person(scene.text)][-SCENES_OF_A_NARRATOR:]
-        if len(told) < MIN_SCENES_OF_A_NARRATOR:
+        knowledge_scenes = [scene for scene in self.scenes if is_first_person(scene.text)][-SCENES_OF_A_NARRATOR:]
+        if len(knowledge_scenes) < MIN_SCENES_OF_A_NARRATOR:
             return None
-        named = Counter(
-            entity_id for scene in told for entity_id in set(self.resolver.entity_ids_in(QUOTED.sub(" ", scene.text)))
+        named_counter = Counter(
+            entity_id
+            for scene in knowledge_scenes
+            for entity_id in set(self.resolver.entity_ids_in(QUOTED.sub(" ", scene.text)))
         )
-        there = Counter(entity_id for scene in told for entity_id in scene.present)
+        there = Counter(entity_id for scene in knowledge_scenes for entity_id in scene.present)
         unnamed = [
             entity_id
             for entity_id, times in there.items()
-            if times >= SHARE_OF_A_NARRATOR * len(told) and named[entity_id] <= (1 - SHARE_OF_A_NARRATOR) * len(told)
+            if times >= SHARE_OF_A_NARRATOR * len(knowledge_scenes)
+            and named_counter[entity_id] <= (1 - SHARE_OF_A_NARRATOR) * len(knowledge_scenes)
         ]
         return unnamed[0] if len(unnamed) == 1 else None
 
@@ -201,14 +204,14 @@ class Draft:
     @cached_property
     def mentions_of(self) -> Mapping[str, Sequence[Mention]]:
         """The entity mentions by id."""
-        found: dict[str, list[Mention]] = {}
-        for each in self.mentions:
-            found.setdefault(each.entity_id, []).append(each)
-        return found
+        mentions_by_id: dict[str, list[Mention]] = {}
+        for mention in self.mentions:
+            mentions_by_id.setdefault(mention.entity_id, []).append(mention)
+        return mentions_by_id
 
     def sentence_index_at(self, position: int) -> int | None:
         """Return which of the sentences holds a character of the draft, or None where none does."""
-        at = bisect_right(self.sentences, position, key=lambda each: each.start) - 1
+        at = bisect_right(self.sentences, position, key=lambda span: span.start) - 1
         return at if at >= 0 and position < self.sentences[at].end else None
 
     def sentence_at(self, position: int) -> Span | None:
@@ -219,8 +222,8 @@ class Draft:
 
 def read_draft(text: str, story: StoryBefore) -> Draft:
     """Return a draft with its mentions of entities known before the scene."""
-    planned = story.plan.characters if story.plan is not None else []
-    present = [found for name in planned if (found := story.resolver.resolve(name).entity_id) is not None]
+    planned_ids = story.plan.characters if story.plan is not None else []
+    present = [result for name in planned_ids if (result := story.resolver.resolve(name).entity_id) is not None]
     mentions = story.resolver.find_mentions(text, also_present=present)
     narrator_id = narrator_of(text, story.entities)
     if narrator_id is None and is_first_person(text):
@@ -233,8 +236,8 @@ def part_of(draft: Draft, start: int, end: int) -> Draft:
     if (start, end) == (0, len(draft.text)):
         return draft
     mentions = [
-        replace(each, start=each.start - start, end=each.end - start)
-        for each in draft.mentions
-        if start <= each.start and each.end <= end
+        replace(mention, start=mention.start - start, end=mention.end - start)
+        for mention in draft.mentions
+        if start <= mention.start and mention.end <= end
     ]
     return replace(draft, text=draft.text[start:end], mentions=tuple(mentions))

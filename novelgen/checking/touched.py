@@ -46,14 +46,24 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
     Returns:
         The most decisive first: persons, things, places, groups and terms, promises, numbers.
     """
-    about = [(each, {*each.entity_ids, *story.resolver.entity_ids_in(each.text)}) for each in evidence]
+    about = [
+        (evidence_item, {*evidence_item.entity_ids, *story.resolver.entity_ids_in(evidence_item.text)})
+        for evidence_item in evidence
+    ]
     names = names_for(draft, story)
     entities = [_of_entity(*one, draft, story, about, names) for one in _spans(draft, story).items()]
-    entity_matters = [each for each in entities if each.sayings]
-    said = {one.text for each in entity_matters for one in each.sayings}
-    notes = _of_notes(draft, (each for each in evidence if each.source == "note" and each.text not in said))
+    entity_matters = [matter for matter in entities if matter.sayings]
+    said_texts = {one.text for matter in entity_matters for one in matter.sayings}
+    notes = _of_notes(
+        draft,
+        (
+            evidence_item
+            for evidence_item in evidence
+            if evidence_item.source == "note" and evidence_item.text not in said_texts
+        ),
+    )
     matters = [*entity_matters, *notes, *_of_promises(draft, story), *_of_numbers(draft, story, evidence)]
-    matters.sort(key=lambda each: (ORDER.index(each.kind), -each.sayings[0].score, each.draft_span))
+    matters.sort(key=lambda matter: (ORDER.index(matter.kind), -matter.sayings[0].score, matter.draft_span))
     return matters[:MAX_MATTERS]
 
 
@@ -63,10 +73,10 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
 def _spans(draft: Draft, story: StoryBefore) -> dict[str, Span]:
     """Return where the draft first names each entity, things also by a short name: 那把刀, "the knife"."""
     spans = {entity_id: Span(first.start, first.end) for entity_id, (first, *_) in draft.mentions_of.items()}
-    taken = {position for each in draft.mentions for position in range(each.start, each.end)}
+    taken_numbers = {position for mention in draft.mentions for position in range(mention.start, mention.end)}
     for entity in story.entities:
         if entity.entity_type == "item" and entity.entity_id not in spans:
-            span = next((each for each in _short_names(entity, draft) if each.start not in taken), None)
+            span = next((span for span in _short_names(entity, draft) if span.start not in taken_numbers), None)
             if span is not None:
                 spans[entity.entity_id] = span
     return spans
@@ -75,8 +85,8 @@ def _spans(draft: Draft, story: StoryBefore) -> dict[str, Span]:
 def _short_names(entity: Entity, draft: Draft) -> Iterator[Span]:
     for name in entity.names():
         for pattern in _short_forms(name):
-            for found in re.finditer(pattern, draft.plain, re.IGNORECASE):
-                yield Span(*found.span("short"))
+            for match in re.finditer(pattern, draft.plain, re.IGNORECASE):
+                yield Span(*match.span("short"))
 
 
 def _short_forms(name: str) -> list[str]:
@@ -84,7 +94,7 @@ def _short_forms(name: str) -> list[str]:
     if has_cjk(name):
         endings = [name[at:] for at in range(1, len(name) - 1)]
         pointed = rf"{_CHINESE_POINTING}(?P<short>{re.escape(name[-1])})"
-        return [*(f"(?P<short>{re.escape(each)})" for each in endings), pointed]
+        return [*(f"(?P<short>{re.escape(ending)})" for ending in endings), pointed]
     *rest, head = _DETERMINER.sub("", name).split() or [""]
     return [rf"{_ENGLISH_POINTING}(?P<short>{re.escape(head)})\b"] if rest and len(head) > 2 else []
 
@@ -97,21 +107,27 @@ def _of_entity(
     about: Sequence[tuple[ContinuityEvidence, set[str]]],
     names: Mapping[str, str],
 ) -> TouchedMatter:
-    facts = [_with_quote(each, story) for each in facts_of(entity_id, story, names)]
-    facts.sort(key=lambda each: (-each.score, each.is_guess))
+    facts = [_with_quote(evidence_item, story) for evidence_item in facts_of(entity_id, story, names)]
+    facts.sort(key=lambda evidence_item: (-evidence_item.score, evidence_item.is_guess))
     # Of memories, what an author says and what changed somebody or something, the last first.
-    memories = [each for each in story.memories if entity_id in each.entities_mentioned and each.superseded_by is None]
+    memories = [
+        memory for memory in story.memories if entity_id in memory.entities_mentioned and memory.superseded_by is None
+    ]
     decisive = [
-        each for each in memories if each.content_type == "note" or each.slot_type or each.event_type in CHANGING_EVENTS
+        memory
+        for memory in memories
+        if memory.content_type == "note" or memory.slot_type or memory.event_type in CHANGING_EVENTS
     ]
-    told = [of_memory(each, story).model_copy(update={"score": 0.0}) for each in reversed(decisive)]
-    notes = [each for each in told if each.source == "note"]
+    evidence_items = [of_memory(memory, story).model_copy(update={"score": 0.0}) for memory in reversed(decisive)]
+    notes = [evidence_item for evidence_item in evidence_items if evidence_item.source == "note"]
     deaths = [
-        of_memory(each, story).model_copy(update={"score": 1.0}) for each in decisive if each.event_type == "death"
+        of_memory(memory, story).model_copy(update={"score": 1.0})
+        for memory in decisive
+        if memory.event_type == "death"
     ]
-    gathered = [each.model_copy(update={"score": 0.0}) for each, ids in about if entity_id in ids]
-    first = [*(each for each in facts if each.score), *deaths, *notes]
-    sayings = _each_once([*first, *facts[:2], *told[:2], *gathered[:2], *facts, *gathered])
+    gathered = [evidence_item.model_copy(update={"score": 0.0}) for evidence_item, ids in about if entity_id in ids]
+    first = [*(evidence_item for evidence_item in facts if evidence_item.score), *deaths, *notes]
+    sayings = _each_once([*first, *facts[:2], *evidence_items[:2], *gathered[:2], *facts, *gathered])
     entity = story.entity[entity_id]
     return _matter(draft, KIND_OF[entity.entity_type], names[entity_id], span, sayings, entity_id=entity_id)
 
@@ -132,7 +148,7 @@ def _of_notes(draft: Draft, notes: Iterable[ContinuityEvidence]) -> Iterator[Tou
     terms = [telling_words(draft.plain[start:end]) for start, end in draft.sentences]
     for note in notes:
         own = telling_words(note.text)
-        shares = [own & each for each in terms]
+        shares = [own & term for term in terms]
         best = max(range(len(shares)), key=lambda at: len(shares[at]), default=None)
         if best is not None and shares[best]:
             name = max(sorted(shares[best]), key=len)
@@ -146,8 +162,10 @@ def _of_promises(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
     terms = [telling_words(draft.plain[start:end]) for start, end in draft.sentences]
     for thread in threads_of(draft.mentions_of, story):
         own, people = telling_words(thread.text), set(thread.entity_ids)
-        named = [draft.sentence_index_at(each.start) for each in draft.mentions if each.entity_id in people]
-        best = max((at for at in named if at is not None), key=lambda at: len(own & terms[at]), default=None)
+        named_numbers = [
+            draft.sentence_index_at(mention.start) for mention in draft.mentions if mention.entity_id in people
+        ]
+        best = max((at for at in named_numbers if at is not None), key=lambda at: len(own & terms[at]), default=None)
         if best is not None:
             name = story.name(thread.entity_ids[0]) if thread.entity_ids else thread.source_id
             yield _matter(draft, "promise", name, draft.sentences[best], [thread])
@@ -155,7 +173,7 @@ def _of_promises(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
 
 def _of_numbers(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityEvidence]) -> Iterator[TouchedMatter]:
     """Yield numbers whose unit has another value in related statements."""
-    known = [(each, find_quantities(each.text, story.language)) for each in evidence]
+    known_pairs = [(evidence_item, find_quantities(evidence_item.text, story.language)) for evidence_item in evidence]
     for quantity in find_quantities(draft.text, story.language):
         sentence = draft.sentence_at(quantity.start)
         if sentence is None:
@@ -164,11 +182,11 @@ def _of_numbers(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityE
             draft.plain[quantity.end : sentence.end]
         )
         others = [
-            each.model_copy(update={"score": 0.0})
-            for each, quantities in known
+            evidence_item.model_copy(update={"score": 0.0})
+            for evidence_item, quantities in known_pairs
             if any(_is_other(quantity, one) for one in quantities)
             and not any(_is_same(quantity, one) for one in quantities)
-            and own & telling_words(each.text)
+            and own & telling_words(evidence_item.text)
         ]
         if others:
             name = draft.text[quantity.start : quantity.end]
@@ -188,8 +206,8 @@ def _is_same(one: Quantity, other: Quantity) -> bool:
 
 def _each_once(sayings: Iterable[ContinuityEvidence]) -> list[ContinuityEvidence]:
     once: dict[str, ContinuityEvidence] = {}
-    for each in sayings:
-        once.setdefault(each.text, each)
+    for evidence_item in sayings:
+        once.setdefault(evidence_item.text, evidence_item)
     return list(once.values())
 
 

@@ -50,15 +50,15 @@ DUPLICATE_OVERLAP = 0.6
 def chunk_search(request: ChunkContextRequest, mentions: Sequence[TextMention], *, timeout_s: float) -> SearchRequest:
     """Return the queries of a text: the text, entities and their names."""
     queries = _text_queries(request, mentions)
-    named = [
+    named_search_queries = [
         SearchQuery(text=" ".join(_names(mention.entry))[:QUERY_CHARACTERS], purpose=NAMES_PURPOSE)
         for mention in _asked_for(mentions)
     ]
-    meant = [mention.entry.entity_id for mention in mentions if mention.is_meant]
+    meant_ids = [mention.entry.entity_id for mention in mentions if mention.is_meant]
     return SearchRequest(
         project_id=request.project_id,
-        queries=[*queries, *named] if queries else [],
-        entity_ids=[*meant, *request.targets],
+        queries=[*queries, *named_search_queries] if queries else [],
+        entity_ids=[*meant_ids, *request.targets],
         as_of=request.position,
         candidates_per_query=max(50, 3 * request.limit),
         timeout_s=timeout_s,
@@ -110,64 +110,78 @@ def choose_for_chunk(
     """Choose memories by rank, rarity of shared or attached entities, and importance."""
     here = {mention.entry.entity_id for mention in mentions if mention.is_meant}
     targets = here.union(request.targets)
-    named = _naming(candidates, here, known)
+    named_fields = _naming(candidates, here, known)
     own_text = _unspaced(request.text)
     fitting = [
-        each
-        for each in candidates
-        if _fits(each, request, targets, named) and _unspaced(each.chunk.content) not in own_text
+        candidate
+        for candidate in candidates
+        if _fits(candidate, request, targets, named_fields) and _unspaced(candidate.chunk.content) not in own_text
     ]
-    told = [each for each in fitting if each.chunk.content_type not in PASSAGE_TYPES]
+    rendered_candidates = [candidate for candidate in fitting if candidate.chunk.content_type not in PASSAGE_TYPES]
     # What holds for the whole book says nothing of this text, which a passage does.
-    pool = told if any(targets_of(each.chunk) - {BOOK} or each.chunk.chunk_id in named for each in told) else fitting
+    pool = (
+        rendered_candidates
+        if any(
+            targets_of(candidate.chunk) - {BOOK} or candidate.chunk.chunk_id in named_fields
+            for candidate in rendered_candidates
+        )
+        else fitting
+    )
     telling = len(_text_queries(request, mentions))
     is_by_score = request.priority == "score"
 
     def order(memory: ChunkMemory) -> tuple[float, float, float, str]:
         chunk = memory.chunk
-        read = None if is_by_score else read_at.get(chunk.chunk_id)
+        loaded_datetime = None if is_by_score else read_at.get(chunk.chunk_id)
         # Chapters back, a later scene being nearer; canon without a place is near everywhere.
         distance = 0.0
         if chunk.chapter_index is not None:
             from_chapter = 1_000_000 if request.chapter_index is None else request.chapter_index
             distance = from_chapter - chunk.chapter_index - (chunk.scene_index or 0) / 1_000_001
-        return (0.0 if read is None else read.timestamp(), -memory.score, distance, chunk.chunk_id)
+        return (
+            0.0 if loaded_datetime is None else loaded_datetime.timestamp(),
+            -memory.score,
+            distance,
+            chunk.chunk_id,
+        )
 
-    ranked = sorted(_scored(pool, targets, named, telling_queries=telling), key=order)
+    ranked_memories = sorted(_scored(pool, targets, named_fields, telling_queries=telling), key=order)
     finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
     # Two notes of an author may differ by the one word that matters.
     unique = [
-        each for each in ranked if finder.take(each.chunk.chunk_id, by_words=each.chunk.content_type != "note") is None
+        memory
+        for memory in ranked_memories
+        if finder.take(memory.chunk.chunk_id, by_words=memory.chunk.content_type != "note") is None
     ]
-    chosen = _varied(unique, request.limit) if is_by_score else unique[: request.limit]
+    chosen_memories = _varied(unique, request.limit) if is_by_score else unique[: request.limit]
     # A retriever lists so many and no more, so that none may have brought a linked memory.
-    found = sum(
-        each.chunk.content_type in DISTILLED_TYPES and not here.isdisjoint(each.chunk.entities_mentioned)
-        for each in candidates
+    match_count = sum(
+        candidate.chunk.content_type in DISTILLED_TYPES and not here.isdisjoint(candidate.chunk.entities_mentioned)
+        for candidate in candidates
     )
-    more = len(unique) - len(chosen) + max(0, (linked or 0) - found)
-    shown = {each.chunk.chunk_id for each in chosen}
-    left_out = [each for each in unique if each.chunk.chunk_id not in shown]
-    return ChosenMemories(sorted(chosen, key=order), more, left_out)
+    more = len(unique) - len(chosen_memories) + max(0, (linked or 0) - match_count)
+    shown_ids = {memory.chunk.chunk_id for memory in chosen_memories}
+    left_out = [memory for memory in unique if memory.chunk.chunk_id not in shown_ids]
+    return ChosenMemories(sorted(chosen_memories, key=order), more, left_out)
 
 
-def _naming(candidates: Sequence[Candidate], here: set[str], known: Sequence[Entity]) -> dict[str, list[str]]:
+def _naming(candidates: Sequence[Candidate], here: set[str], known_entities: Sequence[Entity]) -> dict[str, list[str]]:
     """Return the named entities of memories without an attachment to the text."""
-    resolver, present = NameResolver(list(known)), sorted(here)
-    named = {
-        each.chunk.chunk_id: [
+    resolver, present = NameResolver(list(known_entities)), sorted(here)
+    named_fields = {
+        candidate.chunk.chunk_id: [
             entity_id
-            for entity_id in resolver.entity_ids_in(each.chunk.content, also_present=present)
-            if entity_id in here and entity_id not in each.chunk.taken_off
+            for entity_id in resolver.entity_ids_in(candidate.chunk.content, also_present=present)
+            if entity_id in here and entity_id not in candidate.chunk.taken_off
         ]
-        for each in candidates
-        if here.isdisjoint(each.chunk.entities_mentioned)
+        for candidate in candidates
+        if here.isdisjoint(candidate.chunk.entities_mentioned)
     }
-    return {chunk_id: entity_ids for chunk_id, entity_ids in named.items() if entity_ids}
+    return {chunk_id: entity_ids for chunk_id, entity_ids in named_fields.items() if entity_ids}
 
 
 def _fits(
-    candidate: Candidate, request: ChunkContextRequest, targets: set[str], named: Mapping[str, Sequence[str]]
+    candidate: Candidate, request: ChunkContextRequest, targets: set[str], named_fields: Mapping[str, Sequence[str]]
 ) -> bool:
     chunk = candidate.chunk
     is_before = request.position.admits(chunk.chapter_index, chunk.scene_index)
@@ -175,13 +189,13 @@ def _fits(
     is_own = chunk.project_id == request.project_id
     is_taken_off = not targets.isdisjoint(chunk.taken_off)
     about = targets_of(chunk)
-    if is_taken_off and any(each.is_default for each in chunk.attached_to):
+    if is_taken_off and any(attachment.is_default for attachment in chunk.attached_to):
         # That nothing else is left does not bring it back.
         about = about - {BOOK}
     is_about = not targets.isdisjoint(about)
     # What an author attached to something holds there alone, whomever its words name; in the whole book anywhere.
     is_elsewhere = chunk.is_attached_by_hand and not (request.chapter_index is None and _is_of_chapters(about))
-    is_near = chunk.chunk_id in named or (is_found and not is_taken_off)
+    is_near = chunk.chunk_id in named_fields or (is_found and not is_taken_off)
     return is_own and is_before and (is_about or (is_near and not is_elsewhere))
 
 
@@ -194,21 +208,25 @@ def _unspaced(text: str) -> str:
 
 
 def _scored(
-    candidates: Sequence[Candidate], targets: set[str], named: Mapping[str, Sequence[str]], *, telling_queries: int
+    candidates: Sequence[Candidate],
+    targets: set[str],
+    named_fields: Mapping[str, Sequence[str]],
+    *,
+    telling_queries: int,
 ) -> list[ChunkMemory]:
     relevance = {
-        each.chunk.chunk_id: sum(
-            hit.by_rank for hit in each.hits if hit.query_index is not None and hit.query_index < telling_queries
+        candidate.chunk.chunk_id: sum(
+            hit.by_rank for hit in candidate.hits if hit.query_index is not None and hit.query_index < telling_queries
         )
-        for each in candidates
+        for candidate in candidates
     }
     best = max(relevance.values(), default=0.0) or 1.0
-    rarity = _rarity(candidates, targets, named)
+    rarity = _rarity(candidates, targets, named_fields)
     scored = []
-    for each in candidates:
-        chunk = each.chunk
+    for candidate in candidates:
+        chunk = candidate.chunk
         attached_to = sorted(targets & targets_of(chunk), key=lambda target: (-rarity[target], target))
-        about = [*attached_to, *named.get(chunk.chunk_id, ())]
+        about = [*attached_to, *named_fields.get(chunk.chunk_id, ())]
         score = (
             RELEVANCE * relevance[chunk.chunk_id] / best
             + ATTACHED * max((rarity[target] for target in about), default=0.0)
@@ -221,39 +239,41 @@ def _scored(
                 chunk=chunk,
                 score=round(score, 4),
                 attached_to=attached_to,
-                names=list(named.get(chunk.chunk_id, ())),
-                arm_ranks=each.best_ranks(),
+                names=list(named_fields.get(chunk.chunk_id, ())),
+                arm_ranks=candidate.best_ranks(),
             )
         )
     return scored
 
 
-def _rarity(candidates: Sequence[Candidate], targets: set[str], named: Mapping[str, Sequence[str]]) -> dict[str, float]:
+def _rarity(
+    candidates: Sequence[Candidate], targets: set[str], named_fields: Mapping[str, Sequence[str]]
+) -> dict[str, float]:
     """Return the weight of attachment to each target, from 0.5 to 1.
 
     A target with every memory weighs 0.5, and one with a single memory 1.
     """
     counts = Counter(
         target
-        for each in candidates
-        for target in {*(targets & targets_of(each.chunk)), *named.get(each.chunk.chunk_id, ())}
+        for candidate in candidates
+        for target in {*(targets & targets_of(candidate.chunk)), *named_fields.get(candidate.chunk.chunk_id, ())}
     )
     total = max(2, len(candidates))
-    rarity = {each: 1 - 0.5 * math.log(max(1, counts[each])) / math.log(total) for each in targets}
+    rarity = {target_id: 1 - 0.5 * math.log(max(1, counts[target_id])) / math.log(total) for target_id in targets}
     return rarity | {BOOK: rarity[BOOK] * BOOK_FACTOR}
 
 
-def _varied(ranked: Sequence[ChunkMemory], limit: int) -> list[ChunkMemory]:
+def _varied(ranked_memories: Sequence[ChunkMemory], limit: int) -> list[ChunkMemory]:
     """Choose the best one by one, lowering further memories of the same entity."""
-    left = list(ranked)
-    taken: list[ChunkMemory] = []
+    memories = list(ranked_memories)
+    used_memories: list[ChunkMemory] = []
     served: Counter[str] = Counter()
-    while left and len(taken) < limit:
-        best = max(left, key=lambda each: each.score * REPEATED_ENTITY_FACTOR ** served[_owner(each)])
-        left.remove(best)
-        taken.append(best)
+    while memories and len(used_memories) < limit:
+        best = max(memories, key=lambda memory: memory.score * REPEATED_ENTITY_FACTOR ** served[_owner(memory)])
+        memories.remove(best)
+        used_memories.append(best)
         served[_owner(best)] += 1
-    return taken
+    return used_memories
 
 
 def _owner(memory: ChunkMemory) -> str:
@@ -271,14 +291,14 @@ def render_chunk_context(
     labels = labels_for(language)
     code: StoryLanguage = "zh" if labels.language == "zh" else "en"
     names = [_entry_line(entry, code) for entry in glossary]
-    told = [f"- [{place_of(each.chunk.model_dump(), labels)}] {each.chunk.content}" for each in memories]
-    mark = fence_mark([*names, *told])
-    said, blocks = words("context", code, "chunk"), []
-    for heading, lines, rest in (("names", names, 0), ("memories", told, more)):
+    told_names = [f"- [{place_of(memory.chunk.model_dump(), labels)}] {memory.chunk.content}" for memory in memories]
+    mark = fence_mark([*names, *told_names])
+    stated_words, blocks = words("context", code, "chunk"), []
+    for heading, lines, rest in (("names", names, 0), ("memories", told_names, more)):
         if lines:
-            counted = [said["more"].format(rest)] if rest else []
-            blocks.append("\n".join([f"## {said[heading]}", *fenced(lines, mark), *counted]))
-    return "\n\n".join([said["note"], *blocks]) + "\n" if blocks else ""
+            counted_items = [stated_words["more"].format(rest)] if rest else []
+            blocks.append("\n".join([f"## {stated_words[heading]}", *fenced(lines, mark), *counted_items]))
+    return "\n\n".join([stated_words["note"], *blocks]) + "\n" if blocks else ""
 
 
 def _entry_line(entry: GlossaryEntry, language: StoryLanguage) -> str:
@@ -286,8 +306,8 @@ def _entry_line(entry: GlossaryEntry, language: StoryLanguage) -> str:
     kind = words("context", language, "types").get(entry.entity_type, entry.entity_type)
     parts = [f"{_translated(entry.name, entry.translation)}{f'（{kind}）' if chinese else f' ({kind})'}"]
     if entry.aliases:
-        listed = ("、" if chinese else ", ").join(_alias(alias, language) for alias in entry.aliases)
-        parts.append(words("context", language)["chunk.also"].format(listed))
+        listing = ("、" if chinese else ", ").join(_alias(alias, language) for alias in entry.aliases)
+        parts.append(words("context", language)["chunk.also"].format(listing))
     if entry.description:
         parts.append(entry.description)
     return "- " + ("；" if chinese else "; ").join(parts)

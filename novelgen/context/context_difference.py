@@ -17,7 +17,7 @@ _KEYS = {
     "snapshots": ("entity_id", "chapter_index"),
 }
 # The age of a thread grows with every scene before the position; whether a value is proven is not the value.
-_UNTOLD = frozenset({"age_scenes", "unverified", "tokens"})
+_IGNORED_FIELDS = frozenset({"age_scenes", "unverified", "tokens"})
 _MemoryKey = tuple[int | None, int | None, str]
 
 
@@ -28,7 +28,10 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> contex
     they are of. Moments, timings, scores, the age of open loops and whether a value is proven do not count.
     """
     before, after = was.report or ContextReport(), now.report or ContextReport()
-    ended_was, ended_now = (each.left_off.text if each.left_off else "" for each in (was, now))
+    ended_was, ended_now = (
+        scene_memory_context.left_off.text if scene_memory_context.left_off else ""
+        for scene_memory_context in (was, now)
+    )
     has_other_end = ended_was != ended_now
     return contexts.ContextDifference(
         project_id=now.project_id,
@@ -113,17 +116,20 @@ def _moves(
 ) -> list[contexts.MemoryMove]:
     """Return the memories of both that stand elsewhere among those of both, those first that moved furthest."""
     ranks_was, ranks_now = (
-        {key: rank for rank, key in enumerate((key for key in each if key in other), start=1)}
-        for each, other in ((was, now), (now, was))
+        {key: rank for rank, key in enumerate((key for key in context_items_by_position if key in other), start=1)}
+        for context_items_by_position, other in ((was, now), (now, was))
     )
-    moved = [
+    moved_memory_moves = [
         contexts.MemoryMove(
             memory_id=key[2], rank_was=ranks_was[key], rank_now=rank, score_was=was[key].score, score_now=now[key].score
         )
         for key, rank in ranks_now.items()
         if ranks_was[key] != rank
     ]
-    return sorted(moved, key=lambda each: (-abs(each.rank_now - each.rank_was), each.rank_now))
+    return sorted(
+        moved_memory_moves,
+        key=lambda memory_move: (-abs(memory_move.rank_now - memory_move.rank_was), memory_move.rank_now),
+    )
 
 
 def _receipts(context: SceneMemoryContext) -> dict[_MemoryKey, contexts.ContextItem]:
@@ -139,7 +145,10 @@ def _memory_key(chunk: StoryMemoryChunk) -> _MemoryKey:
 
 def _told_sections(context: SceneMemoryContext) -> dict[str, Any]:
     """The timeline, and the story so far beside it."""
-    return {**(context.timeline_context or {}), "story_so_far": [each.model_dump() for each in context.story_so_far]}
+    return {
+        **(context.timeline_context or {}),
+        "story_so_far": [notice.model_dump() for notice in context.story_so_far],
+    }
 
 
 def _timeline(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[contexts.TimelineDifference]:
@@ -147,7 +156,7 @@ def _timeline(was: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[contex
         before, after = (_entries(section, timeline.get(section) or ()) for timeline in (was, now))
         for key in {**after, **before}:
             old, new = before.get(key), after.get(key)
-            if old is None or new is None or _told(old) != _told(new):
+            if old is None or new is None or _compared_fields(old) != _compared_fields(new):
                 change = _change(old is not None, new is not None)
                 yield contexts.TimelineDifference(section=section, change=change, was=old, now=new)
 
@@ -156,8 +165,8 @@ def _entries(section: str, entries: Any) -> dict[tuple[Any, ...], dict[str, Any]
     return {tuple(entry.get(name) for name in _KEYS[section]): entry for entry in entries}
 
 
-def _told(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in entry.items() if name not in _UNTOLD}
+def _compared_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in entry.items() if name not in _IGNORED_FIELDS}
 
 
 def _change(is_before: bool, is_after: bool) -> contexts.Change:

@@ -30,7 +30,7 @@ def difference_lines(difference: StoryDifference) -> list[str]:
     """Return all that a stretch changed: a title, then each kind with its heading and a line per change."""
     teller = _Teller(difference)
     lines = [teller.title()]
-    facts = [teller.fact(each, is_short=False) for each in difference.facts]
+    facts = [teller.fact(new_fact, is_short=False) for new_fact in difference.facts]
     if (more := difference.facts_in_all - len(facts)) > 0:
         facts.append(teller.words["more"].format(more))
     for heading, items in ((teller.words["facts"], facts), *teller.sections(is_short=False)):
@@ -45,11 +45,11 @@ def difference_block(difference: StoryDifference) -> list[str]:
     sections = [
         f"  {heading}{teller.colon}{teller.joined(items)}" for heading, items in teller.sections(is_short=True) if items
     ]
-    remarks = [f"  {each}" for each in teller.remarks()]
+    remarks = [f"  {remark}" for remark in teller.remarks()]
     room = MAX_BLOCK_LINES - 1 - len(sections) - len(remarks)
-    shown = difference.facts[: min(MAX_BLOCK_FACTS, max(1, room))]
-    facts = [f"  - {teller.fact(each, is_short=True)}" for each in shown]
-    if (more := difference.facts_in_all - len(shown)) > 0 and facts:
+    shown_new_facts = difference.facts[: min(MAX_BLOCK_FACTS, max(1, room))]
+    facts = [f"  - {teller.fact(new_fact, is_short=True)}" for new_fact in shown_new_facts]
+    if (more := difference.facts_in_all - len(shown_new_facts)) > 0 and facts:
         facts[-1] += teller.aside(more)
     return [teller.title(), *facts, *sections, *remarks]
 
@@ -63,12 +63,12 @@ class _Teller:
         self._labels: Labels = labels_for(difference.language)
         self.colon = self._labels.colon
         unnamed = {
-            each: self.words["unnamed_person" if each.startswith("C") else "unnamed_thing"]
-            for each in _ids_of(difference)
+            text: self.words["unnamed_person" if text.startswith("C") else "unnamed_thing"]
+            for text in _ids_of(difference)
         }
         self._names: Mapping[str, str] = {
             **unnamed,
-            **{each: name for each, name in difference.names.items() if name != each},
+            **{other_name: name for other_name, name in difference.names.items() if name != other_name},
         }
 
     def title(self) -> str:
@@ -81,12 +81,16 @@ class _Teller:
 
     def remarks(self) -> list[str]:
         """Return the remarks: no changes, unread scenes and totals."""
-        difference, said = self._difference, []
-        unread = [_place((each.chapter_index, each.scene_index)) for each in difference.scenes if not each.has_record]
-        if difference.is_empty and difference.scenes and not unread:
-            said.append(self.words["nothing"])
-        if unread:
-            said.append(self.words["unread"].format(self.joined(unread, self._labels.list_separator)))
+        difference, statements = self._difference, []
+        unread_words = [
+            _place((scene_telling.chapter_index, scene_telling.scene_index))
+            for scene_telling in difference.scenes
+            if not scene_telling.has_record
+        ]
+        if difference.is_empty and difference.scenes and not unread_words:
+            statements.append(self.words["nothing"])
+        if unread_words:
+            statements.append(self.words["unread"].format(self.joined(unread_words, self._labels.list_separator)))
         if (totals := difference.totals) is not None:
             counts = {
                 "count_facts": totals.facts,
@@ -95,10 +99,10 @@ class _Teller:
                 "count_ended": totals.threads_ended,
                 "count_deaths": totals.deaths,
             }
-            told = [self.words[name].format(count) for name, count in counts.items() if count]
-            listed = self._labels.list_separator.join(told)
-            said.append(self.words["totals"].format(totals.scenes) + (self.colon + listed if told else ""))
-        return said
+            lines = [self.words[name].format(count) for name, count in counts.items() if count]
+            listing = self._labels.list_separator.join(lines)
+            statements.append(self.words["totals"].format(totals.scenes) + (self.colon + listing if lines else ""))
+        return statements
 
     def aside(self, more: int) -> str:
         """Return how many more there are, to stand after something."""
@@ -116,17 +120,17 @@ class _Teller:
         Some may be empty.
         """
         difference = self._difference
-        told: dict[str, Iterable[str]] = {
+        told_by_key: dict[str, Iterable[str]] = {
             "deaths": map(self._death, difference.deaths),
             "identities": map(self._identity, difference.identities),
             "newcomers": self._newcomers(),
             "handovers": map(self._handover, difference.handovers),
             "states": self._states(is_short=is_short),
-            "threads": [self._thread(each, is_short=is_short) for each in difference.threads],
+            "threads": [self._thread(turn, is_short=is_short) for turn in difference.threads],
             "learnt": map(self._learning, difference.learnt),
             "relationships": map(self._relationship, difference.relationships),
         }
-        return [(self.words[name], list(lines)) for name, lines in told.items()]
+        return [(self.words[name], list(lines)) for name, lines in told_by_key.items()]
 
     def fact(self, fact: differences.NewFact, *, is_short: bool) -> str:
         """Return a fact, in its short form where it has one and that is wanted."""
@@ -147,16 +151,16 @@ class _Teller:
         return self.words["is" if turn.was else "is_called"].format(turn.was, turn.now)
 
     def _newcomers(self) -> list[str]:
-        said = []
-        for each in self._difference.newcomers:
-            name = self._value(each.entity_id)
-            said.append(self.words["known_before"].format(name) if each.was_known else name)
-        return said
+        statements = []
+        for newcomer in self._difference.newcomers:
+            name = self._value(newcomer.entity_id)
+            statements.append(self.words["known_before"].format(name) if newcomer.was_known else name)
+        return statements
 
     def _handover(self, turn: differences.Handover) -> str:
         name = "held_by_nobody" if not turn.now else "holds_was" if turn.was else "holds"
-        told = (self._value(each) for each in (turn.item_id, turn.now, turn.was))
-        return self.words[name].format(*told)
+        lines = (self._value(entity_id) for entity_id in (turn.item_id, turn.now, turn.was))
+        return self.words[name].format(*lines)
 
     def _states(self, *, is_short: bool) -> list[str]:
         by_entity: dict[str, list[differences.StateTurn]] = {}
@@ -165,40 +169,40 @@ class _Teller:
                 by_entity.setdefault(turn.entity_id, []).append(turn)
         lines = []
         for entity_id, turns in by_entity.items():
-            shown = sorted(turns, key=_attribute_rank)[: MAX_BLOCK_ATTRIBUTES if is_short else None]
-            parts = [self._attribute(each, is_short=is_short) for each in shown]
+            shown_turns = sorted(turns, key=_attribute_rank)[: MAX_BLOCK_ATTRIBUTES if is_short else None]
+            parts = [self._attribute(turn, is_short=is_short) for turn in shown_turns]
             lines.append(f"{self._value(entity_id)}{self.colon}{self._labels.separator.join(parts)}")
         return lines
 
     def _attribute(self, turn: differences.StateTurn, *, is_short: bool) -> str:
         mark = "" if turn.verified else self._labels.unverified
         # Lists of knowledge keep their newest entries alone: what is not in them any more is not forgotten.
-        told = self._turn(turn.was, turn.now, tells_removed=not is_short and turn.attribute != "knowledge")
+        text = self._turn(turn.was, turn.now, tells_removed=not is_short and turn.attribute != "knowledge")
         name = self._labels.attribute(turn.attribute).replace("_", " ")
-        return f"{name}{self.colon}{told}{mark}"
+        return f"{name}{self.colon}{text}{mark}"
 
     def _turn(self, was: Any, now: Any, *, tells_removed: bool) -> str:
         if isinstance(was, list | tuple) and isinstance(now, list | tuple):
-            added = [each for each in now if each not in was]
-            removed = [each for each in was if each not in now]
-            if added and removed and tells_removed:
-                return self.words["added_removed"].format(self._value(added), self._value(removed))
-            if added or removed:
-                return self.words["added" if added else "removed"].format(self._value(added or removed))
+            added_items = [item for item in now if item not in was]
+            removed = [item for item in was if item not in now]
+            if added_items and removed and tells_removed:
+                return self.words["added_removed"].format(self._value(added_items), self._value(removed))
+            if added_items or removed:
+                return self.words["added" if added_items else "removed"].format(self._value(added_items or removed))
         if was in (None, "", []):
             return self._value(now)
         return self.words["turned"].format(self._value(was), self._value(now))
 
     def _thread(self, turn: differences.ThreadTurn, *, is_short: bool) -> str:
-        said = ["" if is_short else turn.note]
+        statements = ["" if is_short else turn.note]
         if turn.kind == "overdue" and turn.age_scenes:
-            said.append(self.words["age"].format(turn.age_scenes))
-        told = self._labels.separator.join(filter(None, said))
-        aside = f"{self.words['open']}{told}{self.words['close']}" if told else ""
+            statements.append(self.words["age"].format(turn.age_scenes))
+        text = self._labels.separator.join(filter(None, statements))
+        aside = f"{self.words['open']}{text}{self.words['close']}" if text else ""
         return self.words[turn.kind].format(turn.description) + aside
 
     def _learning(self, learning: differences.Learning) -> str:
-        who = self._labels.list_separator.join(self._value(each) for each in learning.character_ids)
+        who = self._labels.list_separator.join(self._value(character_id) for character_id in learning.character_ids)
         teller = self._value(learning.from_id) if learning.from_id else ""
         what = self.words["tale"].format(teller) if learning.source_id == ALL_LIVED else learning.content
         name: str = learning.kind
@@ -209,12 +213,12 @@ class _Teller:
         return self.words[name].format(who, teller, what)
 
     def _relationship(self, turn: differences.RelationshipTurn) -> str:
-        pair = " – ".join(self._value(each) for each in (turn.character_a, turn.character_b))
+        pair = " – ".join(self._value(item) for item in (turn.character_a, turn.character_b))
         was_neutral = turn.status_was in ("", NEUTRAL_STATUS) and turn.status_now == NEUTRAL_STATUS
         parts = [
             self._said_turn(turn.type_was, turn.type_now),
             "" if was_neutral else self._said_turn(turn.status_was, turn.status_now),
-            *(self._feeling(each, turn) for each in turn.feelings),
+            *(self._feeling(feeling_turn, turn) for feeling_turn in turn.feelings),
             *turn.events[-1:],
         ]
         return f"{pair}{self.colon}{self._labels.separator.join(filter(None, parts))}"
@@ -228,10 +232,10 @@ class _Teller:
         was, now = (dimension_in_words(turn.dimension, value or 0, self._labels) for value in (turn.was, turn.now))
         if was == now:
             return ""
-        told = self._said_turn(was, now)
+        text = self._said_turn(was, now)
         if turn.side == "both":
-            return told
-        return f"{self._value(pair.character_a if turn.side == 'a' else pair.character_b)}{self.colon}{told}"
+            return text
+        return f"{self._value(pair.character_a if turn.side == 'a' else pair.character_b)}{self.colon}{text}"
 
     def _value(self, value: Any) -> str:
         if value in (None, "", []):
@@ -241,16 +245,16 @@ class _Teller:
 
 def _ids_of(difference: StoryDifference) -> set[str]:
     """Return the ids in the difference, which must not appear without a name."""
-    said: list[Any] = [*difference.names, *(each.entity_id for each in difference.newcomers)]
+    statements: list[Any] = [*difference.names, *(newcomer.entity_id for newcomer in difference.newcomers)]
     for turn in (*difference.states, *difference.deaths):
-        said += [turn.entity_id, *texts_within(turn.was), *texts_within(turn.now)]
+        statements += [turn.entity_id, *texts_within(turn.was), *texts_within(turn.now)]
     for handover in difference.handovers:
-        said += [handover.item_id, handover.was, handover.now]
+        statements += [handover.item_id, handover.was, handover.now]
     for learning in difference.learnt:
-        said += [*learning.character_ids, learning.from_id]
+        statements += [*learning.character_ids, learning.from_id]
     for pair in difference.relationships:
-        said += [pair.character_a, pair.character_b]
-    return {each for each in said if isinstance(each, str) and is_entity_id(each)}
+        statements += [pair.character_a, pair.character_b]
+    return {item for item in statements if isinstance(item, str) and is_entity_id(item)}
 
 
 def _attribute_rank(turn: differences.StateTurn) -> tuple[bool, int]:
@@ -259,4 +263,4 @@ def _attribute_rank(turn: differences.StateTurn) -> tuple[bool, int]:
 
 
 def _place(place: Sequence[int | None]) -> str:
-    return ":".join(str(each) for each in place if each is not None)
+    return ":".join(str(number) for number in place if number is not None)

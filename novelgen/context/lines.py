@@ -89,7 +89,7 @@ def _labels(language: str) -> Labels:
     return Labels(
         language=language,
         **words("context", language, "labels"),
-        dimensions={name: FeelingWords(*map(tuple, named)) for name, named in dimensions.items()},
+        dimensions={name: FeelingWords(*map(tuple, named_value)) for name, named_value in dimensions.items()},
         attributes=words("context", language, "attributes"),
         values=words("context", language, "values"),
     )
@@ -161,53 +161,59 @@ def render_states(
 ) -> RenderedStates:
     """Render states in rounds, the weightiest attribute of each first, so that all are served before any is twice."""
     others = (also_called or {}).items()
-    heads = {**names, **{each: f"{names.get(each, each)}{labels.also.format(other)}" for each, other in others}}
-    holders = {thing_id: each.entity_id for each in snapshots for thing_id in each.holds}
-    held = {
-        each.entity_id: holders[each.entity_id]
-        for each in snapshots
-        if each.entity_id in holders and _is_merely_held(each)
+    heads = {
+        **names,
+        **{entity_id: f"{names.get(entity_id, entity_id)}{labels.also.format(other)}" for entity_id, other in others},
     }
-    beside = {each.entity_id: each for each in snapshots}
-    parts = [[] if each.entity_id in held else state_parts(each, names, labels, beside=beside) for each in snapshots]
-    factual = {index for index, each in enumerate(parts) if {name for name, _ in each} - MIND_ATTRIBUTES}
-    taken: list[dict[bool, list[str]]] = [{False: [], True: []} for _ in snapshots]
+    holders = {thing_id: snapshot.entity_id for snapshot in snapshots for thing_id in snapshot.holds}
+    held_values = {
+        snapshot.entity_id: holders[snapshot.entity_id]
+        for snapshot in snapshots
+        if snapshot.entity_id in holders and _is_merely_held(snapshot)
+    }
+    beside = {snapshot.entity_id: snapshot for snapshot in snapshots}
+    parts = [
+        [] if snapshot.entity_id in held_values else state_parts(snapshot, names, labels, beside=beside)
+        for snapshot in snapshots
+    ]
+    factual = {index for index, part in enumerate(parts) if {name for name, _ in part} - MIND_ATTRIBUTES}
+    taken_entries: list[dict[bool, list[str]]] = [{False: [], True: []} for _ in snapshots]
     dropped: dict[str, list[str]] = {}
-    used = 0
+    used_count = 0
 
     def line(index: int, texts: Sequence[str], *, is_mind: bool) -> str:
         entity_id = snapshots[index].entity_id
-        called = names if is_mind and index in factual else heads
-        return f"- {called.get(entity_id, entity_id)}{labels.colon}{labels.separator.join(texts)}"
+        called_values = names if is_mind and index in factual else heads
+        return f"- {called_values.get(entity_id, entity_id)}{labels.colon}{labels.separator.join(texts)}"
 
-    for depth in range(max((len(each) for each in parts), default=0)):
-        for index, each in enumerate(parts):
-            if depth >= len(each):
+    for depth in range(max((len(part) for part in parts), default=0)):
+        for index, part in enumerate(parts):
+            if depth >= len(part):
                 continue
-            attribute, text = each[depth]
+            attribute, text = part[depth]
             is_mind = attribute in MIND_ATTRIBUTES
-            told = taken[index][is_mind]
-            before = count_tokens(line(index, told, is_mind=is_mind)) if told else 0
-            cost = count_tokens(line(index, [*told, text], is_mind=is_mind)) - before
-            if used + cost <= budget_tokens:
-                told.append(text)
-                used += cost
+            told_texts = taken_entries[index][is_mind]
+            before = count_tokens(line(index, told_texts, is_mind=is_mind)) if told_texts else 0
+            cost = count_tokens(line(index, [*told_texts, text], is_mind=is_mind)) - before
+            if used_count + cost <= budget_tokens:
+                told_texts.append(text)
+                used_count += cost
             else:
                 dropped.setdefault(snapshots[index].entity_id, []).append(attribute)
     lines, minds = (
         {
-            snapshot.entity_id: line(index, taken[index][is_mind], is_mind=is_mind)
+            snapshot.entity_id: line(index, taken_entries[index][is_mind], is_mind=is_mind)
             for index, snapshot in enumerate(snapshots)
-            if taken[index][is_mind]
+            if taken_entries[index][is_mind]
         }
         for is_mind in (False, True)
     )
     told_of = {
         thing_id: holder_id
-        for thing_id, holder_id in held.items()
+        for thing_id, holder_id in held_values.items()
         if holder_id in lines and not {HOLDS, INVENTORY_ATTRIBUTE} & set(dropped.get(holder_id, ()))
     }
-    return RenderedStates(lines=lines, minds=minds, held=told_of, tokens=used, dropped=dropped)
+    return RenderedStates(lines=lines, minds=minds, held=told_of, tokens=used_count, dropped=dropped)
 
 
 def _is_merely_held(thing: EntityStateSnapshot) -> bool:
@@ -226,10 +232,10 @@ def render_attribute(
 def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
     """Render one attribute's value: ids become names, lists and dicts are joined."""
     if isinstance(value, Mapping):
-        pairs = (f"{key}{labels.colon}{render_value(each, names, labels)}" for key, each in value.items())
+        pairs = (f"{key}{labels.colon}{render_value(item, names, labels)}" for key, item in value.items())
         return labels.list_separator.join(pairs)
     if isinstance(value, list | tuple):
-        return labels.list_separator.join(render_value(each, names, labels) for each in value)
+        return labels.list_separator.join(render_value(item, names, labels) for item in value)
     return names.get(str(value)) or labels.value(value)
 
 
@@ -242,35 +248,35 @@ def state_parts(
 ) -> list[tuple[str, str]]:
     """Return attributes with lines, the weightiest first and unproven last."""
     now = max(map(_last_place, (snapshot, *(beside or {}).values())))
-    over = LIVING_ATTRIBUTES if any(is_death(*each) for each in snapshot.state_data.items()) else ()
+    over = LIVING_ATTRIBUTES if any(is_death(*pair) for pair in snapshot.state_data.items()) else ()
     data = {
         name: value
         for name, value in snapshot.state_data.items()
         if name not in over and not _is_left_behind(name, snapshot)
     }
     carried = render_value(data.get("inventory", []), names, labels).casefold()
-    held = [
-        f"{names.get(each, each)}{_scene(said, now)}"
-        for each, said in _told_as_held(snapshot, beside)
-        if not _is_unnamed(each, names) and names.get(each, each).casefold() not in carried
+    held_names = [
+        f"{names.get(entity_id, entity_id)}{_scene(said_place, now)}"
+        for entity_id, said_place in _told_as_held(snapshot, beside)
+        if not _is_unnamed(entity_id, names) and names.get(entity_id, entity_id).casefold() not in carried
     ]
-    told = {name: value for name, value in data.items() if not _is_unnamed(value, names)}
-    told |= {HOLDS: held} if held else {}
-    ordered = [name for name in ATTRIBUTE_ORDER if name in told]
-    ordered += sorted(name for name in told.keys() - {*ATTRIBUTE_ORDER, PRESENCE_ATTRIBUTE})
+    fields = {name: value for name, value in data.items() if not _is_unnamed(value, names)}
+    fields |= {HOLDS: held_names} if held_names else {}
+    ordered = [name for name in ATTRIBUTE_ORDER if name in fields]
+    ordered += sorted(name for name in fields.keys() - {*ATTRIBUTE_ORDER, PRESENCE_ATTRIBUTE})
     parts = [
         (
             name,
             render_attribute(
                 name,
-                told[name],
+                fields[name],
                 names,
                 labels,
                 is_proven=name not in snapshot.unverified,
                 as_of=_aged(name, snapshot, now),
             ),
         )
-        for name in sorted(ordered, key=lambda each: each in snapshot.unverified)
+        for name in sorted(ordered, key=lambda text: text in snapshot.unverified)
     ]
     presence = data.get(PRESENCE_ATTRIBUTE)
     is_told = {"location_id", "place"} & data.keys()
@@ -279,8 +285,10 @@ def state_parts(
         scene = "" if parts else labels.in_scene.format(place_of(presence, labels))
         where = presence.get("location_id") or scene
         if where:
-            said = _scene(_place_seen(presence), now) if presence.get("location_id") else ""
-            parts.append((PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels, as_of=said)))
+            statement = _scene(_place_seen(presence), now) if presence.get("location_id") else ""
+            parts.append(
+                (PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels, as_of=statement))
+            )
     return parts
 
 
@@ -289,16 +297,21 @@ def _told_as_held(
 ) -> list[tuple[str, Placing | None]]:
     """Return the things that a line says somebody holds, each with where that was said, if it is known."""
     if beside is None:
-        return [(each, None) for each in snapshot.holds]
-    things = {each: beside[each] for each in snapshot.holds if each in beside}
-    return [(each, thing.since.get(HOLDER_ATTRIBUTE)) for each, thing in things.items() if _is_merely_held(thing)]
+        return [(held_id, None) for held_id in snapshot.holds]
+    things = {held_id: beside[held_id] for held_id in snapshot.holds if held_id in beside}
+    return [(text, thing.since.get(HOLDER_ATTRIBUTE)) for text, thing in things.items() if _is_merely_held(thing)]
 
 
 def _is_left_behind(name: str, snapshot: EntityStateSnapshot) -> bool:
     """Tell whether a place is that of a thing before somebody took it."""
-    taken, placed = snapshot.since.get(HOLDER_ATTRIBUTE), snapshot.since.get(name)
+    taken_place, placed_place = snapshot.since.get(HOLDER_ATTRIBUTE), snapshot.since.get(name)
     is_place = name in (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
-    return is_place and taken is not None and placed is not None and sort_key(*placed) < sort_key(*taken)
+    return (
+        is_place
+        and taken_place is not None
+        and placed_place is not None
+        and sort_key(*placed_place) < sort_key(*taken_place)
+    )
 
 
 def _aged(name: str, snapshot: EntityStateSnapshot, now: Place) -> str:
@@ -311,16 +324,16 @@ def _aged(name: str, snapshot: EntityStateSnapshot, now: Place) -> str:
     return _scene(snapshot.since.get(name), _last_place(snapshot)) if name in AGEING_ATTRIBUTES else ""
 
 
-def _scene(said: Placing | None, now: Place) -> str:
+def _scene(said_place: Placing | None, now: Place) -> str:
     """Return a place in parentheses, where the story went on since."""
-    return f" [{place_text(*said, always='')}]" if said and (-1, -1) < sort_key(*said) < now else ""
+    return f" [{place_text(*said_place, always='')}]" if said_place and (-1, -1) < sort_key(*said_place) < now else ""
 
 
 def _last_place(snapshot: EntityStateSnapshot) -> Place:
     """Return where somebody or something was last seen or changed."""
     presence = snapshot.state_data.get(PRESENCE_ATTRIBUTE)
-    seen = presence if isinstance(presence, Mapping) and not presence.get(GUESSED) else {}
-    return max(sort_key(*each) for each in [*snapshot.since.values(), _place_seen(seen)])
+    seen_fields = presence if isinstance(presence, Mapping) and not presence.get(GUESSED) else {}
+    return max(sort_key(*place) for place in [*snapshot.since.values(), _place_seen(seen_fields)])
 
 
 def _place_seen(presence: Mapping[str, Any]) -> Placing:
@@ -355,7 +368,7 @@ def place_of(entry: Mapping[str, Any], labels: Labels) -> str:
 def render_left_off(left_off: LeftOff, names: Mapping[str, str], *, labels: Labels) -> list[str]:
     """Render where the story left off: a line of the scene's place and people, then its last words by paragraph."""
     place = names.get(left_off.location_id or "", "")
-    present = labels.list_separator.join(names[each] for each in left_off.present if each in names)
+    present = labels.list_separator.join(names[entity_id] for entity_id in left_off.present if entity_id in names)
     about = [left_off.title, left_off.story_time, place, labels.left_off_with.format(present) if present else ""]
     heading = f"[{place_of(left_off.model_dump(), labels)}] {labels.separator.join(filter(None, about))}".rstrip()
     return [heading, *(line for line in left_off.text.splitlines() if line.strip())]
@@ -384,7 +397,7 @@ def _loop(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) ->
 def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
     """Render a relationship: type, status, both views and the last event."""
     sides = ("b", "a") if entry.get("seen_by") == entry["character_b"] else ("a", "b")
-    told = {side: names.get(entry[f"character_{side}"], entry[f"character_{side}"]) for side in sides}
+    fields = {side: names.get(entry[f"character_{side}"], entry[f"character_{side}"]) for side in sides}
     kind = entry["relationship_type"] if sides[0] == "a" else turned_type(entry["relationship_type"])
     feelings = {side: _feelings(entry.get(f"dimensions_{side}"), labels) for side in sides}
     both = _feelings(entry.get("dimensions"), labels)
@@ -395,16 +408,16 @@ def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: La
     status = "" if is_untold else entry["status"]
     intensity = entry.get("intensity", DEFAULT_INTENSITY)
     weight = f"{labels.intensity} {intensity}" if intensity != DEFAULT_INTENSITY else ""
-    standing = labels.list_separator.join(
-        part for part in (" → ".join(each for each in (kind, status) if each), weight, both) if part
+    standing_text = labels.list_separator.join(
+        part for part in (" → ".join(item for item in (kind, status) if item), weight, both) if part
     )
     views = [
-        f"{told[side]}{labels.colon}{labels.list_separator.join(own)}"
+        f"{fields[side]}{labels.colon}{labels.list_separator.join(own)}"
         for side in sides
-        if (own := [each for each in (entry.get(f"perspective_{side}"), feelings[side]) if each])
+        if (own := [text for text in (entry.get(f"perspective_{side}"), feelings[side]) if text])
     ]
-    pair = " – ".join(told[side] for side in sides)
-    heading = f"{pair}{labels.colon}{standing}" if standing else pair
+    pair = " – ".join(fields[side] for side in sides)
+    heading = f"{pair}{labels.colon}{standing_text}" if standing_text else pair
     where = f" [{place_text(*place, always=labels.everywhere)}]" if (place := entry.get("latest_event_place")) else ""
     latest = [f"{labels.latest}{where}{labels.colon}{event}"] if (event := entry.get("latest_event")) else []
     return labels.separator.join([heading, *views, *latest])

@@ -47,15 +47,15 @@ def best_list(ranked: Sequence[Candidate], *, budget_tokens: int, most: int, cou
     Pinned and called notes come before all others, and a quarter of the places is kept for memories of due threads and
     important recent ones.
     """
-    taken: list[Candidate] = []
-    left = budget_tokens
+    candidates: list[Candidate] = []
+    remaining_tokens = budget_tokens
     for candidate in _in_turn(ranked, most):
         cost = count_tokens(memory_line(len(ranked), candidate.chunk, count_tokens))
-        if cost <= left:
-            left -= cost
-            taken.append(candidate)
-    taken.sort(key=lambda candidate: (story_place(candidate.chunk), candidate.chunk.chunk_id))
-    return MemoryList(tuple(taken), _lines(taken, count_tokens), unlisted=len(ranked) - len(taken))
+        if cost <= remaining_tokens:
+            remaining_tokens -= cost
+            candidates.append(candidate)
+    candidates.sort(key=lambda candidate: (story_place(candidate.chunk), candidate.chunk.chunk_id))
+    return MemoryList(tuple(candidates), _lines(candidates, count_tokens), unlisted=len(ranked) - len(candidates))
 
 
 def memory_line(number: int, memory: StoryMemoryChunk, count_tokens: TokenCounter) -> str:
@@ -72,11 +72,17 @@ def _lines(candidates: Iterable[Candidate], count_tokens: TokenCounter) -> tuple
 _KEPT_SHARE = 0.25
 
 
-def _in_turn(ranked: Sequence[Candidate], most: int) -> list[Candidate]:
+def _in_turn(ranked_candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     """Return those that may be listed, in the order in which they get room."""
-    called = [candidate for candidate in ranked if _is_found_by(candidate, frozenset({KEYWORD_RETRIEVER}))]
-    kept = [candidate for candidate in ranked if _is_found_by(candidate, ALWAYS_LISTED)][: int(most * _KEPT_SHARE)]
-    in_turn = {candidate.chunk.chunk_id: candidate for candidate in [*called, *kept, *ranked]}
+    called_candidates = [
+        candidate for candidate in ranked_candidates if _is_found_by(candidate, frozenset({KEYWORD_RETRIEVER}))
+    ]
+    kept_candidates = [candidate for candidate in ranked_candidates if _is_found_by(candidate, ALWAYS_LISTED)][
+        : int(most * _KEPT_SHARE)
+    ]
+    in_turn = {
+        candidate.chunk.chunk_id: candidate for candidate in [*called_candidates, *kept_candidates, *ranked_candidates]
+    }
     return list(in_turn.values())[:most]
 
 

@@ -55,16 +55,16 @@ def ground_plan(answer: planning.ModelRetrievalPlan, ground: Ground) -> planning
 
 
 def _open_threads(answer: planning.ModelRetrievalPlan, ground: Ground) -> list[str]:
-    return [each for each in answer.threads if each in ground.thread_ids]
+    return [thread_id for thread_id in answer.threads if thread_id in ground.thread_ids]
 
 
 def _grounded_queries(answer: planning.ModelRetrievalPlan, ground: Ground) -> list[SearchQuery]:
     scene_words = significant_words(ground.scene_text)
     echoes = _search_texts(ground.example)
-    asked = [(query, "model") for query in answer.queries]
-    asked += [(planning.ModelQuery(query=event), "event") for event in answer.events]
-    kept: dict[str, SearchQuery] = {}
-    for query, purpose in asked:
+    queries = [(query, "model") for query in answer.queries]
+    queries += [(planning.ModelQuery(query=event), "event") for event in answer.events]
+    kept_search_queries_by_id: dict[str, SearchQuery] = {}
+    for query, purpose in queries:
         text = folded(query.query)
         if not text or text in echoes:
             continue
@@ -72,11 +72,13 @@ def _grounded_queries(answer: planning.ModelRetrievalPlan, ground: Ground) -> li
         shared = significant_words(query.query).intersection(scene_words)
         if mentions or len(shared) >= SHARED_WORDS_OF_A_GROUNDED_QUERY:
             says_more = bool(significant_words(_without(query.query, mentions)))
-            kept.setdefault(text, _planned(query, purpose if says_more else NAMES_PURPOSE, ground.names))
-    return list(kept.values())[: planning.MAX_QUERIES]
+            kept_search_queries_by_id.setdefault(
+                text, _search_query(query, purpose if says_more else NAMES_PURPOSE, ground.names)
+            )
+    return list(kept_search_queries_by_id.values())[: planning.MAX_QUERIES]
 
 
-def _planned(query: planning.ModelQuery, purpose: str, names: NameResolver) -> SearchQuery:
+def _search_query(query: planning.ModelQuery, purpose: str, names: NameResolver) -> SearchQuery:
     return SearchQuery(
         text=query.query,
         purpose=purpose,
@@ -89,16 +91,16 @@ def _planned(query: planning.ModelQuery, purpose: str, names: NameResolver) -> S
 
 def _known_ids(picked: Iterable[str], names: NameResolver) -> list[str]:
     """The distinct known entities of ids and names."""
-    found: dict[str, None] = {}
+    found_by_key: dict[str, None] = {}
     for name in picked:
-        resolved = names.resolve(name).entity_id
-        found.update(dict.fromkeys([resolved] if resolved else names.entity_ids_in(name)))
-    return list(found)
+        resolved_text = names.resolve(name).entity_id
+        found_by_key.update(dict.fromkeys([resolved_text] if resolved_text else names.entity_ids_in(name)))
+    return list(found_by_key)
 
 
 def _without(text: str, mentions: Sequence[Mention]) -> str:
     """Return the text with a space in place of every name."""
-    for mention in sorted(mentions, key=lambda each: each.start, reverse=True):
+    for mention in sorted(mentions, key=lambda mention: mention.start, reverse=True):
         text = f"{text[: mention.start]} {text[mention.end :]}"
     return text
 
@@ -151,7 +153,7 @@ class ModelPlanner:
         story: planning.StorySoFar | None = None,
     ) -> FirstRound:
         """Ask the model for queries, with at most one repair call."""
-        told = planning.story_sections(
+        prompt_sections = planning.story_sections(
             story or planning.StorySoFar(StoryOutline(project_id=request.project_id)),
             request,
             entities,
@@ -163,9 +165,9 @@ class ModelPlanner:
         ground = Ground(
             names=names,
             has_known_entities=bool(entities),
-            scene_text="\n".join([scene_text, *request.hints, *(told.texts[each] for each in _GROUNDS)]),
+            scene_text="\n".join([scene_text, *request.hints, *(prompt_sections.texts[ground] for ground in _GROUNDS)]),
             example=planning.ModelRetrievalPlan.model_validate_json(example),
-            thread_ids=frozenset(each.loop_id for each in story.outline.open_loops) if story else frozenset(),
+            thread_ids=frozenset(thread.loop_id for thread in story.outline.open_loops) if story else frozenset(),
         )
         values = {
             "background": planning.background_text(request, language),
@@ -176,12 +178,15 @@ class ModelPlanner:
             "max_query_characters": str(planning.MAX_QUERY_CHARACTERS),
             "max_threads": str(planning.MAX_THREADS),
             "scene_plan": scene_text,
-            **told.texts,
+            **prompt_sections.texts,
         }
         messages = self._question.messages(language, values)
         deadline = Deadline.after(self._timeout_s)
-        prompt_tokens = {**told.tokens, "whole": sum(estimate_tokens(str(message.text)) for message in messages)}
-        shown = {"prompt_tokens": prompt_tokens, "prompt_left_out": told.left_out}
+        prompt_tokens = {
+            **prompt_sections.tokens,
+            "whole": sum(estimate_tokens(str(message.text)) for message in messages),
+        }
+        shown_fields = {"prompt_tokens": prompt_tokens, "prompt_left_out": prompt_sections.left_out}
         conversation = self._question.begin(deadline.remaining_s)
         try:
             answer, plan = self._question.ask(
@@ -189,10 +194,10 @@ class ModelPlanner:
             )
         except (ModelError, DeadlineExceededError) as error:
             failed = _failed(error, f"the model's plan was not used: {error}")
-            return FirstRound(_with_report(failed, shown), (), ground, language, 0.0)
-        said = AIMessage(answer.model_dump_json())
-        plan = _with_report(plan, {"rounds": 1, **shown}, conversation.issues("plan"))
-        return FirstRound(plan, (*messages, said), ground, language, deadline.remaining_s)
+            return FirstRound(_with_report(failed, shown_fields), (), ground, language, 0.0)
+        stated_message = AIMessage(answer.model_dump_json())
+        plan = _with_report(plan, {"rounds": 1, **shown_fields}, conversation.issues("plan"))
+        return FirstRound(plan, (*messages, stated_message), ground, language, deadline.remaining_s)
 
     def plan_on(self, first: FirstRound, found: SearchResult) -> planning.RetrievalPlan:
         """Show the model its results, and ask once for missing ones."""
@@ -228,9 +233,9 @@ def _further_plan(answer: planning.ModelRetrievalPlan, ground: Ground) -> planni
 
 
 def _with_report(
-    plan: planning.RetrievalPlan, told: dict[str, Any], issues: Sequence[ReportIssue] = ()
+    plan: planning.RetrievalPlan, fields: dict[str, Any], issues: Sequence[ReportIssue] = ()
 ) -> planning.RetrievalPlan:
-    planner = plan.planner.model_copy(update=told)
+    planner = plan.planner.model_copy(update=fields)
     return plan.model_copy(update={"planner": planner, "issues": [*plan.issues, *issues]})
 
 

@@ -162,18 +162,18 @@ class RerankerSelector:
         }
         ask = partial(self._reranker.compress_documents, documents, scene_plan_text(request.scene_plan, language))
         try:
-            ranked = call_with_deadline(ask, timeout_s=self._timeout_s, stage="reranker")
-            said = [str(document.metadata.get("chunk_id")) for document in ranked]
+            ranked_documents = call_with_deadline(ask, timeout_s=self._timeout_s, stage="reranker")
+            statements = [str(document.metadata.get("chunk_id")) for document in ranked_documents]
         except Exception as error:  # noqa: BLE001 - a reranker of any package may fail in any way
             kind: IssueKind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
             return _rules_alone(f"the reranker {type(self._reranker).__name__} failed: {error}", kind, counts)
-        known = [chunk_id for chunk_id in said if chunk_id in set(listed.chunk_ids)]
-        chosen = list(dict.fromkeys(known))
-        if not chosen:
+        known_ids = [chunk_id for chunk_id in statements if chunk_id in set(listed.chunk_ids)]
+        chosen_keys = list(dict.fromkeys(known_ids))
+        if not chosen_keys:
             return _rules_alone("the reranker returned none of the memories", "malformed", counts)
-        faults = {"unknown": len(said) - len(known), "repeated": len(known) - len(chosen)}
-        report = SelectorReport(used="reranker", chosen=len(chosen[:MOST_NUMBERS]), **counts, **faults)
-        return ModelSelection(tuple(chosen[:MOST_NUMBERS]), report)
+        faults = {"unknown": len(statements) - len(known_ids), "repeated": len(known_ids) - len(chosen_keys)}
+        report = SelectorReport(used="reranker", chosen=len(chosen_keys[:MOST_NUMBERS]), **counts, **faults)
+        return ModelSelection(tuple(chosen_keys[:MOST_NUMBERS]), report)
 
 
 def _rules_alone(reason: str, kind: IssueKind, counts: Mapping[str, Any]) -> ModelSelection:
@@ -185,8 +185,8 @@ def _rules_alone(reason: str, kind: IssueKind, counts: Mapping[str, Any]) -> Mod
 
 def _usable_numbers(answer: SelectionAnswer, count: int) -> tuple[list[int], dict[str, int]]:
     """Return the numbers of the list, each once, and how many were unknown or repeated."""
-    known = [number for number in answer.numbers if 1 <= number <= count]
-    numbers = list(dict.fromkeys(known))
+    known_numbers = [number for number in answer.numbers if 1 <= number <= count]
+    numbers = list(dict.fromkeys(known_numbers))
     if not numbers:
         raise UnusableAnswerError("ungrounded", f"no number of the answer is in the list: {answer.numbers[:5]!r}")
-    return numbers, {"unknown": len(answer.numbers) - len(known), "repeated": len(known) - len(numbers)}
+    return numbers, {"unknown": len(answer.numbers) - len(known_numbers), "repeated": len(known_numbers) - len(numbers)}

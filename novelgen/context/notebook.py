@@ -67,7 +67,7 @@ class Sheet:
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to show but a title."""
-        return not self.block and not any(each.rows for each in self.tables)
+        return not self.block and not any(table.rows for table in self.tables)
 
     @property
     def words(self) -> Mapping[str, str]:
@@ -80,13 +80,13 @@ def shown_html(thing: Any) -> str:
     sheet = sheet_of(thing)
     words = sheet.words
     parts = [f"<p><strong>{_text(sheet.title)}</strong></p>"] if sheet.title else []
-    parts += [_table_html(each, words) for each in sheet.tables if each.rows]
+    parts += [_table_html(table, words) for table in sheet.tables if table.rows]
     if sheet.is_empty and not sheet.title:
         parts.append(f"<p>{_text(words['nothing'])}</p>")
-    parts += [f"<p><small>{_text(each)}</small></p>" for each in sheet.notes]
+    parts += [f"<p><small>{_text(note)}</small></p>" for note in sheet.notes]
     if sheet.block:
         block = f'<pre dir="auto" style="white-space: pre-wrap">{_text(sheet.block, MAX_BLOCK)}</pre>'
-        is_folded = any(each.rows for each in sheet.tables)
+        is_folded = any(table.rows for table in sheet.tables)
         parts.append(f"<details><summary>{_text(words['block'])}</summary>{block}</details>" if is_folded else block)
     language = labels_for(sheet.language).language
     return f'<div class="tex2jax_ignore mathjax_ignore" lang="{language}">{"".join(parts)}</div>'
@@ -102,7 +102,7 @@ def shown_text(thing: Any) -> str:
         lines += [table.heading] if table.heading else []
         lines += ["  " + "  ".join(_cut(cell) for cell in row if cell) for row in table.rows[:MAX_ROWS]]
         lines += _more(table, sheet.words)
-    if not any(each.rows for each in sheet.tables) and sheet.block:
+    if not any(table.rows for table in sheet.tables) and sheet.block:
         lines.append(sheet.block.rstrip())
     if sheet.is_empty and not sheet.title:
         lines.append(sheet.words["nothing"])
@@ -120,15 +120,15 @@ def sheet_of(thing: Any) -> Sheet:
 @sheet_of.register
 def _of_context(context: SceneMemoryContext) -> Sheet:
     report = context.report or ContextReport()
-    said = " ".join(each.content for each in context.relevant_memories)
-    language = report.language or story_language(said)
+    statement = " ".join(memory.content for memory in context.relevant_memories)
+    language = report.language or story_language(statement)
     labels = labels_for(language)
     words = _words(labels)
-    ended: list[tuple[str, ...]] = [
-        (render_told_before(each, labels=labels).removeprefix("- "),) for each in context.story_so_far
+    ended_pairs: list[tuple[str, ...]] = [
+        (render_told_before(notice, labels=labels).removeprefix("- "),) for notice in context.story_so_far
     ]
-    ended += (
-        [(each,) for each in render_left_off(context.left_off, report.names, labels=labels)] if context.left_off else []
+    ended_pairs += (
+        [(name,) for name in render_left_off(context.left_off, report.names, labels=labels)] if context.left_off else []
     )
     timeline = [
         (
@@ -139,10 +139,11 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
         for entry in (context.timeline_context or {}).get(section) or []
     ]
     memories: list[tuple[str, ...]] = [
-        (place_of(each.model_dump(), labels), each.text, _reasons(each, labels)) for each in report.own_items
+        (place_of(context_item.model_dump(), labels), context_item.text, _reasons(context_item, labels))
+        for context_item in report.own_items
     ]
     if not memories:
-        memories = [_memory_row(each, labels)[:2] for each in context.relevant_memories]
+        memories = [_memory_row(memory, labels)[:2] for memory in context.relevant_memories]
     return Sheet(
         language=language,
         title=words["context"].format(
@@ -154,10 +155,10 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
         tables=[
             Table(
                 ("who", "how"),
-                [_state_row(each, report.names, labels) for each in context.entity_states],
+                [_state_row(snapshot, report.names, labels) for snapshot in context.entity_states],
                 labels.states,
             ),
-            Table(("memory",), ended, labels.left_off),
+            Table(("memory",), ended_pairs, labels.left_off),
             Table(("kind", "memory"), timeline, labels.timeline),
             Table(("where", "memory", "why"), memories, labels.memories),
         ],
@@ -168,7 +169,7 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
 
 @sheet_of.register
 def _of_check(check: DraftCheck) -> Sheet:
-    language = check.language or story_language(" ".join(each.draft_quote for each in check.issues))
+    language = check.language or story_language(" ".join(finding.draft_quote for finding in check.issues))
     labels = labels_for(language)
     words = _words(labels)
     key = "check" if check.checked.is_judged or check.issues else "unjudged"
@@ -194,16 +195,16 @@ def _of_story_times(timeline: StoryTimeline) -> Sheet:
 @sheet_of.register(list)
 def _of_list(items: list[Any]) -> Sheet:
     names = items.names if isinstance(items, ShownList) else {}
-    kinds = [_row_of(each) for each in items]
+    kinds = [_row_of(item) for item in items]
     if None in kinds:
-        simpler = [each.in_simpler_terms() if isinstance(each, Shown) else each for each in items]
+        simpler = [item.in_simpler_terms() if isinstance(item, Shown) else item for item in items]
         return Sheet(language=story_language(str(simpler)), block="\n".join(map(str, simpler)))
     language = story_language(" ".join(map(_words_of, items)))
     by_kind: dict[Any, list[Any]] = {}
-    for kind, each in zip(kinds, items, strict=True):
-        by_kind.setdefault(kind, []).append(each)
+    for kind, item in zip(kinds, items, strict=True):
+        by_kind.setdefault(kind, []).append(item)
     labels = labels_for(language)
-    return Sheet(language=language, tables=[_table_of(each, names, labels) for each in by_kind.values()])
+    return Sheet(language=language, tables=[_table_of(group, names, labels) for group in by_kind.values()])
 
 
 def _words(labels: Labels) -> Words:
@@ -212,9 +213,9 @@ def _words(labels: Labels) -> Words:
 
 def _reasons(item: ContextItem, labels: Labels) -> str:
     """Return the reasons for a memory, without those of its form."""
-    parts = [each for each in item.reasons if ":" not in each]
-    shown = words("context", labels.language, "reasons")
-    return labels.list_separator.join(shown.get(each, each).replace("_", " ") for each in parts)
+    parts = [reason for reason in item.reasons if ":" not in reason]
+    shown_words = words("context", labels.language, "reasons")
+    return labels.list_separator.join(shown_words.get(part, part).replace("_", " ") for part in parts)
 
 
 RowMaker = Callable[[Any, Mapping[str, str], Labels], tuple[str, ...]]
@@ -233,43 +234,46 @@ def _state_row(state: EntityStateSnapshot, names: Mapping[str, str], labels: Lab
 
 def _thread_row(thread: OpenLoop, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
     stage = _words(labels)[getattr(thread, "stage", thread.status)]
-    planted = place_of(thread.model_dump(include={"chapter_index", "scene_index", "said_from"}), labels)
-    return thread.loop_id, thread.description, stage, planted
+    origin = place_of(thread.model_dump(include={"chapter_index", "scene_index", "said_from"}), labels)
+    return thread.loop_id, thread.description, stage, origin
 
 
 def _relationship_row(pair: Relationship, names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
-    first, second = (names.get(each, each) for each in (pair.character_a, pair.character_b))
+    first, second = (names.get(entity_id, entity_id) for entity_id in (pair.character_a, pair.character_b))
     views = [f"{first} → {second}{labels.colon}{pair.perspective_a}" if pair.perspective_a else ""]
     views.append(f"{second} → {first}{labels.colon}{pair.perspective_b}" if pair.perspective_b else "")
     status = "" if pair.status == NEUTRAL_STATUS else pair.status
-    told = [pair.relationship_type, status, *views]
-    return f"{first} – {second}", labels.separator.join(each for each in told if each)
+    lines = [pair.relationship_type, status, *views]
+    return f"{first} – {second}", labels.separator.join(item for item in lines if item)
 
 
 def _entity_row(entity: Entity, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
     also = labels.list_separator.join(entity.names()[1:])
-    told = labels.separator.join(each for each in (entity.role, entity.description) if each)
-    return entity.entity_id, entity.name, also, told
+    text = labels.separator.join(text for text in (entity.role, entity.description) if text)
+    return entity.entity_id, entity.name, also, text
 
 
 def _issue_row(issue: ContinuityIssue, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
     evidence = [
-        f"[{memory_place_text(each, always=labels.everywhere)}] {each.quote or each.text}"
-        for each in issue.evidence[:1]
+        f"[{memory_place_text(evidence_item, always=labels.everywhere)}] {evidence_item.quote or evidence_item.text}"
+        for evidence_item in issue.evidence[:1]
     ]
     return issue.message, issue.draft_quote, "".join(evidence)
 
 
 def _touched_row(matter: TouchedMatter, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
-    sayings = [f"[{memory_place_text(each, always=labels.everywhere)}] {each.text}" for each in matter.sayings]
+    sayings = [
+        f"[{memory_place_text(evidence_item, always=labels.everywhere)}] {evidence_item.text}"
+        for evidence_item in matter.sayings
+    ]
     return matter.name, matter.draft_quote, "\n".join(sayings)
 
 
 def _scene_row(scene: SceneTime, names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
-    told = scene.told.text if scene.told is not None else ""
+    text = scene.told.text if scene.told is not None else ""
     day = "" if scene.story_day is None else str(scene.story_day)
-    who = labels.list_separator.join(names.get(each, each) for each in scene.participants)
-    return f"{scene.chapter_index}:{scene.scene_index}", told, day, who
+    who = labels.list_separator.join(names.get(participant_id, participant_id) for participant_id in scene.participants)
+    return f"{scene.chapter_index}:{scene.scene_index}", text, day, who
 
 
 _ROWS: dict[type, tuple[tuple[str, ...], RowMaker]] = {
@@ -296,7 +300,7 @@ def _row_of(thing: Any) -> tuple[tuple[str, ...], RowMaker] | None:
 def _table_of(items: Sequence[Any], names: Mapping[str, str], labels: Labels) -> Table:
     """Return items of one kind as a table."""
     columns, make = (_row_of(items[0]) if items else None) or ((), None)
-    return Table(columns, [make(each, names, labels) for each in items] if make else [])
+    return Table(columns, [make(item, names, labels) for item in items] if make else [])
 
 
 def _words_of(thing: Any) -> str:
@@ -305,17 +309,19 @@ def _words_of(thing: Any) -> str:
         return thing.chunk.content
     if isinstance(thing, EntityStateSnapshot):
         return " ".join(map(str, thing.state_data.values()))
-    parts = (getattr(thing, each, "") for each in ("content", "description", "name", "message", "status"))
+    parts = (getattr(thing, kind, "") for kind in ("content", "description", "name", "message", "status"))
     return " ".join(map(str, parts))
 
 
 def _problems(issues: Iterable[ReportIssue], words: Mapping[str, str], labels: Labels) -> list[str]:
-    return [f"{words['missing']}{labels.colon}{each.stage}: {each.message}" for each in issues]
+    return [f"{words['missing']}{labels.colon}{issue.stage}: {issue.message}" for issue in issues]
 
 
 def _table_html(table: Table, words: Mapping[str, str]) -> str:
     heading = f'<caption style="text-align: left">{_text(table.heading)}</caption>' if table.heading else ""
-    columns = "".join(f'<th scope="col" style="text-align: left">{_text(words[each])}</th>' for each in table.columns)
+    columns = "".join(
+        f'<th scope="col" style="text-align: left">{_text(words[column])}</th>' for column in table.columns
+    )
     rows = "".join(
         "<tr>"
         + "".join(
@@ -324,13 +330,13 @@ def _table_html(table: Table, words: Mapping[str, str]) -> str:
         + "</tr>"
         for row in table.rows[:MAX_ROWS]
     )
-    more = "".join(f"<p><small>{_text(each)}</small></p>" for each in _more(table, words))
+    more = "".join(f"<p><small>{_text(word)}</small></p>" for word in _more(table, words))
     return f"<table>{heading}<thead><tr>{columns}</tr></thead><tbody>{rows}</tbody></table>{more}"
 
 
 def _more(table: Table, words: Mapping[str, str]) -> list[str]:
-    left = len(table.rows) - MAX_ROWS
-    return [words["more"].format(left)] if left > 0 else []
+    remaining_count = len(table.rows) - MAX_ROWS
+    return [words["more"].format(remaining_count)] if remaining_count > 0 else []
 
 
 def _cut(text: str, limit: int = MAX_CELL) -> str:

@@ -39,13 +39,13 @@ def decided_point_of_view(
 ) -> tuple[PointOfView | None, ReportIssue | None]:
     """Return the point of view and the handling of its unknown facts."""
     name = request.scene_plan.pov.strip()
-    wanted = request.knowledge or mode
+    wanted_choice = request.knowledge or mode
     if not name:
-        return (PointOfView(mode="mark") if wanted == "mark" else None), None
+        return (PointOfView(mode="mark") if wanted_choice == "mark" else None), None
     if outline is None:
-        return PointOfView(name=name, mode="exclude" if wanted == "exclude" else "mark"), None
-    known = {entity.entity_id: entity for entity in outline.entities}
-    entity = known.get(plan.pov_id or "")
+        return PointOfView(name=name, mode="exclude" if wanted_choice == "exclude" else "mark"), None
+    known_entities_by_id = {entity.entity_id: entity for entity in outline.entities}
+    entity = known_entities_by_id.get(plan.pov_id or "")
     if entity is None or entity.entity_type != "character":
         issue = ReportIssue(
             stage="knowledge",
@@ -54,7 +54,7 @@ def decided_point_of_view(
             "nothing is left out or set apart. Give the name, an alias or the id of a character",
         )
         return PointOfView(name=name, mode="mark"), issue
-    return PointOfView(character_id=entity.entity_id, name=name, mode=wanted or "separate"), None
+    return PointOfView(character_id=entity.entity_id, name=name, mode=wanted_choice or "separate"), None
 
 
 @dataclass(frozen=True)
@@ -89,14 +89,14 @@ class PointOfViewCut:
                     "open_loops": list(self._known_loops()),
                     "relationships": list(self._known_relationships()),
                     "chapter_summaries": [
-                        each
-                        for each in outline.chapter_summaries
-                        if self._knows_summary(each.summary, each.chapter_index, each.chapter_index)
+                        summary
+                        for summary in outline.chapter_summaries
+                        if self._knows_summary(summary.summary, summary.chapter_index, summary.chapter_index)
                     ],
                     "part_summaries": [
-                        each
-                        for each in outline.part_summaries
-                        if self._knows_summary(each.summary, each.first_chapter, each.last_chapter)
+                        part
+                        for part in outline.part_summaries
+                        if self._knows_summary(part.summary, part.first_chapter, part.last_chapter)
                     ],
                 }
             ),
@@ -108,18 +108,18 @@ class PointOfViewCut:
     @cached_property
     def hidden(self) -> FoundStory:
         """The unknown results: memories and differing states, threads and relationships."""
-        outline, known = self.found.outline, self.known
-        taken = {each.chunk.chunk_id for each in known.search.candidates}
-        threads = {each.loop_id for each in known.outline.open_loops}
-        pairs = {each.relationship_id: each for each in known.outline.relationships}
-        said = {
-            (scene.chapter_index, scene.scene_index, told)
-            for scene in known.outline.scenes
-            for told in (*scene.key_events, *scene.summary)
+        outline, known_story = self.found.outline, self.known
+        taken_ids = {candidate.chunk.chunk_id for candidate in known_story.search.candidates}
+        threads = {thread.loop_id for thread in known_story.outline.open_loops}
+        pairs = {relationship.relationship_id: relationship for relationship in known_story.outline.relationships}
+        statements = {
+            (scene.chapter_index, scene.scene_index, text)
+            for scene in known_story.outline.scenes
+            for text in (*scene.key_events, *scene.summary)
         }
 
-        def unsaid(scene: OutlineScene, told: Sequence[str]) -> tuple[str, ...]:
-            return tuple(each for each in told if (scene.chapter_index, scene.scene_index, each) not in said)
+        def unsaid(scene: OutlineScene, lines: Sequence[str]) -> tuple[str, ...]:
+            return tuple(text for text in lines if (scene.chapter_index, scene.scene_index, text) not in statements)
 
         return FoundStory(
             outline=outline.model_copy(
@@ -128,7 +128,7 @@ class PointOfViewCut:
                         replace(scene, key_events=unsaid(scene, scene.key_events), summary=unsaid(scene, scene.summary))
                         for scene in outline.scenes
                     ],
-                    "open_loops": [each for each in outline.open_loops if each.loop_id not in threads],
+                    "open_loops": [thread for thread in outline.open_loops if thread.loop_id not in threads],
                     "relationships": list(self._unknown_relationships(pairs)),
                     "chapter_summaries": [],
                     "part_summaries": [],
@@ -136,7 +136,9 @@ class PointOfViewCut:
             ),
             search=replace(
                 self.found.search,
-                candidates=tuple(each for each in self.found.search.candidates if each.chunk.chunk_id not in taken),
+                candidates=tuple(
+                    candidate for candidate in self.found.search.candidates if candidate.chunk.chunk_id not in taken_ids
+                ),
             ),
             states=list(self._differing_states()),
             timeline=(),
@@ -145,51 +147,51 @@ class PointOfViewCut:
     @cached_property
     def unknown_names(self) -> dict[str, str]:
         """Entity id to the display name in the story, where they know another one, or none."""
-        known = {entity.entity_id: entity.name for entity in self.known.outline.entities}
+        known_values = {entity.entity_id: entity.name for entity in self.known.outline.entities}
         return {
             entity.entity_id: entity.name
             for entity in self.found.outline.entities
-            if known.get(entity.entity_id) != entity.name
+            if known_values.get(entity.entity_id) != entity.name
         }
 
     def counted(self) -> dict[str, int]:
         """Return the counts of unknown results by kind, without zeros."""
-        known = self.known
-        whole, seen = self.found.outline, known.outline
+        known_story = self.known
+        whole, story_outline = self.found.outline, known_story.outline
 
         def entries(outline: StoryOutline) -> int:
-            told = len(outline.open_loops) + len(outline.relationships)
-            told += len(outline.chapter_summaries) + len(outline.part_summaries)
-            return told + sum(len(scene.key_events) for scene in outline.scenes)
+            told_count = len(outline.open_loops) + len(outline.relationships)
+            told_count += len(outline.chapter_summaries) + len(outline.part_summaries)
+            return told_count + sum(len(scene.key_events) for scene in outline.scenes)
 
         counts = {
-            "memories": len(self.found.search.candidates) - len(known.search.candidates),
+            "memories": len(self.found.search.candidates) - len(known_story.search.candidates),
             "states": sum(1 for _ in self._differing_states()),
-            "timeline": entries(whole) - entries(seen),
+            "timeline": entries(whole) - entries(story_outline),
             "names": len(self.unknown_names),
         }
         return {kind: count for kind, count in counts.items() if count}
 
     def reported(self, query: SearchQuery) -> ReportedQuery:
         """Return a query for the report, withholding unknown names."""
-        shown = ReportedQuery(
+        shown_reported_query = ReportedQuery(
             text=query.text, origin=query.origin, purpose=query.purpose, content_type=query.content_type
         )
-        is_plain = query.origin == "rules" and all(word in self._said for word in query.text.split())
-        return shown if is_plain else shown.model_copy(update={"text": WITHHELD})
+        is_plain = query.origin == "rules" and all(word in self._request_text for word in query.text.split())
+        return shown_reported_query if is_plain else shown_reported_query.model_copy(update={"text": WITHHELD})
 
     def reported_names(self, names: Iterable[str]) -> list[str]:
         """Return those of some names that the request itself says."""
-        return [name for name in names if name in self._said]
+        return [name for name in names if name in self._request_text]
 
     @cached_property
-    def _said(self) -> str:
+    def _request_text(self) -> str:
         """The text of the request and the known names."""
         names = [name for entity in self.known.outline.entities for name in entity.names()]
-        return "\n".join([self._planned, *names])
+        return "\n".join([self._plan_text, *names])
 
     @cached_property
-    def _planned(self) -> str:
+    def _plan_text(self) -> str:
         return "\n".join([*texts_within(self.request.scene_plan.model_dump()), *self.request.hints])
 
     @cached_property
@@ -218,16 +220,16 @@ class PointOfViewCut:
     # --- Names ---
 
     def _known_entities(self) -> list[Entity]:
-        shown = "\n".join([self._planned, *(each.chunk.content for each in self._known_candidates)])
+        shown_text = "\n".join([self._plan_text, *(candidate.chunk.content for candidate in self._known_candidates)])
         entities = []
         for entity in self.found.outline.entities:
             is_own = entity.entity_id == self.character_id
-            names = self.view.names_of(entity, shown) if self.view else []
+            names = self.view.names_of(entity, shown_text) if self.view else []
             if not names and is_own:
                 names = [self.request.scene_plan.pov.strip() if self.view is None else entity.name]
             if names:
-                kept = [alias for alias in entity.aliases if alias.alias in names[1:]]
-                entities.append(entity.model_copy(update={"name": names[0], "aliases": kept}))
+                kept_aliases = [alias for alias in entity.aliases if alias.alias in names[1:]]
+                entities.append(entity.model_copy(update={"name": names[0], "aliases": kept_aliases}))
         return entities
 
     # --- Scenes, threads, summaries ---
@@ -240,8 +242,8 @@ class PointOfViewCut:
                 yield replace(
                     scene,
                     title=scene.title if view.saw_told(scene.title, *place) else "",
-                    key_events=tuple(each for each in scene.key_events if view.saw_told(each, *place)),
-                    summary=tuple(each for each in scene.summary if view.saw_told(each, *place)),
+                    key_events=tuple(key_event for key_event in scene.key_events if view.saw_told(key_event, *place)),
+                    summary=tuple(text for text in scene.summary if view.saw_told(text, *place)),
                 )
 
     def _known_loops(self) -> Iterable[OpenLoop]:
@@ -256,8 +258,8 @@ class PointOfViewCut:
             if view.was_in(loop.last_chapter_index, loop.last_scene_index):
                 yield loop
             else:
-                planted = {"last_chapter_index": loop.chapter_index, "last_scene_index": loop.scene_index}
-                yield loop.model_copy(update={"status": "open", **planted})
+                planted_by_key = {"last_chapter_index": loop.chapter_index, "last_scene_index": loop.scene_index}
+                yield loop.model_copy(update={"status": "open", **planted_by_key})
 
     def _knows_summary(self, text: str, first_chapter: int, last_chapter: int) -> bool:
         places = [
@@ -270,7 +272,7 @@ class PointOfViewCut:
     # --- States ---
 
     def _known_states(self) -> Iterable[EntityStateSnapshot]:
-        held = fold_holders(
+        held_fields = fold_holders(
             (change.entity_id, change.value)
             for change in self._seen_changes
             if change.kind == "explicit" and change.attribute == HOLDER_ATTRIBUTE
@@ -278,21 +280,23 @@ class PointOfViewCut:
         view, as_of = self.view, self.request.position
         for snapshot in self.found.states:
             is_own = snapshot.entity_id == self.character_id
-            told = self.changes.states if is_own and self.changes else self._seen_changes
-            changes = [each for each in told if each.entity_id == snapshot.entity_id]
-            seen: EntityStateSnapshot | None = snapshot
+            rendered_changes = self.changes.states if is_own and self.changes else self._seen_changes
+            changes = [change for change in rendered_changes if change.entity_id == snapshot.entity_id]
+            visible_snapshot: EntityStateSnapshot | None = snapshot
             told_own = is_own and bool(changes)
             if view is not None and told_own:
                 # Their own state, wherever it came to be, but for what a memory tells that is kept from them.
                 changes = [
-                    each
-                    for each in changes
-                    if not view.is_kept_from(_said_of(each), each.chapter_index, each.scene_index)
+                    change
+                    for change in changes
+                    if not view.is_kept_from(_said_of(change), change.chapter_index, change.scene_index)
                 ]
             if not is_own or (view is not None and told_own):
-                seen = snapshot_of(snapshot.project_id, seen_alive(changes), as_of=as_of, timestamp=snapshot.timestamp)
-            if seen is not None:
-                yield seen.model_copy(update={"holds": held.get(snapshot.entity_id, [])})
+                visible_snapshot = snapshot_of(
+                    snapshot.project_id, seen_alive(changes), as_of=as_of, timestamp=snapshot.timestamp
+                )
+            if visible_snapshot is not None:
+                yield visible_snapshot.model_copy(update={"holds": held_fields.get(snapshot.entity_id, [])})
 
     @cached_property
     def _seen_changes(self) -> list[StateChange]:
@@ -301,19 +305,21 @@ class PointOfViewCut:
             return self._view.saw(_said_of(change), change.chapter_index, change.scene_index, about=about)
 
         changes = self.changes.states if self.changes else ()
-        return [each for each in changes if attribute_named(each.attribute) not in INNER_ATTRIBUTES and saw(each)]
+        return [
+            change for change in changes if attribute_named(change.attribute) not in INNER_ATTRIBUTES and saw(change)
+        ]
 
     def _differing_states(self) -> Iterable[EntityStateSnapshot]:
-        known = {state.entity_id: state for state in self.known.states}
+        known_snapshots_by_id = {state.entity_id: state for state in self.known.states}
         for state in self.found.states:
-            seen = known.get(state.entity_id)
-            had = seen.state_data if seen else {}
+            snapshot = known_snapshots_by_id.get(state.entity_id)
+            had = snapshot.state_data if snapshot else {}
             differing = {
                 name: value
                 for name, value in state.state_data.items()
                 if had.get(name) != value and name != PRESENCE_ATTRIBUTE
             }
-            holds = [each for each in state.holds if seen is None or each not in seen.holds]
+            holds = [held_id for held_id in state.holds if snapshot is None or held_id not in snapshot.holds]
             if differing or holds:
                 yield state.model_copy(
                     update={
@@ -328,39 +334,44 @@ class PointOfViewCut:
     def _known_relationships(self) -> Iterable[Relationship]:
         for whole in self.found.outline.relationships:
             changes = self.changes.pairs.get(whole.relationship_id, ()) if self.changes else ()
-            seen = [each for each in changes if self._saw_pair(each, whole)]
+            pair_changes = [pair_change for pair_change in changes if self._saw_pair(pair_change, whole)]
             sides = {whole.character_b: "b", whole.character_a: "a"}
             side = sides.get(self.character_id or "")
-            if not seen and side is None:
+            if not pair_changes and side is None:
                 continue
             ids = whole.model_dump(include={"relationship_id", "character_a", "character_b"})
-            standing = folded_relationship(seen, **ids) if seen else Relationship(**ids)
+            standing_relationship = folded_relationship(pair_changes, **ids) if pair_changes else Relationship(**ids)
             # What they feel themselves; nobody sees into the others.
             own = {name: getattr(whole, name) for name in (f"perspective_{side}", f"dimensions_{side}") if side}
-            if seen or any(own.values()):
+            if pair_changes or any(own.values()):
                 nobodys = {"perspective_a": "", "perspective_b": "", "dimensions_a": {}, "dimensions_b": {}}
-                yield standing.model_copy(update={**nobodys, **own})
+                yield standing_relationship.model_copy(update={**nobodys, **own})
 
-    def _unknown_relationships(self, known: Mapping[str, Relationship]) -> Iterable[Relationship]:
+    def _unknown_relationships(self, known_relationships_by_id: Mapping[str, Relationship]) -> Iterable[Relationship]:
         """Yield the unknown parts of relationships."""
         for whole in self.found.outline.relationships:
             side = {whole.character_b: "b", whole.character_a: "a"}.get(self.character_id or "")
             own: dict[str, Any] = {f"perspective_{side}": "", f"dimensions_{side}": {}} if side else {}
-            seen, unknown = known.get(whole.relationship_id), whole.model_copy(update=own)
-            if _tells_alike(unknown, seen and seen.model_copy(update=own)):
+            relationship, unknown_relationship = (
+                known_relationships_by_id.get(whole.relationship_id),
+                whole.model_copy(update=own),
+            )
+            if _tells_alike(unknown_relationship, relationship and relationship.model_copy(update=own)):
                 continue
-            if seen is not None:
-                untold = {name: _OF_PAIR[name] for name in _OF_PAIR if getattr(seen, name) == getattr(whole, name)}
-                unknown = unknown.model_copy(update=untold)
-            yield unknown
+            if relationship is not None:
+                untold_fields = {
+                    name: _OF_PAIR[name] for name in _OF_PAIR if getattr(relationship, name) == getattr(whole, name)
+                }
+                unknown_relationship = unknown_relationship.model_copy(update=untold_fields)
+            yield unknown_relationship
 
     def _saw_pair(self, change: PairChange, whole: Relationship) -> bool:
-        said = " ".join(each for each in (change.relationship_type, change.status, change.event) if each)
+        statement = " ".join(text for text in (change.relationship_type, change.status, change.event) if text)
         about = [whole.character_a, whole.character_b]
         if change.origin == "author" and self.character_id in about:
             # How two people stand who need no scene to know it.
-            return not self._view.is_stated_apart(said, about)
-        return self._view.saw(said, change.chapter_index, change.scene_index, about=about)
+            return not self._view.is_stated_apart(statement, about)
+        return self._view.saw(statement, change.chapter_index, change.scene_index, about=about)
 
 
 def marked_items(
@@ -370,7 +381,7 @@ def marked_items(
     knowledge: StoryKnowledge,
 ) -> list[ContextItem]:
     """Return receipts marked with the characters that know each memory."""
-    views = [knowledge.of(each) for each in character_ids]
+    views = [knowledge.of(character_id) for character_id in character_ids]
 
     def marked(item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:
         knows = {view.character_id: view.knows(chunk) for view in views}
@@ -380,8 +391,8 @@ def marked_items(
         return item.model_copy(
             update={
                 "holds_now": newer,
-                "known_by": [each for each, is_known in knows.items() if is_known],
-                "not_known_by": [each for each, is_known in knows.items() if not is_known],
+                "known_by": [text for text, is_known in knows.items() if is_known],
+                "not_known_by": [text for text, is_known in knows.items() if not is_known],
                 "kept_from": [view.character_id for view in views if view.is_kept_in_the_dark(source_id)],
             }
         )

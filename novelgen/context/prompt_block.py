@@ -31,7 +31,7 @@ from novelgen.models.context import (
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk, memory_place_text
 from novelgen.models.position import story_place
 
-Remembered = TypeVar("Remembered", ContextItem, StoryMemoryChunk)
+MemoryLike = TypeVar("MemoryLike", ContextItem, StoryMemoryChunk)
 
 ContextNeed = Literal[
     "states", "timeline", "story_so_far", "left_off", "relations", "obligations", "memories", "passages"
@@ -78,25 +78,25 @@ def context_lines(context: SceneMemoryContext, *, count_tokens: TokenCounter = e
     hidden = context.hidden
     if hidden is not None:
         apart = [*_hidden(hidden, report.names, labels, count_tokens), *_memories(hidden.items, context)]
-        lines += [each.model_copy(update={"is_hidden": True}) for each in apart]
-    return sorted(lines, key=lambda each: (each.is_hidden, NEEDS.index(each.need)))
+        lines += [context_line.model_copy(update={"is_hidden": True}) for context_line in apart]
+    return sorted(lines, key=lambda context_line: (context_line.is_hidden, NEEDS.index(context_line.need)))
 
 
 def _lines_of(
-    told: SceneMemoryContext | HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: TokenCounter
+    told_value: SceneMemoryContext | HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: TokenCounter
 ) -> Iterator[ContextLine]:
     """The lines of all groups but the memories."""
-    report = told.report if isinstance(told, SceneMemoryContext) else None
-    tokens = told.tokens if isinstance(told, HiddenContext) else report.tokens if report else {}
-    rendered = render_states(
-        told.entity_states,
+    report = told_value.report if isinstance(told_value, SceneMemoryContext) else None
+    tokens = told_value.tokens if isinstance(told_value, HiddenContext) else report.tokens if report else {}
+    rendered_rendered_states = render_states(
+        told_value.entity_states,
         names,
         labels=labels,
         budget_tokens=tokens.get("states", DEFAULT_STATE_BUDGET),
         count_tokens=count_tokens,
         also_called=report.also_called if report else None,
     )
-    entries = {section: list(_entries(told, section, names, labels, count_tokens)) for section in SECTION_ORDER}
+    entries = {section: list(_entries(told_value, section, names, labels, count_tokens)) for section in SECTION_ORDER}
 
     def of_states(section: Literal["states", "minds"], texts: Mapping[str, str]) -> Iterator[ContextLine]:
         for entity_id, text in texts.items():
@@ -105,9 +105,9 @@ def _lines_of(
                 need="states", section=section, id=entity_id, text=text, tokens=tokens, entity_ids=[entity_id]
             )
 
-    yield from of_states("states", rendered.lines)
+    yield from of_states("states", rendered_rendered_states.lines)
     yield from entries["snapshots"]
-    for before in told.story_so_far:
+    for before in told_value.story_so_far:
         yield ContextLine(
             need="story_so_far",
             section="story_so_far",
@@ -116,7 +116,7 @@ def _lines_of(
             chapter_index=before.chapter_index,
             scene_index=before.scene_index,
         )
-    left_off = told.left_off if isinstance(told, SceneMemoryContext) else None
+    left_off = told_value.left_off if isinstance(told_value, SceneMemoryContext) else None
     for line in render_left_off(left_off, names, labels=labels) if left_off else ():
         yield ContextLine(
             need="left_off",
@@ -128,20 +128,20 @@ def _lines_of(
             entity_ids=left_off.present if left_off else [],
         )
     yield from entries["relationships"]
-    yield from of_states("minds", rendered.minds)
+    yield from of_states("minds", rendered_rendered_states.minds)
     yield from entries["open_loops"]
 
 
 def _entries(
-    told: SceneMemoryContext | HiddenContext,
+    told_value: SceneMemoryContext | HiddenContext,
     section: str,
     names: Mapping[str, str],
     labels: Labels,
     count_tokens: TokenCounter,
 ) -> Iterator[ContextLine]:
-    for entry in (told.timeline_context or {}).get(section) or ():
+    for entry in (told_value.timeline_context or {}).get(section) or ():
         text = render_timeline_entry(section, entry, names, labels=labels)
-        named = [entry.get(name) for name in ("entity_id", "character_a", "character_b")]
+        named_items = [entry.get(name) for name in ("entity_id", "character_a", "character_b")]
         yield ContextLine(
             need=need_of(section),
             section=section,
@@ -150,7 +150,7 @@ def _entries(
             tokens=count_tokens(text),
             chapter_index=entry.get("chapter_index"),
             scene_index=entry.get("scene_index"),
-            entity_ids=[each for each in named if each] or list(entry.get("related_entities") or ()),
+            entity_ids=[item for item in named_items if item] or list(entry.get("related_entities") or ()),
         )
 
 
@@ -162,7 +162,7 @@ def _hidden(
 
 def _memories(items: list[ContextItem], context: SceneMemoryContext) -> Iterator[ContextLine]:
     hidden = context.hidden.memories if context.hidden else []
-    chunks = {each.chunk_id: each for each in (*context.relevant_memories, *hidden)}
+    chunks = {memory.chunk_id: memory for memory in (*context.relevant_memories, *hidden)}
     for item in items:
         chunk = chunks.get(item.chunk_id)
         is_passage = chunk is not None and chunk.content_type in PASSAGE_TYPES
@@ -205,17 +205,19 @@ def render_context(context: SceneMemoryContext, *, language: str | None = None) 
     told_in = told_in or story_language(" ".join(chunk.content for chunk in context.relevant_memories))
     labels = labels_for(language or told_in)
     names = dict(context.report.names) if context.report else {}
-    told = {
-        section: [each.text for each in lines]
-        for section, lines in groupby(_lines_of(context, names, labels, estimate_tokens), key=lambda each: each.section)
+    fields = {
+        section: [context_line.text for context_line in lines]
+        for section, lines in groupby(
+            _lines_of(context, names, labels, estimate_tokens), key=lambda context_line: context_line.section
+        )
     }
-    told["memories"] = _memory_lines(context, names, labels)
+    fields["memories"] = _memory_lines(context, names, labels)
     sections = {
         getattr(labels, heading): [
             line
             for place, section in enumerate(below)
-            if told.get(section)
-            for line in ([f"{getattr(labels, section)}{labels.colon.strip()}"] if place else []) + told[section]
+            if fields.get(section)
+            for line in ([f"{getattr(labels, section)}{labels.colon.strip()}"] if place else []) + fields[section]
         ]
         for heading, below in _GROUPS.items()
     }
@@ -238,29 +240,36 @@ def _hidden_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
     if hidden is None:
         return []
     lines = [
-        f"- {names[each]} {labels.real_name} {name}"
-        for each, name in hidden.names.items()
-        if each in names and names[each] != name
+        f"- {names[entity_id]} {labels.real_name} {name}"
+        for entity_id, name in hidden.names.items()
+        if entity_id in names and names[entity_id] != name
     ]
-    lines += [each.text for each in _hidden(hidden, names, labels, estimate_tokens)]
+    lines += [context_line.text for context_line in _hidden(hidden, names, labels, estimate_tokens)]
     return lines + [
-        f"- [{memory_place_text(each, always=labels.everywhere)}] {each.text}" for each in prompt_order(hidden.items)
+        f"- [{memory_place_text(context_item, always=labels.everywhere)}] {context_item.text}"
+        for context_item in prompt_order(hidden.items)
     ]
 
 
-def prompt_order(items: Sequence[Remembered]) -> list[Remembered]:
+def prompt_order(items: Sequence[MemoryLike]) -> list[MemoryLike]:
     """Return memories in the order of the prompt: without a position first, then in story order."""
     return sorted(items, key=lambda item: (*story_place(item), item.chunk_id))
 
 
 def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
-    ended = {each.chunk_id: bool(each.slot_type) for each in context.relevant_memories if each.superseded_by}
-    verbatim = {each.chunk_id for each in context.relevant_memories if each.content_type in PASSAGE_TYPES}
+    ended_by_key = {
+        memory.chunk_id: bool(memory.slot_type) for memory in context.relevant_memories if memory.superseded_by
+    }
+    verbatim = {memory.chunk_id for memory in context.relevant_memories if memory.content_type in PASSAGE_TYPES}
     is_marked = context.report is not None and context.report.point_of_view is not None
 
     def line(memory: ContextItem | StoryMemoryChunk, text: str) -> str:
         newer = memory.holds_now if isinstance(memory, ContextItem) else None
-        mark = _what_followed(newer, labels, is_over=ended[memory.chunk_id]) if memory.chunk_id in ended else ""
+        mark = (
+            _what_followed(newer, labels, is_over=ended_by_key[memory.chunk_id])
+            if memory.chunk_id in ended_by_key
+            else ""
+        )
         return f"- [{memory_place_text(memory, always=labels.everywhere)}] {text}{mark}"
 
     def knowers(item: ContextItem) -> str:
@@ -270,8 +279,8 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
         unknown_to = item.not_known_by if is_marked else item.kept_from
         if is_marked and len(item.known_by) == 1 and len(unknown_to) > 1:
             return labels.known_to_alone.format(names.get(item.known_by[0], item.known_by[0]))
-        told = labels.list_separator.join(names.get(each, each) for each in unknown_to)
-        return labels.unknown_to.format(told) if unknown_to else ""
+        text = labels.list_separator.join(names.get(entity_id, entity_id) for entity_id in unknown_to)
+        return labels.unknown_to.format(text) if unknown_to else ""
 
     if context.report and context.report.items:
         return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.own_items)]
@@ -282,5 +291,5 @@ def _what_followed(newer: HoldsNow | None, labels: Labels, *, is_over: bool) -> 
     """Return the successor of a memory: a kept promise or a moved thing."""
     if newer is None:
         return labels.outdated if is_over else ""
-    told = f"[{memory_place_text(newer, always=labels.everywhere)}] {newer.text}".rstrip()
-    return (labels.changed if is_over else labels.later).format(told)
+    text = f"[{memory_place_text(newer, always=labels.everywhere)}] {newer.text}".rstrip()
+    return (labels.changed if is_over else labels.later).format(text)

@@ -108,12 +108,12 @@ class RetrievalPlan(BaseModel):
 
 def merge_plans(rules: RetrievalPlan, model: RetrievalPlan) -> RetrievalPlan:
     """Add a model's plan to the rules' plan, keeping all rules."""
-    asked = {_query_key(query) for query in rules.queries}
+    queries = {_query_key(query) for query in rules.queries}
     return RetrievalPlan(
         entity_ids=list(dict.fromkeys([*rules.entity_ids, *model.entity_ids])),
-        inferred_ids=[each for each in model.entity_ids if each not in rules.entity_ids],
+        inferred_ids=[entity_id for entity_id in model.entity_ids if entity_id not in rules.entity_ids],
         pov_id=rules.pov_id,
-        queries=[*rules.queries, *(query for query in model.queries if _query_key(query) not in asked)],
+        queries=[*rules.queries, *(query for query in model.queries if _query_key(query) not in queries)],
         unresolved_names=list(dict.fromkeys([*rules.unresolved_names, *model.unresolved_names])),
         thread_ids=list(dict.fromkeys([*rules.thread_ids, *model.thread_ids])),
         planner=model.planner,
@@ -129,8 +129,8 @@ def with_further(plan: RetrievalPlan, further: RetrievalPlan) -> RetrievalPlan:
     whole = merge_plans(plan, further)
     planner = plan.planner.model_copy(update={"reason": further.planner.reason})
     if further.planner.used == "llm":
-        shown = further.planner.model_dump(include={"rounds", "prompt_tokens"})
-        planner = plan.planner.model_copy(update=shown)
+        shown_fields = further.planner.model_dump(include={"rounds", "prompt_tokens"})
+        planner = plan.planner.model_copy(update=shown_fields)
     inferred = dict.fromkeys([*plan.inferred_ids, *whole.inferred_ids])
     return whole.model_copy(update={"planner": planner, "inferred_ids": list(inferred)})
 
@@ -154,7 +154,7 @@ def scene_plan_text(plan: ScenePlan, language: StoryLanguage) -> str:
     labels = words("context", language, "plan")
     lines = [
         (labels["location"], plan.location),
-        (labels["characters"], _joined(plan.characters, language)),
+        (labels["characters"], _join_names(plan.characters, language)),
         (labels["pov"], plan.pov),
         (labels["purpose"], plan.purpose),
         *((labels["action"], action) for action in plan.key_actions),
@@ -188,26 +188,26 @@ def cards_text(request: MemoryContextRequest, language: StoryLanguage) -> str:
     cast = request.characters.everyone() if request.characters is not None else []
     by_name = {name_key(name): card for card in cast[::-1] for name in (*card.aliases, card.name)}
     plan = request.scene_plan
-    planned = (by_name.get(name_key(name)) for name in (*plan.characters, plan.pov))
-    cards = {card.name: card for card in planned if card is not None}
+    planned_characters = (by_name.get(name_key(name)) for name in (*plan.characters, plan.pov))
+    cards = {card.name: card for card in planned_characters if card is not None}
     lines = [_card_line(card, language) for card in list(cards.values())[:MAX_CARDS]]
     return "\n".join(lines) or NOTHING[language]
 
 
 def _card_line(card: Character, language: StoryLanguage) -> str:
     separator, colon = ("；", "：") if language == "zh" else ("; ", ": ")
-    told = [card.role, _joined(card.aliases, language), card.personality, card.motivation, card.background]
-    said = separator.join(as_data(text) for text in told if text.strip())
-    return f"{as_data(card.name)}{colon}{said}"[:MAX_CARD_CHARACTERS]
+    lines = [card.role, _join_names(card.aliases, language), card.personality, card.motivation, card.background]
+    statement = separator.join(as_data(text) for text in lines if text.strip())
+    return f"{as_data(card.name)}{colon}{statement}"[:MAX_CARD_CHARACTERS]
 
 
 def _labelled(lines: Iterable[tuple[str, str]], language: StoryLanguage, max_characters: int) -> str:
     separator = "：" if language == "zh" else ": "
-    said = [f"{label}{separator}{as_data(text)}" for label, text in lines if text.strip()]
-    return "\n".join(said)[:max_characters] or NOTHING[language]
+    statements = [f"{label}{separator}{as_data(text)}" for label, text in lines if text.strip()]
+    return "\n".join(statements)[:max_characters] or NOTHING[language]
 
 
-def _joined(names: Iterable[str], language: StoryLanguage) -> str:
+def _join_names(names: Iterable[str], language: StoryLanguage) -> str:
     return ("、" if language == "zh" else ", ").join(names)
 
 
@@ -292,30 +292,34 @@ def story_sections(
     ahead = SceneAhead(
         texts=(scene.location, scene.purpose, *scene.key_actions),
         entity_ids=frozenset(story.touched_ids),
-        known_texts=[text for each in story.outline.scenes for text in (*each.summary, *each.key_events)],
+        known_texts=[text for scene in story.outline.scenes for text in (*scene.summary, *scene.key_events)],
     )
     threads = threads_by_pay_off(story.outline, ahead)
-    _add_lines(sections, "threads", [_thread_line(each, names, language) for each in threads], language)
+    _add_lines(sections, "threads", [_thread_line(thread, names, language) for thread in threads], language)
     by_id = {state.entity_id: state for state in story.states}
-    wanted = [by_id[each] for each in story.state_ids if each in by_id]
-    rendered = render_states(
-        wanted,
+    wanted_snapshots = [by_id[state_id] for state_id in story.state_ids if state_id in by_id]
+    rendered_rendered_states = render_states(
+        wanted_snapshots,
         names,
         labels=labels_for(language),
         budget_tokens=sections.budget("states"),
         count_tokens=estimate_tokens,
     )
     text = (
-        "\n".join(as_data(line) for line in (*rendered.lines.values(), *rendered.minds.values())) or NOTHING[language]
+        "\n".join(
+            as_data(line)
+            for line in (*rendered_rendered_states.lines.values(), *rendered_rendered_states.minds.values())
+        )
+        or NOTHING[language]
     )
-    sections.add("states", text, left_out=sum(map(len, rendered.dropped.values())))
+    sections.add("states", text, left_out=sum(map(len, rendered_rendered_states.dropped.values())))
     notes = _Notes(story, names, language)
     text = scene_plan_text(scene, language)
     ordered = listing_order(entities, story.outline, touched_ids=story.touched_ids, text=text)
-    _add_lines(sections, "known_entities", [notes.line(each) for each in ordered], language)
-    sections.add("newcomers", _joined(map(as_data, story.newcomers), language) or NOTHING[language])
-    sections.add("content_types", _joined(story.recap.content_types, language) or NOTHING[language])
-    sections.add("tags", _joined(map(as_data, story.recap.tags), language) or NOTHING[language])
+    _add_lines(sections, "known_entities", [notes.line(entity) for entity in ordered], language)
+    sections.add("newcomers", _join_names(map(as_data, story.newcomers), language) or NOTHING[language])
+    sections.add("content_types", _join_names(story.recap.content_types, language) or NOTHING[language])
+    sections.add("tags", _join_names(map(as_data, story.recap.tags), language) or NOTHING[language])
     return sections
 
 
@@ -327,14 +331,14 @@ def listing_order(
     recent: list[str] = []
     for scene in reversed(outline.scenes[-RECENT_SCENES_OF_A_LISTING:]):
         recent += [*([scene.location_id] if scene.location_id else []), *scene.participants]
-    held = [item for holder in [*touched_ids, *recent] for item in outline.holders.get(holder, ())]
+    held_ids = [item for holder in [*touched_ids, *recent] for item in outline.holders.get(holder, ())]
     weights = _weights(outline)
-    shown = {entity.entity_id: sort_key(entity.first_chapter, entity.first_scene) for entity in entities}
-    others = sorted(by_id, key=lambda each: (weights[each], shown[each], each), reverse=True)
-    said = significant_words(text)
-    worded = [entity.entity_id for entity in entities if significant_words(" ".join(entity.names())) & said]
-    ordered = dict.fromkeys([*touched_ids, *worded, *recent, *held, *others])
-    return [by_id[each] for each in ordered if each in by_id]
+    shown_by_key = {entity.entity_id: sort_key(entity.first_chapter, entity.first_scene) for entity in entities}
+    others = sorted(by_id, key=lambda entity_id: (weights[entity_id], shown_by_key[entity_id], entity_id), reverse=True)
+    said_ids = significant_words(text)
+    worded_ids = [entity.entity_id for entity in entities if significant_words(" ".join(entity.names())) & said_ids]
+    ordered = dict.fromkeys([*touched_ids, *worded_ids, *recent, *held_ids, *others])
+    return [by_id[entity_id] for entity_id in ordered if entity_id in by_id]
 
 
 def _weights(outline: StoryOutline) -> defaultdict[str, float]:
@@ -353,18 +357,18 @@ def _weights(outline: StoryOutline) -> defaultdict[str, float]:
 def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:
     """Return the search results as lines, facts first, within a budget."""
     facts = {True: 0, False: 1}
-    ranked = sorted(
+    ranked_candidates = sorted(
         (candidate for candidate in found.candidates if candidate.hits),
-        key=lambda each: (
-            facts[each.chunk.content_type in DISTILLED_TYPES],
-            -sum(hit.by_rank for hit in each.hits),
-            each.chunk.chunk_id,
+        key=lambda candidate: (
+            facts[candidate.chunk.content_type in DISTILLED_TYPES],
+            -sum(hit.by_rank for hit in candidate.hits),
+            candidate.chunk.chunk_id,
         ),
     )
     lines = [
-        f"- [{place_text(each.chunk.chapter_index, each.chunk.scene_index, always=NOWHERE)}] "
-        + _clipped(each.chunk.short or each.chunk.content, MAX_LINE_CHARACTERS[language])
-        for each in ranked
+        f"- [{place_text(candidate.chunk.chapter_index, candidate.chunk.scene_index, always=NOWHERE)}] "
+        + _clipped(candidate.chunk.short or candidate.chunk.content, MAX_LINE_CHARACTERS[language])
+        for candidate in ranked_candidates
     ]
     return listed(dict.fromkeys(lines), str, SECTION_TOKENS["first_hits"], stops_at_first=True).text(language)
 
@@ -373,9 +377,9 @@ def _add_lines(
     sections: PromptSections, name: str, lines: Sequence[str], language: StoryLanguage, *, from_the_end: bool = False
 ) -> None:
     ordered = lines[::-1] if from_the_end else lines
-    shown = listed(ordered, str, sections.budget(name), stops_at_first=True)
-    text = "\n".join(shown.lines[::-1] if from_the_end else shown.lines)
-    sections.add(name, text or NOTHING[language], left_out=shown.left_out)
+    shown_value = listed(ordered, str, sections.budget(name), stops_at_first=True)
+    text = "\n".join(shown_value.lines[::-1] if from_the_end else shown_value.lines)
+    sections.add(name, text or NOTHING[language], left_out=shown_value.left_out)
 
 
 def _last_scenes(scenes: Sequence[OutlineScene], names: dict[str, str], language: StoryLanguage) -> Iterable[str]:
@@ -383,30 +387,32 @@ def _last_scenes(scenes: Sequence[OutlineScene], names: dict[str, str], language
     for scene in scenes:
         limit = MAX_LINE_CHARACTERS[language] * (2 if scene is scenes[-1] else 1)
         where = names.get(scene.location_id or "", "")
-        who = _joined((names[each] for each in scene.participants if each in names), language)
+        who = _join_names(
+            (names[participant_id] for participant_id in scene.participants if participant_id in names), language
+        )
         stage = f"{where}{with_whom if where else ''}{who}" if who else where
-        told = _clipped_to_the_end(scene.summary or scene.key_events, limit, language)
+        text = _clipped_to_the_end(scene.summary or scene.key_events, limit, language)
         place = place_text(scene.chapter_index, scene.scene_index, always=NOWHERE)
-        yield f"[{place}] {stage}{colon if stage and told else ''}{told}"
+        yield f"[{place}] {stage}{colon if stage and text else ''}{text}"
 
 
 def _chapter_so_far(
-    story: StorySoFar, told: Sequence[OutlineScene], chapter_index: int, language: StoryLanguage
+    story: StorySoFar, scenes: Sequence[OutlineScene], chapter_index: int, language: StoryLanguage
 ) -> list[str]:
     """The summary of the chapter before, and a line on each scene of this one that is not told above."""
     limit = MAX_LINE_CHARACTERS[language]
-    before = [each for each in story.outline.chapter_summaries if each.chapter_index < chapter_index][-1:]
+    before = [summary for summary in story.outline.chapter_summaries if summary.chapter_index < chapter_index][-1:]
     lines = [
-        f"[{words('context', language, 'planner').text('chapter', number=each.chapter_index)}] "
-        f"{_clipped(each.summary, limit)}"
-        for each in before
+        f"[{words('context', language, 'planner').text('chapter', number=summary.chapter_index)}] "
+        f"{_clipped(summary.summary, limit)}"
+        for summary in before
     ]
-    above = {story_place(scene) for scene in told}
-    recalled = {story_place(scene): scene for scene in story.recap.scenes}
+    above = {story_place(scene) for scene in scenes}
+    recalled_scenes_by_position = {story_place(scene): scene for scene in story.recap.scenes}
     for scene in story.outline.scenes:
         if scene.chapter_index == chapter_index and story_place(scene) not in above:
-            known = recalled.get(story_place(scene), scene)
-            bullets = known.summary or known.key_events or [known.title]
+            known_scene = recalled_scenes_by_position.get(story_place(scene), scene)
+            bullets = known_scene.summary or known_scene.key_events or [known_scene.title]
             if bullets[0].strip():
                 place = place_text(scene.chapter_index, scene.scene_index, always=NOWHERE)
                 lines.append(f"[{place}] {_clipped(bullets[0], limit // 2)}")
@@ -414,13 +420,15 @@ def _chapter_so_far(
 
 
 def _thread_line(loop: OpenLoop, names: dict[str, str], language: StoryLanguage) -> str:
-    said, importance = words("context", language, "planner"), words("context", language, "importance")
-    due = said.text("thread", importance=importance[loop.importance], age=loop.age_scenes or 0)
+    stated_words, importance = words("context", language, "planner"), words("context", language, "importance")
+    due_text = stated_words.text("thread", importance=importance[loop.importance], age=loop.age_scenes or 0)
     if loop.status == "advanced":
-        due = _joined([due, said["moving"]], language)
-    who = _joined((names[each] for each in loop.related_entities if each in names), language)
+        due_text = _join_names([due_text, stated_words["moving"]], language)
+    who = _join_names(
+        (names[related_entity] for related_entity in loop.related_entities if related_entity in names), language
+    )
     people = (f"（{who}）" if language == "zh" else f" ({who})") if who else ""
-    return f"- {loop.loop_id} [{due}] {_clipped(loop.description, MAX_LINE_CHARACTERS[language])}{people}"
+    return f"- {loop.loop_id} [{due_text}] {_clipped(loop.description, MAX_LINE_CHARACTERS[language])}{people}"
 
 
 class _Notes:
@@ -440,31 +448,33 @@ class _Notes:
     def line(self, entity: Entity) -> str:
         """Return id, kind, names and a description on one line."""
         names = "; ".join(as_data(name)[:60] for name in telling_names(entity))
-        said = self._said(entity)
+        statements = self._description_parts(entity)
         parts = [as_data(entity.entity_id), entity.entity_type, names]
-        return " | ".join([*parts, ("；" if self._language == "zh" else "; ").join(said)] if said else parts)
+        return " | ".join(
+            [*parts, ("；" if self._language == "zh" else "; ").join(statements)] if statements else parts
+        )
 
-    def _said(self, entity: Entity) -> list[str]:
+    def _description_parts(self, entity: Entity) -> list[str]:
         catalogue = words("context", self._language, "planner")
         now = self._states.get(entity.entity_id, {}).get(DESCRIPTION_ATTRIBUTE)
-        told = _clipped(
+        text = _clipped(
             now if isinstance(now, str) else entity.description or entity.role, MAX_NOTE_CHARACTERS[self._language]
         )
         status = self._states.get(entity.entity_id, {}).get("status")
         holder = self._names.get(self._holders.get(entity.entity_id, ""))
         scene = self._last_scenes.get(entity.entity_id)
-        said = [told] if told else []
+        statements = [text] if text else []
         if status:
-            shown = render_value(status, self._names, labels_for(self._language))
-            said.append(_clipped(shown, MAX_NOTE_CHARACTERS[self._language]))
+            shown_text = render_value(status, self._names, labels_for(self._language))
+            statements.append(_clipped(shown_text, MAX_NOTE_CHARACTERS[self._language]))
         if holder:
-            said.append(catalogue.text("held_by", name=holder))
+            statements.append(catalogue.text("held_by", name=holder))
         if scene is not None:
             where = self._names.get(scene.location_id or "", "") if scene.location_id != entity.entity_id else ""
             place = f"{place_text(scene.chapter_index, scene.scene_index, always=NOWHERE)} {where}".strip()
             guess = catalogue["guess"] if scene.is_cast_guessed or (where and scene.is_place_guessed) else ""
-            said.append(catalogue.text("last_seen", place=place) + guess)
-        return said
+            statements.append(catalogue.text("last_seen", place=place) + guess)
+        return statements
 
 
 def _clipped(text: str, max_characters: int) -> str:
@@ -474,10 +484,10 @@ def _clipped(text: str, max_characters: int) -> str:
 
 def _clipped_to_the_end(bullets: Sequence[str], max_characters: int, language: StoryLanguage) -> str:
     """Join as many bullets as fit, preferring the last ones."""
-    kept: list[str] = []
+    kept_names: list[str] = []
     separator = "" if language == "zh" else " "
-    for bullet in reversed([as_data(each) for each in bullets if each.strip()]):
-        if kept and len(separator.join([bullet, *kept])) > max_characters:
+    for bullet in reversed([as_data(bullet) for bullet in bullets if bullet.strip()]):
+        if kept_names and len(separator.join([bullet, *kept_names])) > max_characters:
             break
-        kept.insert(0, _clipped(bullet, max_characters))
-    return separator.join(kept)
+        kept_names.insert(0, _clipped(bullet, max_characters))
+    return separator.join(kept_names)

@@ -58,14 +58,18 @@ def with_what_holds(
     is_told: bool,
 ) -> Selection:
     """Return the memories with their successors, in words if needed."""
-    named = {each.memory_id: each for each in found if request.position.admits(each.chapter_index, each.scene_index)}
-    told = {each.memory_id for each in chosen.items}
+    named_memories_by_id = {
+        memory.memory_id: memory
+        for memory in found
+        if request.position.admits(memory.chapter_index, memory.scene_index)
+    }
+    told_ids = {context_item.memory_id for context_item in chosen.items}
     items: list[ContextItem] = []
     for item, chunk in zip(chosen.items, chosen.chunks, strict=True):
         if item.told_in is not None:
             items.append(item)
             continue
-        newer = _newest(chunk, named)
+        newer = _newest(chunk, named_memories_by_id)
         slot = slots.get(chunk.slot_type or "") if chunk.superseded_by else None
         if slot is not None and slot[0] > story_place(chunk):
             source_id = (newer and newer.source_id) or chunk.superseded_by or ""
@@ -73,7 +77,7 @@ def with_what_holds(
         elif newer is not None:
             source_id = newer.memory_id
             words = newer.short or newer.content
-            is_new = source_id not in told and newer.superseded_by is None
+            is_new = source_id not in told_ids and newer.superseded_by is None
             # A newer memory of several facts may be short for another one of them.
             text = words if is_new and content_words(words) & content_words(chunk.content) else ""
             place = newer.model_dump(include={"chapter_index", "scene_index"})
@@ -81,17 +85,17 @@ def with_what_holds(
         else:
             items.append(item)
             continue
-        told.add(source_id)
+        told_ids.add(source_id)
         items.append(item.model_copy(update={"holds_now": now if is_told else now.model_copy(update={"text": ""})}))
     return replace(chosen, items=tuple(items))
 
 
-def _newest(chunk: StoryMemoryChunk, named: Mapping[str, StoryMemoryChunk]) -> StoryMemoryChunk | None:
+def _newest(chunk: StoryMemoryChunk, named_memories_by_id: Mapping[str, StoryMemoryChunk]) -> StoryMemoryChunk | None:
     """Return the latest found successor of a memory."""
-    met = [chunk]
-    while (newer := named.get(met[-1].superseded_by or "")) is not None and newer not in met:
-        met.append(newer)
-    return met[-1] if len(met) > 1 else None
+    memories = [chunk]
+    while (newer := named_memories_by_id.get(memories[-1].superseded_by or "")) is not None and newer not in memories:
+        memories.append(newer)
+    return memories[-1] if len(memories) > 1 else None
 
 
 def admitted_candidates(search: SearchResult, request: MemoryContextRequest) -> list[Candidate]:
@@ -110,8 +114,8 @@ def selection_scene(story: StoryOutline, plan: RetrievalPlan, search: SearchResu
         ordinal=len(story.scenes),
         queries=plan.queries,
         vectors=search.query_vectors,
-        entity_ids=frozenset(each for each in plan.entity_ids if each not in plan.inferred_ids),
-        ordinals={story_place(each): ordinal for ordinal, each in enumerate(story.scenes)},
+        entity_ids=frozenset(entity_id for entity_id in plan.entity_ids if entity_id not in plan.inferred_ids),
+        ordinals={story_place(scene): ordinal for ordinal, scene in enumerate(story.scenes)},
         open_loops=tuple(story.open_loops),
         unread_places=frozenset(story_place(scene) for scene in story.scenes if scene.is_guessed),
     )
@@ -137,26 +141,37 @@ def assemble_states(
     also_called: Mapping[str, str] | None = None,
 ) -> AssembledStates:
     """Take the first `max_states` snapshots, each whole, of which at least one attribute fits the budget."""
-    filled = [snapshot for snapshot in snapshots if state_parts(snapshot, names, labels)]
-    wanted = filled[:max_states]
-    rendered = render_states(
-        wanted, names, labels=labels, budget_tokens=budget_tokens, count_tokens=count_tokens, also_called=also_called
+    filled_snapshots = [snapshot for snapshot in snapshots if state_parts(snapshot, names, labels)]
+    wanted_snapshots = filled_snapshots[:max_states]
+    rendered_rendered_states = render_states(
+        wanted_snapshots,
+        names,
+        labels=labels,
+        budget_tokens=budget_tokens,
+        count_tokens=count_tokens,
+        also_called=also_called,
     )
-    shown = rendered.lines.keys() | rendered.minds.keys() | rendered.held.keys()
+    shown_ids = (
+        rendered_rendered_states.lines.keys()
+        | rendered_rendered_states.minds.keys()
+        | rendered_rendered_states.held.keys()
+    )
     budget = {"budget": str(budget_tokens)}
     too_many = LeftOutWhy(code="over_max_states", values={"limit": str(max_states)})
     no_room = LeftOutWhy(code="no_attribute_fits", values=budget)
-    missed = [(each.entity_id, too_many) for each in filled[max_states:]]
-    missed += [(each.entity_id, no_room) for each in wanted if each.entity_id not in shown]
-    missed += [
+    missed_pairs = [(snapshot.entity_id, too_many) for snapshot in filled_snapshots[max_states:]]
+    missed_pairs += [
+        (snapshot.entity_id, no_room) for snapshot in wanted_snapshots if snapshot.entity_id not in shown_ids
+    ]
+    missed_pairs += [
         (entity_id, LeftOutWhy(code="partly_in_prompt", values=budget | {"attributes": ", ".join(dropped)}))
-        for entity_id, dropped in rendered.dropped.items()
-        if entity_id in shown
+        for entity_id, dropped in rendered_rendered_states.dropped.items()
+        if entity_id in shown_ids
     ]
     return AssembledStates(
-        snapshots=[snapshot for snapshot in wanted if snapshot.entity_id in shown],
-        tokens=rendered.tokens,
-        left_out=[why.item(section="states", id=entity_id) for entity_id, why in missed],
+        snapshots=[snapshot for snapshot in wanted_snapshots if snapshot.entity_id in shown_ids],
+        tokens=rendered_rendered_states.tokens,
+        left_out=[why.item(section="states", id=entity_id) for entity_id, why in missed_pairs],
     )
 
 
@@ -182,54 +197,70 @@ def assemble_context(
     """
     language = language_of(request, story)
     assembler = _Assembler(request, story, plan, bounds, labels_for(language), count_tokens)
-    found = cut.known if cut else FoundStory(story, search, states, timeline)
-    names = found.outline.names
-    also_called = _also_called(found, request)
-    ended, unknown = _known_end(left_off, cut, point_of_view, names)
-    so_far = assembler.story_so_far(found)
-    tokens_before = _told_tokens(so_far) | ({"left_off": ended.tokens} if ended else {})
-    shown = assembler.states(found, names, also_called)
+    matching_story = cut.known if cut else FoundStory(story, search, states, timeline)
+    names = matching_story.outline.names
+    also_called = _also_called(matching_story, request)
+    ended_omission, unknown_omissions = _known_end(left_off, cut, point_of_view, names)
+    so_far = assembler.story_so_far(matching_story)
+    tokens_before = _told_tokens(so_far) | ({"left_off": ended_omission.tokens} if ended_omission else {})
+    shown_assembled_states = assembler.states(matching_story, names, also_called)
     left_tokens = max(0, bounds.memory_budget - sum(tokens_before.values()))
-    memories = assembler.memories(found, budget_tokens=left_tokens, so_far=so_far, first_ids=first_ids)
-    times = assembler.timeline(found, names, shown=shown.snapshots, memories=memories)
+    memories = assembler.memories(matching_story, budget_tokens=left_tokens, so_far=so_far, first_ids=first_ids)
+    times = assembler.timeline(matching_story, names, shown=shown_assembled_states.snapshots, memories=memories)
     if point_of_view is None:
         # With one a memory's own line says who does not know it, which no other line could.
-        memories = _each_fact_once(memories, _told_elsewhere(ended, so_far, times, shown, names, assembler.labels))
+        memories = _each_fact_once(
+            memories, _told_elsewhere(ended_omission, so_far, times, shown_assembled_states, names, assembler.labels)
+        )
     memories = with_what_holds(
         memories,
-        [each.chunk for each in found.search.candidates],
+        [candidate.chunk for candidate in matching_story.search.candidates],
         request,
-        slots=_slots(found.states, names, assembler.labels, shown={each.entity_id for each in shown.snapshots}),
+        slots=_slots(
+            matching_story.states,
+            names,
+            assembler.labels,
+            shown_ids={snapshot.entity_id for snapshot in shown_assembled_states.snapshots},
+        ),
         is_told=point_of_view is None,
     )
     if point_of_view is None:
-        memories = _with_told_ones(memories, found.search.candidates, request, ended, so_far, top_k=assembler.top_k)
-    used = [
+        memories = _with_told_ones(
+            memories, matching_story.search.candidates, request, ended_omission, so_far, top_k=assembler.top_k
+        )
+    used_ids = [
         *plan.entity_ids,
-        *_ids_in(shown.snapshots),
-        *(each.id for each in shown.left_out),
+        *_ids_in(shown_assembled_states.snapshots),
+        *(omission.id for omission in shown_assembled_states.left_out),
         *_ids_in(times.timeline),
     ]
-    used += [*ended.present, ended.location_id or ""] if ended else []
+    used_ids += [*ended_omission.present, ended_omission.location_id or ""] if ended_omission else []
     report = ContextReport(
         planner=plan.planner,
         queries=[cut.reported(query) if cut else ReportedQuery(**query.model_dump()) for query in plan.queries],
         entities=plan.entity_ids,
         unresolved_names=cut.reported_names(plan.unresolved_names) if cut else plan.unresolved_names,
-        names=_names_in_use(names, used),
+        names=_names_in_use(names, used_ids),
         also_called={
-            each.entity_id: also_called[each.entity_id] for each in shown.snapshots if each.entity_id in also_called
+            snapshot.entity_id: also_called[snapshot.entity_id]
+            for snapshot in shown_assembled_states.snapshots
+            if snapshot.entity_id in also_called
         },
         items=_receipts(memories, is_full=bounds.full_report),
-        tokens={"memories": memories.tokens, "states": shown.tokens, "timeline": times.tokens, **tokens_before},
+        tokens={
+            "memories": memories.tokens,
+            "states": shown_assembled_states.tokens,
+            "timeline": times.tokens,
+            **tokens_before,
+        },
         tokens_per_need={
-            "states": shown.tokens,
+            "states": shown_assembled_states.tokens,
             **tokens_before,
             **times.tokens_per_need,
             "memories": memories.tokens - memories.passage_tokens,
             "passages": memories.passage_tokens,
         },
-        left_out=[*memories.left_out, *shown.left_out, *times.left_out, *unknown],
+        left_out=[*memories.left_out, *shown_assembled_states.left_out, *times.left_out, *unknown_omissions],
         story_version=story.story_version,
         language=language,
         scene_plan=request.scene_plan,
@@ -239,11 +270,11 @@ def assemble_context(
         project_id=request.project_id,
         chapter_index=request.chapter_index,
         scene_index=request.scene_index,
-        entity_states=shown.snapshots,
+        entity_states=shown_assembled_states.snapshots,
         relevant_memories=_given_out(memories, is_full=bounds.full_report),
         timeline_context=times.timeline,
         story_so_far=so_far,
-        left_off=ended,
+        left_off=ended_omission,
         retrieval_timestamp=timestamp,
         report=report,
         hidden=_hidden(assembler, cut) if cut and point_of_view and point_of_view.mode == "separate" else None,
@@ -251,14 +282,14 @@ def assemble_context(
 
 
 def _told_tokens(so_far: Sequence[ToldBefore]) -> dict[str, int]:
-    return {"story_so_far": sum(each.tokens for each in so_far)} if so_far else {}
+    return {"story_so_far": sum(notice.tokens for notice in so_far)} if so_far else {}
 
 
 def _given_out(memories: Selection, *, is_full: bool) -> list[StoryMemoryChunk]:
     """Return memories in context form, with attachments beyond their entities."""
     return [
         chunk
-        if is_full or not all(is_entity_target(each.id) for each in chunk.attached_to)
+        if is_full or not all(is_entity_target(attachment.id) for attachment in chunk.attached_to)
         else chunk.model_copy(update={"attached_to": []})
         for chunk in memories.chunks
     ]
@@ -267,18 +298,20 @@ def _given_out(memories: Selection, *, is_full: bool) -> list[StoryMemoryChunk]:
 def _receipts(memories: Selection, *, is_full: bool) -> list[ContextItem]:
     in_prompt = prompt_order([item for item in memories.items if item.told_in is None])
     places = {item.chunk_id: index for index, item in enumerate(in_prompt)}
-    untold: dict[str, Any] = {} if is_full else {"score_parts": {}}
-    return [item.model_copy(update={"prompt_index": places.get(item.chunk_id), **untold}) for item in memories.items]
+    untold_fields: dict[str, Any] = {} if is_full else {"score_parts": {}}
+    return [
+        item.model_copy(update={"prompt_index": places.get(item.chunk_id), **untold_fields}) for item in memories.items
+    ]
 
 
 def _slots(
-    states: Sequence[EntityStateSnapshot], names: Mapping[str, str], labels: Labels, *, shown: Collection[str]
+    states: Sequence[EntityStateSnapshot], names: Mapping[str, str], labels: Labels, *, shown_ids: Collection[str]
 ) -> dict[str, tuple[Place, str]]:
     """Return the slot values of states, without words where a line has them."""
     return {
         slot_of(state.entity_id, name): (
             sort_key(*state.since[name]),
-            "" if state.entity_id in shown else render_attribute(name, value, names, labels),
+            "" if state.entity_id in shown_ids else render_attribute(name, value, names, labels),
         )
         for state in states
         for name, value in state.state_data.items()
@@ -286,22 +319,26 @@ def _slots(
     }
 
 
-def _also_called(found: FoundStory, request: MemoryContextRequest) -> dict[str, str]:
+def _also_called(story: FoundStory, request: MemoryContextRequest) -> dict[str, str]:
     """Return by id the name that the plan, or more memories than not, have for people listed under quite another."""
-    bearers = Counter(name for entity in found.outline.entities for name in entity.names())
-    planned = {each.strip() for each in request.scene_plan.characters}
-    texts = [each.chunk.content for each in found.search.candidates if each.chunk.content_type not in PASSAGE_TYPES]
-    wanted, called = {each.entity_id for each in found.states}, {}
-    for entity in found.outline.entities:
-        if entity.entity_id not in wanted or entity.entity_type != "character":
+    bearers = Counter(name for entity in story.outline.entities for name in entity.names())
+    planned_names = {character_id.strip() for character_id in request.scene_plan.characters}
+    texts = [
+        candidate.chunk.content
+        for candidate in story.search.candidates
+        if candidate.chunk.content_type not in PASSAGE_TYPES
+    ]
+    wanted_ids, called_values = {snapshot.entity_id for snapshot in story.states}, {}
+    for entity in story.outline.entities:
+        if entity.entity_id not in wanted_ids or entity.entity_type != "character":
             continue
         own, *aliases = entity.names()
-        others = [each for each in aliases if bearers[each] == 1 and not _are_alike(each, own)]
+        others = [alias for alias in aliases if bearers[alias] == 1 and not _are_alike(alias, own)]
         uses = Counter({name: sum(name in text for text in texts) for name in (own, *others)})
-        most = max(others, key=lambda name: (name in planned, uses[name]), default="")
-        if most in planned or uses[most] > uses[own]:
-            called[entity.entity_id] = most
-    return called
+        most = max(others, key=lambda name: (name in planned_names, uses[name]), default="")
+        if most in planned_names or uses[most] > uses[own]:
+            called_values[entity.entity_id] = most
+    return called_values
 
 
 def _are_alike(one: str, other: str) -> bool:
@@ -310,15 +347,18 @@ def _are_alike(one: str, other: str) -> bool:
 
 
 def _known_end(
-    left_off: LeftOff | None, cut: PointOfViewCut | None, point_of_view: PointOfView | None, names: Mapping[str, str]
+    left_off: LeftOff | None,
+    view_cut: PointOfViewCut | None,
+    point_of_view: PointOfView | None,
+    names: Mapping[str, str],
 ) -> tuple[LeftOff | None, list[LeftOutItem]]:
     """Return the end of the previous scene, or the reason for omitting it."""
-    if left_off is None or cut is None or point_of_view is None:
+    if left_off is None or view_cut is None or point_of_view is None:
         return left_off, []
     place = (left_off.chapter_index, left_off.scene_index)
-    if cut.view is not None and cut.view.saw_told(f"{left_off.title}\n{left_off.text}", *place):
+    if view_cut.view is not None and view_cut.view.saw_told(f"{left_off.title}\n{left_off.text}", *place):
         known_place = left_off.location_id if left_off.location_id in names else None
-        present = [each for each in left_off.present if each in names]
+        present = [entity_id for entity_id in left_off.present if entity_id in names]
         return left_off.model_copy(update={"location_id": known_place, "present": present}), []
     why = LeftOutWhy(code="not_known", values={"name": point_of_view.name})
     return None, [why.item(section="left_off", id=f"{place[0]}:{place[1]}", tokens=left_off.tokens)]
@@ -329,18 +369,18 @@ _SHARE_BESIDE_MEMORIES = 0.25
 memories take what is left."""
 
 
-def _hidden(assembler: _Assembler, cut: PointOfViewCut) -> HiddenContext | None:
+def _hidden(assembler: _Assembler, view_cut: PointOfViewCut) -> HiddenContext | None:
     """Return the facts hidden from the point of view, or None."""
-    names = cut.found.outline.names
+    names = view_cut.found.outline.names
     budget_tokens = assembler.bounds.hidden_budget
     beside = int(_SHARE_BESIDE_MEMORIES * budget_tokens)
     bounds = assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside})
     within = replace(assembler, bounds=bounds)
-    states = within.states(cut.hidden, names)
-    times = within.timeline(cut.hidden, names, shown=(), memories=Selection())
-    so_far = within.story_so_far(cut.hidden, budget_tokens=max(0, beside - times.tokens))
+    states = within.states(view_cut.hidden, names)
+    times = within.timeline(view_cut.hidden, names, shown=(), memories=Selection())
+    so_far = within.story_so_far(view_cut.hidden, budget_tokens=max(0, beside - times.tokens))
     tokens = {"states": states.tokens, "timeline": times.tokens, **_told_tokens(so_far)}
-    memories = assembler.memories(cut.hidden, budget_tokens=budget_tokens - sum(tokens.values()), so_far=so_far)
+    memories = assembler.memories(view_cut.hidden, budget_tokens=budget_tokens - sum(tokens.values()), so_far=so_far)
     if not (memories.chunks or states.snapshots or times.timeline or so_far):
         return None
     return HiddenContext(
@@ -385,10 +425,10 @@ class _Assembler:
         self, found: FoundStory, *, budget_tokens: int, so_far: Sequence[ToldBefore] = (), first_ids: Sequence[str] = ()
     ) -> Selection:
         """Choose the memories, lowering those told by the story so far."""
-        told = sum(each.level == "scene" for each in so_far)
+        told_count = sum(notice.level == "scene" for notice in so_far)
         weights, request = self.bounds.weights, self.request
-        if told > weights.at_hand_scenes:
-            weights = weights.model_copy(update={"at_hand_scenes": told})
+        if told_count > weights.at_hand_scenes:
+            weights = weights.model_copy(update={"at_hand_scenes": told_count})
         return select_memories(
             admitted_candidates(found.search, request),
             selection_scene(self.story, self.plan, found.search),
@@ -418,17 +458,19 @@ class _Assembler:
     ) -> AssembledTimeline:
         """Fill the timeline, aware of the threads that chosen memories tell."""
         scene = self.request.scene_plan
-        known = (each.chunk for each in found.search.candidates)
+        known_memories = (candidate.chunk for candidate in found.search.candidates)
         ahead = SceneAhead(
             texts=(scene.location, scene.purpose, *scene.key_actions),
             entity_ids=frozenset(self.plan.entity_ids),
             expected_ids=frozenset(self.plan.thread_ids),
-            chosen=[(each.place, each.content) for each in memories.chunks if each.content_type not in PASSAGE_TYPES],
+            chosen=[
+                (memory.place, memory.content) for memory in memories.chunks if memory.content_type not in PASSAGE_TYPES
+            ],
             known_texts=[
-                each.content
-                for each in known
-                if each.content_type not in PASSAGE_TYPES
-                and self.request.position.admits(each.chapter_index, each.scene_index)
+                memory.content
+                for memory in known_memories
+                if memory.content_type not in PASSAGE_TYPES
+                and self.request.position.admits(memory.chapter_index, memory.scene_index)
             ],
         )
         return assemble_timeline(
@@ -446,10 +488,10 @@ class _Assembler:
 
     def _before(self, snapshots: Sequence[EntityStateSnapshot]) -> list[EntityStateSnapshot]:
         return [
-            each
-            for each in snapshots
-            if each.project_id == self.request.project_id
-            and self.request.position.admits(each.chapter_index, each.scene_index)
+            snapshot
+            for snapshot in snapshots
+            if snapshot.project_id == self.request.project_id
+            and self.request.position.admits(snapshot.chapter_index, snapshot.scene_index)
         ]
 
 
@@ -458,19 +500,19 @@ TOLD_SHARE = 0.85
 
 
 def _told_elsewhere(
-    ended: LeftOff | None,
+    ended_omission: LeftOff | None,
     so_far: Sequence[ToldBefore],
     times: AssembledTimeline,
-    shown: AssembledStates,
+    shown_assembled_states: AssembledStates,
     names: Mapping[str, str],
     labels: Labels,
 ) -> list[tuple[str, frozenset[str]]]:
     """Return the words of each line that a block tells beside its memories, with the section that it stands in."""
-    lines = [("left_off", ended.text)] if ended else []
-    lines += [("story_so_far", each.text) for each in so_far]
+    lines = [("left_off", ended_omission.text)] if ended_omission else []
+    lines += [("story_so_far", notice.text) for notice in so_far]
     for section, entries in (times.timeline or {}).items():
-        lines += [(section, render_timeline_entry(section, each, names, labels=labels)) for each in entries]
-    for snapshot in shown.snapshots:
+        lines += [(section, render_timeline_entry(section, entry, names, labels=labels)) for entry in entries]
+    for snapshot in shown_assembled_states.snapshots:
         name = names.get(snapshot.entity_id, "")
         lines += [("states", f"{name} {text}") for _, text in state_parts(snapshot, names, labels)]
     return [(section, content_words(text)) for section, text in lines]
@@ -489,17 +531,17 @@ def _each_fact_once(memories: Selection, lines: Sequence[tuple[str, frozenset[st
         # A short note's words may all stand in the prose of a scene, which says something else with them.
         is_note = (item.source_id or "").startswith(NOTE_ID)
         near = [line for line in lines if not (is_note and line[0] in _TOLD_SECTIONS)]
-        section = next((section for section, said in near if words and len(words & said) >= enough), None)
+        section = next((section for section, said_words in near if words and len(words & said_words) >= enough), None)
         if section is not None:
             sections[item.chunk_id] = section
-    gone = [
+    omissions = [
         LeftOutWhy(code="told_elsewhere", values={"section": section}).item(
             id=item.chunk_id, **item.model_dump(include={"source_id", "text", "tokens", "score"})
         )
         for item in memories.items
         if (section := sections.get(item.chunk_id)) is not None and section not in _TOLD_SECTIONS
     ]
-    gone_ids = {each.id for each in gone}
+    gone_ids = {omission.id for omission in omissions}
     return Selection(
         chunks=tuple(chunk for chunk in memories.chunks if chunk.chunk_id not in gone_ids),
         items=tuple(
@@ -509,7 +551,7 @@ def _each_fact_once(memories: Selection, lines: Sequence[tuple[str, frozenset[st
             for item in memories.items
             if item.chunk_id not in gone_ids
         ),
-        left_out=(*gone, *memories.left_out),
+        left_out=(*omissions, *memories.left_out),
     )
 
 
@@ -520,22 +562,24 @@ def _with_told_ones(
     memories: Selection,
     candidates: Sequence[Candidate],
     request: MemoryContextRequest,
-    ended: LeftOff | None,
+    ended_omission: LeftOff | None,
     so_far: Sequence[ToldBefore],
     *,
     top_k: int | None,
 ) -> Selection:
     """Add the memories of the scenes before that were not chosen, since the prompt tells them in another section."""
     lines: dict[Place, list[tuple[ToldSection, frozenset[str]]]] = {}
-    if ended is not None:
-        lines[ended.chapter_index, ended.scene_index] = [("left_off", content_words(ended.text))]
+    if ended_omission is not None:
+        lines[ended_omission.chapter_index, ended_omission.scene_index] = [
+            ("left_off", content_words(ended_omission.text))
+        ]
     for before in so_far:
         if before.scene_index is not None:
             place = (before.chapter_index, before.scene_index)
             lines.setdefault(place, []).append(("story_so_far", content_words(before.text)))
     chosen_ids = {chunk.chunk_id for chunk in memories.chunks}
-    listed = [content_words(chunk.content) for chunk in memories.chunks]
-    waiting = [
+    listing = [content_words(chunk.content) for chunk in memories.chunks]
+    waiting_candidates = [
         candidate
         for candidate in candidates
         if (chunk := candidate.chunk).place in lines
@@ -545,19 +589,22 @@ def _with_told_ones(
         and chunk.content_type not in PASSAGE_TYPES
         and chunk.superseded_by is None
     ]
-    waiting.sort(key=lambda each: (-each.chunk.importance, story_place(each.chunk), each.chunk.memory_id))
+    waiting_candidates.sort(
+        key=lambda candidate: (-candidate.chunk.importance, story_place(candidate.chunk), candidate.chunk.memory_id)
+    )
     chunks, items = list(memories.chunks), list(memories.items)
-    for candidate in waiting:
+    for candidate in waiting_candidates:
         chunk = candidate.chunk
         words = content_words(chunk.content)
         enough = TOLD_SHARE * len(words)
         section = next(
-            (name for name, said in lines[story_place(chunk)] if words and len(words & said) >= enough), None
+            (name for name, said_names in lines[story_place(chunk)] if words and len(words & said_names) >= enough),
+            None,
         )
-        is_listed = any(len(words & said) >= enough for said in listed)
+        is_listed = any(len(words & said_words) >= enough for said_words in listing)
         if section is None or is_listed or (top_k is not None and len(items) >= top_k):
             continue
-        listed.append(words)
+        listing.append(words)
         chunks.append(chunk)
         items.append(
             ContextItem(
@@ -569,12 +616,12 @@ def _with_told_ones(
             )
         )
     ids = {item.chunk_id for item in items}
-    left_out = tuple(each for each in memories.left_out if each.id not in ids)
+    left_out = tuple(omission for omission in memories.left_out if omission.id not in ids)
     return Selection(chunks=tuple(chunks), items=tuple(items), left_out=left_out)
 
 
-def _names_in_use(names: Mapping[str, str], used: Iterable[str]) -> dict[str, str]:
-    return {each: names[each] for each in sorted(set(used)) if each in names}
+def _names_in_use(names: Mapping[str, str], used_names: Iterable[str]) -> dict[str, str]:
+    return {entity_id: names[entity_id] for entity_id in sorted(set(used_names)) if entity_id in names}
 
 
 def _ids_in(value: Any) -> list[str]:
@@ -582,7 +629,7 @@ def _ids_in(value: Any) -> list[str]:
     if isinstance(value, EntityStateSnapshot):
         return [value.entity_id, *_ids_in(value.state_data)]
     if isinstance(value, Mapping):
-        return [each for part in value.values() for each in _ids_in(part)]
+        return [text for part in value.values() for text in _ids_in(part)]
     if isinstance(value, list | tuple):
-        return [each for part in value for each in _ids_in(part)]
+        return [text for part in value for text in _ids_in(part)]
     return [value] if isinstance(value, str) else []

@@ -41,40 +41,42 @@ def plan_by_rules(
     """Plan retrieval without a model, adding the cast's relations to short plans."""
 
     def bearer(name: str) -> Resolution:
-        return _decided_by_cast(_resolved(name, names, ("character",)), entities, characters)
+        return _decided_by_cast(_resolve_name(name, names, ("character",)), entities, characters)
 
     resolutions = [bearer(name) for name in scene_plan.characters if name.strip()]
     pov = bearer(scene_plan.pov.strip()) if scene_plan.pov.strip() else None
-    if pov is not None and not {pov.entity_id or pov.name} & {each.entity_id or each.name for each in resolutions}:
+    if pov is not None and not {pov.entity_id or pov.name} & {
+        resolution.entity_id or resolution.name for resolution in resolutions
+    }:
         resolutions.append(pov)
     texts = [scene_plan.location, scene_plan.purpose, *scene_plan.key_actions, *hints]
-    cast_ids = [each.entity_id for each in resolutions if each.entity_id]
-    mentioned = [each for text in texts for each in names.entity_ids_in(text, also_present=cast_ids)]
+    cast_ids = [resolution.entity_id for resolution in resolutions if resolution.entity_id]
+    mentioned = [entity_id for text in texts for entity_id in names.entity_ids_in(text, also_present=cast_ids)]
     location = scene_plan.location.strip()
-    place = _resolved(location, names, ("location",)).entity_id if location else None
+    place = _resolve_name(location, names, ("location",)).entity_id if location else None
     display_names = {entity.entity_id: entity.name for entity in entities}
-    labels = [display_names.get(each.entity_id or "", each.name) for each in resolutions]
+    labels = [display_names.get(resolution.entity_id or "", resolution.name) for resolution in resolutions]
     return RetrievalPlan(
         pov_id=pov.entity_id if pov is not None else None,
         entity_ids=list(dict.fromkeys([*cast_ids, *([place] if place else []), *mentioned])),
         queries=_queries(scene_plan, labels, hints, _between(relationships, cast_ids, display_names)),
-        unresolved_names=[each.name for each in resolutions if each.entity_id is None],
+        unresolved_names=[resolution.name for resolution in resolutions if resolution.entity_id is None],
         planner=PlannerReport(used="rules", reason="no model is configured"),
         issues=[
             report_unresolved(
-                f"the name {each.name!r} may mean {', '.join(each.candidate_ids)} ({each.reason}); "
+                f"the name {resolution.name!r} may mean {', '.join(resolution.candidate_ids)} ({resolution.reason}); "
                 "used as a search word only"
             )
-            for each in resolutions
-            if each.entity_id is None and each.candidate_ids
+            for resolution in resolutions
+            if resolution.entity_id is None and resolution.candidate_ids
         ],
     )
 
 
-def _resolved(name: str, names: NameResolver, entity_types: Sequence[EntityType]) -> Resolution:
+def _resolve_name(name: str, names: NameResolver, entity_types: Sequence[EntityType]) -> Resolution:
     """Resolve a name among entities of the expected types, and among all where none of those bears it."""
-    expected = names.resolve(name, entity_types=entity_types)
-    return expected if expected.candidate_ids else names.resolve(name)
+    expected_resolution = names.resolve(name, entity_types=entity_types)
+    return expected_resolution if expected_resolution.candidate_ids else names.resolve(name)
 
 
 def _decided_by_cast(
@@ -94,34 +96,43 @@ def _decided_by_cast(
 
 def _between(relationships: Sequence[Relationship], cast_ids: Sequence[str], names: Mapping[str, str]) -> list[str]:
     """Describe each planned pair: status and last event, the most intense first."""
-    touched = [each for each in relationships if {each.character_a, each.character_b}.issubset(cast_ids)]
-    said = []
-    for each in sorted(touched, key=lambda each: (-each.intensity, each.relationship_id)):
-        latest = next((event.event for event in reversed(each.history) if event.event), "")
-        pair = [names.get(side, "") for side in (each.character_a, each.character_b)]
-        said.append(" ".join([*pair, each.relationship_type, each.status, latest]))
-    return said
+    touched_relationships = [
+        relationship
+        for relationship in relationships
+        if {relationship.character_a, relationship.character_b}.issubset(cast_ids)
+    ]
+    statements = []
+    for relationship in sorted(
+        touched_relationships,
+        key=lambda other_relationship: (-other_relationship.intensity, other_relationship.relationship_id),
+    ):
+        latest = next((event.event for event in reversed(relationship.history) if event.event), "")
+        pair = [names.get(side, "") for side in (relationship.character_a, relationship.character_b)]
+        statements.append(" ".join([*pair, relationship.relationship_type, relationship.status, latest]))
+    return statements
 
 
 def _queries(plan: ScenePlan, labels: Sequence[str], hints: Sequence[str], between: Sequence[str]) -> list[SearchQuery]:
     whole = " ".join([plan.location, *labels, plan.purpose, *plan.key_actions])
     people = list(dict.fromkeys(labels))
-    asked = [
+    queries = [
         ("whole", whole),
         ("purpose", plan.purpose),
         *(("action", action) for action in plan.key_actions[:MAX_ACTION_QUERIES]),
         ("place", plan.location),
-        *(("between", said) for said in between[: max(0, TELLING_ACTIONS - len(plan.key_actions))]),
+        *(("between", statement) for statement in between[: max(0, TELLING_ACTIONS - len(plan.key_actions))]),
         *(("hint", hint) for hint in hints[:MAX_HINT_QUERIES]),
         *(("character", f"{person} {plan.location}") for person in people[:MAX_CHARACTER_QUERIES]),
         *(("pair", f"{one} {other}") for one, other in islice(combinations(people, 2), MAX_RULE_QUERIES)),
     ]
-    kept: dict[str, SearchQuery] = {}
-    for purpose, text in asked:
+    kept_search_queries_by_id: dict[str, SearchQuery] = {}
+    for purpose, text in queries:
         clean = " ".join(text.split())[:MAX_QUERY_CHARACTERS]
         if clean:
-            kept.setdefault(clean.casefold(), SearchQuery(text=clean, purpose=purpose, origin="rules"))
-    return list(kept.values())[:MAX_RULE_QUERIES]
+            kept_search_queries_by_id.setdefault(
+                clean.casefold(), SearchQuery(text=clean, purpose=purpose, origin="rules")
+            )
+    return list(kept_search_queries_by_id.values())[:MAX_RULE_QUERIES]
 
 
 MAX_INFERRED = 3
@@ -142,8 +153,8 @@ def entities_for_states(plan_entity_ids: Sequence[str], outline: StoryOutline, *
 
 def state_candidates(plan: RetrievalPlan) -> list[str]:
     """Return the plan's entities with no more than `MAX_INFERRED` of those that only a model picked, last."""
-    named = [each for each in plan.entity_ids if each not in plan.inferred_ids]
-    return [*named, *plan.inferred_ids[:MAX_INFERRED]]
+    named_ids = [entity_id for entity_id in plan.entity_ids if entity_id not in plan.inferred_ids]
+    return [*named_ids, *plan.inferred_ids[:MAX_INFERRED]]
 
 
 def recently_on_stage(outline: StoryOutline, *, scenes: int = RECENT_SCENES) -> list[str]:
@@ -212,11 +223,11 @@ def plan_scene(
         The plan, with ids of the story or with names.
     """
     story = known_story(request, outline)
-    known = story.entities or _cast_as_entities(request.characters)
-    names = NameResolver(known, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
+    known_entities = story.entities or _cast_as_entities(request.characters)
+    names = NameResolver(known_entities, present_ids=recently_on_stage(story, scenes=PRESENT_SCENES))
     rules = plan_by_rules(
         request.scene_plan,
-        entities=known,
+        entities=known_entities,
         names=names,
         characters=request.characters,
         hints=request.hints,
@@ -226,7 +237,9 @@ def plan_scene(
         return PlannedScene(plan=_of_memory(rules, story, names, request, takes_names=takes_names))
     so_far = _story_so_far(rules, story, names, recall)
     started_s = time.monotonic()
-    first = planner.plan(request, entities=known, names=names, language=language_of(request, story), story=so_far)
+    first = planner.plan(
+        request, entities=known_entities, names=names, language=language_of(request, story), story=so_far
+    )
     return PlannedScene(
         plan=_of_memory(merge_plans(rules, first.plan), story, names, request, takes_names=takes_names),
         model_time_s=time.monotonic() - started_s,
@@ -259,10 +272,10 @@ def plan_on(
 
 def _story_so_far(rules: RetrievalPlan, story: StoryOutline, names: NameResolver, recall: Recall | None) -> StorySoFar:
     state_ids = entities_for_states(rules.entity_ids, story, limit=MAX_TOLD_STATES)
-    listed = listing_order(story.entities, story, touched_ids=rules.entity_ids)
-    asked = dict.fromkeys([*state_ids, *(entity.entity_id for entity in listed[:MAX_NOTED])])
+    listed_entities = listing_order(story.entities, story, touched_ids=rules.entity_ids)
+    requested_fields = dict.fromkeys([*state_ids, *(entity.entity_id for entity in listed_entities[:MAX_NOTED])])
     recap, states = (
-        recall(list(asked)) if recall is not None else (StoryRecap(scenes=story.scenes[-RECENT_SCENES:]), ())
+        recall(list(requested_fields)) if recall is not None else (StoryRecap(scenes=story.scenes[-RECENT_SCENES:]), ())
     )
     return StorySoFar(
         outline=story,
@@ -270,7 +283,11 @@ def _story_so_far(rules: RetrievalPlan, story: StoryOutline, names: NameResolver
         states=states,
         state_ids=state_ids,
         touched_ids=rules.entity_ids,
-        newcomers=[each for each in rules.unresolved_names if not names.resolve(each).candidate_ids],
+        newcomers=[
+            unresolved_name
+            for unresolved_name in rules.unresolved_names
+            if not names.resolve(unresolved_name).candidate_ids
+        ],
     )
 
 
@@ -290,7 +307,7 @@ def _cast_as_entities(characters: CharactersConfig | None) -> list[Entity]:
 def planned_people(request: MemoryContextRequest) -> list[str]:
     """Return the names of a plan's characters and of its point of view, as they stand."""
     plan = request.scene_plan
-    return list(dict.fromkeys(name for each in (*plan.characters, plan.pov) if (name := each.strip())))
+    return list(dict.fromkeys(name for entity_id in (*plan.characters, plan.pov) if (name := entity_id.strip())))
 
 
 def names_for_states(request: MemoryContextRequest, *, limit: int) -> list[str]:
@@ -302,11 +319,13 @@ def names_for_states(request: MemoryContextRequest, *, limit: int) -> list[str]:
 def _of_memory(
     plan: RetrievalPlan, story: StoryOutline, names: NameResolver, request: MemoryContextRequest, *, takes_names: bool
 ) -> RetrievalPlan:
-    kept = _of_story(plan, story, names, request.characters)
+    kept_retrieval_plan = _of_story(plan, story, names, request.characters)
     if not takes_names:
-        return kept
-    named = _with_names(plan, request)
-    return kept.model_copy(update={"entity_ids": named.entity_ids, "queries": named.queries})
+        return kept_retrieval_plan
+    named_retrieval_plan = _with_names(plan, request)
+    return kept_retrieval_plan.model_copy(
+        update={"entity_ids": named_retrieval_plan.entity_ids, "queries": named_retrieval_plan.queries}
+    )
 
 
 def _with_names(plan: RetrievalPlan, request: MemoryContextRequest) -> RetrievalPlan:
@@ -316,11 +335,15 @@ def _with_names(plan: RetrievalPlan, request: MemoryContextRequest) -> Retrieval
     spelled = {card.entity_id: next((name for name in people if name in card.names()), card.name) for card in cards}
     return plan.model_copy(
         update={
-            "entity_ids": list(dict.fromkeys([*people, *(spelled.get(each, each) for each in plan.entity_ids)])),
+            "entity_ids": list(
+                dict.fromkeys([*people, *(spelled.get(entity_id, entity_id) for entity_id in plan.entity_ids)])
+            ),
             "inferred_ids": [],
             "pov_id": None,
             "queries": [
-                query.model_copy(update={"entities": [spelled.get(each, each) for each in query.entities]})
+                query.model_copy(
+                    update={"entities": [spelled.get(entity_id, entity_id) for entity_id in query.entities]}
+                )
                 for query in plan.queries
             ],
         }
@@ -339,7 +362,7 @@ def referenced_ids(states: Iterable[EntityStateSnapshot]) -> list[str]:
         elif isinstance(value, str) and is_entity_id(value):
             yield value
 
-    return list(dict.fromkeys(each for state in states for each in ids_in([state.state_data, state.holds])))
+    return list(dict.fromkeys(text for state in states for text in ids_in([state.state_data, state.holds])))
 
 
 def with_known_ids(plan: RetrievalPlan, ids_by_name: Mapping[str, str]) -> RetrievalPlan:
@@ -360,14 +383,16 @@ def _of_story(
 
 
 def _stored_only(plan: RetrievalPlan, story: StoryOutline) -> RetrievalPlan:
-    stored = {entity.entity_id for entity in story.entities}
+    stored_ids = {entity.entity_id for entity in story.entities}
     return plan.model_copy(
         update={
-            "entity_ids": [each for each in plan.entity_ids if each in stored],
-            "inferred_ids": [each for each in plan.inferred_ids if each in stored],
-            "pov_id": plan.pov_id if plan.pov_id in stored else None,
+            "entity_ids": [entity_id for entity_id in plan.entity_ids if entity_id in stored_ids],
+            "inferred_ids": [inferred_id for inferred_id in plan.inferred_ids if inferred_id in stored_ids],
+            "pov_id": plan.pov_id if plan.pov_id in stored_ids else None,
             "queries": [
-                query.model_copy(update={"entities": [each for each in query.entities if each in stored]})
+                query.model_copy(
+                    update={"entities": [entity_id for entity_id in query.entities if entity_id in stored_ids]}
+                )
                 for query in plan.queries
             ],
         }
@@ -380,19 +405,19 @@ MAX_VARIANTS = 6
 
 def with_names_of_text(plan: RetrievalPlan, found: Mapping[str, Sequence[str]]) -> RetrievalPlan:
     """Search a plan's names that are no entity's in all ways in which the text says them."""
-    missed = {_nobody(name).message for name in found}
-    asked = {query.text.casefold() for query in plan.queries}
+    missed_names = {_nobody(name).message for name in found}
+    asked_texts = {query.text.casefold() for query in plan.queries}
     queries = [
         SearchQuery(text=text, purpose=NAMES_PURPOSE, origin="rules")
         for name, variants in found.items()
-        if any(each.casefold() != name.casefold() for each in variants)
+        if any(variant.casefold() != name.casefold() for variant in variants)
         and (text := " ".join(list(dict.fromkeys([name, *variants]))[:MAX_VARIANTS])[:MAX_QUERY_CHARACTERS]).casefold()
-        not in asked
+        not in asked_texts
     ]
     return plan.model_copy(
         update={
             "queries": [*plan.queries, *queries],
-            "issues": [issue for issue in plan.issues if issue.message not in missed],
+            "issues": [issue for issue in plan.issues if issue.message not in missed_names],
         }
     )
 

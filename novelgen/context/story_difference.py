@@ -52,17 +52,17 @@ class StoryStretch:
 def tell_difference(stretch: StoryStretch) -> StoryDifference:
     """Return the changes of a stretch of the story."""
     facts = _facts(stretch)
-    taken: Counter[Place] = Counter()
+    counter: Counter[Place] = Counter()
     best = []
     for fact in facts:
-        taken[story_place(fact)] += 1
-        if taken[story_place(fact)] <= MAX_FACTS_OF_A_SCENE:
+        counter[story_place(fact)] += 1
+        if counter[story_place(fact)] <= MAX_FACTS_OF_A_SCENE:
             best.append(fact)
     turns = list(_state_turns(stretch))
-    deaths = [each for each in turns if (is_death(each.attribute, each.now) and not is_death(each.attribute, each.was))]
-    hands = [each for each in turns if each.attribute == HOLDER_ATTRIBUTE]
-    places = [story_place(each) for each in stretch.scenes]
-    names = {each.entity_id: each.name for each in (*stretch.entities_before, *stretch.entities)}
+    deaths = [turn for turn in turns if (is_death(turn.attribute, turn.now) and not is_death(turn.attribute, turn.was))]
+    hands = [turn for turn in turns if turn.attribute == HOLDER_ATTRIBUTE]
+    places = [story_place(scene_telling) for scene_telling in stretch.scenes]
+    names = {entity.entity_id: entity.name for entity in (*stretch.entities_before, *stretch.entities)}
     return StoryDifference(
         project_id=stretch.project_id,
         language=stretch.language,
@@ -72,17 +72,17 @@ def tell_difference(stretch: StoryStretch) -> StoryDifference:
         facts=best,
         facts_in_all=len(facts),
         states=[
-            each for each in turns if each not in deaths and each not in hands and not _is_handover(each, hands, names)
+            turn for turn in turns if turn not in deaths and turn not in hands and not _is_handover(turn, hands, names)
         ],
-        handovers=[differences.Handover(item_id=each.entity_id, was=each.was, now=each.now) for each in hands],
+        handovers=[differences.Handover(item_id=turn.entity_id, was=turn.was, now=turn.now) for turn in hands],
         threads=_thread_turns(stretch),
-        learnt=_learnt(stretch),
+        learnt=_learnings(stretch),
         relationships=list(_relationship_turns(stretch)),
         newcomers=_newcomers(stretch),
         identities=list(_identities(stretch, names)),
         deaths=deaths,
         # What was stored of a mask is told of who was behind it.
-        names={**{mask: names[each] for mask, each in stretch.masks.items() if each in names}, **names},
+        names={**{mask: names[entity_id] for mask, entity_id in stretch.masks.items() if entity_id in names}, **names},
     )
 
 
@@ -91,22 +91,28 @@ def tell_difference(stretch: StoryStretch) -> StoryDifference:
 
 def _facts(stretch: StoryStretch) -> list[differences.NewFact]:
     """Facts that hold at the end, or a summary's sentences without records."""
-    within = [each for each in stretch.memories if stretch.holds(each) and each.superseded_by is None]
-    distilled = [each for each in within if each.content_type in DISTILLED_TYPES]
-    told = {story_place(each) for each in distilled}
-    summed = [each for each in within if each.content_type not in DISTILLED_TYPES and story_place(each) not in told]
+    within = [memory for memory in stretch.memories if stretch.holds(memory) and memory.superseded_by is None]
+    distilled = [memory for memory in within if memory.content_type in DISTILLED_TYPES]
+    told_places = {story_place(memory) for memory in distilled}
+    summed = [
+        memory
+        for memory in within
+        if memory.content_type not in DISTILLED_TYPES and story_place(memory) not in told_places
+    ]
     facts = [
         differences.NewFact(
-            source_id=each.memory_id,
-            chapter_index=each.chapter_index,
-            scene_index=each.scene_index,
-            content=each.content,
-            short=each.short or "",
-            importance=each.importance,
-            verified=each.verified,
-            replaces=stretch.replaced[ended].content if (ended := each.supersedes or "") in stretch.replaced else "",
+            source_id=memory.memory_id,
+            chapter_index=memory.chapter_index,
+            scene_index=memory.scene_index,
+            content=memory.content,
+            short=memory.short or "",
+            importance=memory.importance,
+            verified=memory.verified,
+            replaces=stretch.replaced[ended_id].content
+            if (ended_id := memory.supersedes or "") in stretch.replaced
+            else "",
         )
-        for each in (*distilled, *summed)
+        for memory in (*distilled, *summed)
     ]
     return sorted(facts, key=lambda fact: (-fact.importance, not fact.verified))
 
@@ -121,7 +127,7 @@ def _state_turns(stretch: StoryStretch) -> Iterator[differences.StateTurn]:
     for entity_id, changes in by_entity.items():
         before, *_ = fold_state_changes(changes, stretch.since)
         after, *_ = fold_state_changes(changes, stretch.until)
-        last = {each.attribute: each for each in changes if each.kind == "explicit" and stretch.holds(each)}
+        last = {change.attribute: change for change in changes if change.kind == "explicit" and stretch.holds(change)}
         for attribute in {**before, **after}:
             was, now = before.get(attribute), after.get(attribute)
             if attribute != PRESENCE_ATTRIBUTE and was != now and not _is_cut(attribute, was, now):
@@ -134,17 +140,17 @@ def _state_turns(stretch: StoryStretch) -> Iterator[differences.StateTurn]:
 def _is_cut(attribute: str, was: Any, now: Any) -> bool:
     """Return whether a knowledge list only lost entries, being cut to the newest."""
     is_list = isinstance(was, list) and (now is None or isinstance(now, list))
-    return attribute == "knowledge" and is_list and all(each in was for each in now or ())
+    return attribute == "knowledge" and is_list and all(item in was for item in now or ())
 
 
 def _is_handover(turn: differences.StateTurn, hands: Sequence[differences.StateTurn], names: Mapping[str, str]) -> bool:
     """Return whether an inventory changed only by handovers."""
     if turn.attribute != INVENTORY_ATTRIBUTE:
         return False
-    was, now = (each if isinstance(each, list) else [each] for each in (turn.was, turn.now))
-    moved = {said for each in hands for said in (each.entity_id, names.get(each.entity_id))}
-    differing = [each for each in (*was, *now) if each is not None and (each in was) != (each in now)]
-    return all(isinstance(each, str) and each in moved for each in differing)
+    was, now = (item if isinstance(item, list) else [item] for item in (turn.was, turn.now))
+    moved_ids = {statement for turn in hands for statement in (turn.entity_id, names.get(turn.entity_id))}
+    differing = [item for item in (*was, *now) if item is not None and (item in was) != (item in now)]
+    return all(isinstance(item, str) and item in moved_ids for item in differing)
 
 
 # --- Threads ---
@@ -154,13 +160,13 @@ _TURNS: tuple[differences.ThreadTurnKind, ...] = (*get_args(ThreadEnding), "plan
 
 def _thread_turns(stretch: StoryStretch) -> list[differences.ThreadTurn]:
     entries = stretch.ledger.entries if stretch.ledger is not None else []
-    turns = [turn for each in entries if (turn := _thread_turn(each, stretch)) is not None]
+    turns = [turn for entry in entries if (turn := _thread_turn(entry, stretch)) is not None]
     return sorted(turns, key=lambda turn: (_TURNS.index(turn.kind), -LOOP_WEIGHTS[turn.importance]))
 
 
 def _thread_turn(entry: LedgerEntry, stretch: StoryStretch) -> differences.ThreadTurn | None:
-    within = [each for each in entry.moves if stretch.holds(each)]
-    kinds = [each.kind for each in within]
+    within = [move for move in entry.moves if stretch.holds(move)]
+    kinds = [move.kind for move in within]
     kind: differences.ThreadTurnKind
     note = ""
     if within and entry.ending is not None and kinds[-1] in ("resolved", "abandoned"):
@@ -168,7 +174,7 @@ def _thread_turn(entry: LedgerEntry, stretch: StoryStretch) -> differences.Threa
     elif "planted" in kinds:
         kind = "planted"
     elif "advanced" in kinds:
-        kind, note = "moved", next(each.note for each in reversed(within) if each.kind == "advanced")
+        kind, note = "moved", next(move.note for move in reversed(within) if move.kind == "advanced")
     elif _became_overdue(entry, stretch):
         kind = "overdue"
     else:
@@ -193,9 +199,9 @@ def _became_overdue(entry: LedgerEntry, stretch: StoryStretch) -> bool:
 # --- Knowledge ---
 
 
-def _learnt(stretch: StoryStretch) -> list[differences.Learning]:
+def _learnings(stretch: StoryStretch) -> list[differences.Learning]:
     """The learners of older or hidden facts, grouped by fact."""
-    found: dict[tuple[str, ...], differences.Learning] = {}
+    learnings_by_key: dict[tuple[str, ...], differences.Learning] = {}
     for event in stretch.said:
         memory = stretch.told.get(event.source_id)
         is_tale = event.source_id == ALL_LIVED and event.learned_from is not None
@@ -206,7 +212,7 @@ def _learnt(stretch: StoryStretch) -> list[differences.Learning]:
             # What a scene says of a memory of its own: that who was there knows it is no news.
             continue
         key = (event.source_id, event.kind, event.how, event.learned_from or "")
-        learning = found.setdefault(
+        learning = learnings_by_key.setdefault(
             key,
             differences.Learning(
                 character_ids=[],
@@ -220,16 +226,19 @@ def _learnt(stretch: StoryStretch) -> list[differences.Learning]:
         if event.character_id not in learning.character_ids:
             learning.character_ids.append(event.character_id)
     weights = {source_id: memory.importance for source_id, memory in stretch.told.items()}
-    return sorted(found.values(), key=lambda each: -weights.get(each.source_id, 10))
+    return sorted(learnings_by_key.values(), key=lambda learning: -weights.get(learning.source_id, 10))
 
 
 # --- Relationships ---
 
 
 def _relationship_turns(stretch: StoryStretch) -> Iterator[differences.RelationshipTurn]:
-    before = {(each.character_a, each.character_b): each for each in stretch.relationships_before}
+    before = {
+        (relationship.character_a, relationship.character_b): relationship
+        for relationship in stretch.relationships_before
+    }
     for now in stretch.relationships:
-        happened = [each for each in now.history if stretch.holds(each)]
+        happened = [event for event in now.history if stretch.holds(event)]
         if not happened:
             continue
         was = before.get((now.character_a, now.character_b))
@@ -241,7 +250,7 @@ def _relationship_turns(stretch: StoryStretch) -> Iterator[differences.Relations
             status_was=was.status if was else "",
             status_now=now.status,
             feelings=list(_feelings(was, now)),
-            events=[each.event for each in happened if each.event],
+            events=[event.event for event in happened if event.event],
         )
         is_same = (turn.type_was, turn.status_was) == (turn.type_now, turn.status_now)
         if not is_same or turn.feelings or turn.events:
@@ -262,17 +271,17 @@ def _feelings(was: Relationship | None, now: Relationship) -> Iterator[differenc
 
 
 def _newcomers(stretch: StoryStretch) -> list[differences.Newcomer]:
-    known = {each.entity_id for each in stretch.entities_before}
-    entities = {each.entity_id: each for each in stretch.entities}
-    on_stage = [each for each in dict.fromkeys(stretch.seen) if each in entities and each not in stretch.seen_before]
-    shown = [entity_id for entity_id in entities if entity_id not in known]
+    known_ids = {entity.entity_id for entity in stretch.entities_before}
+    entities = {entity.entity_id: entity for entity in stretch.entities}
+    on_stage = [key for key in dict.fromkeys(stretch.seen) if key in entities and key not in stretch.seen_before]
+    shown_ids = [entity_id for entity_id in entities if entity_id not in known_ids]
     return [
         differences.Newcomer(
             entity_id=entity_id,
             entity_type=entities[entity_id].entity_type,
-            was_known=entity_id in known and entities[entity_id].first_chapter is not None,
+            was_known=entity_id in known_ids and entities[entity_id].first_chapter is not None,
         )
-        for entity_id in dict.fromkeys((*on_stage, *shown))
+        for entity_id in dict.fromkeys((*on_stage, *shown_ids))
     ]
 
 
@@ -280,7 +289,7 @@ def _identities(stretch: StoryStretch, names: Mapping[str, str]) -> Iterator[dif
     for mask, entity_id in stretch.masks.items():
         if entity_id in names and mask in names:
             yield differences.IdentityTurn(entity_id=entity_id, was=names[mask], now=names[entity_id])
-    before = {each.entity_id: each.name for each in stretch.entities_before}
+    before = {entity.entity_id: entity.name for entity in stretch.entities_before}
     for entity in stretch.entities:
         was, now = before.get(entity.entity_id, entity.name), entity.name
         # A longer or shorter form of the same name is no other.

@@ -78,16 +78,18 @@ def mentioned_in(
     return mentions
 
 
-def _bearers(known: Sequence[Entity], newly_shown: Sequence[Entity], position: StoryPosition) -> dict[str, _Bearer]:
-    before = {entity.entity_id: entity for entity in known}
+def _bearers(
+    known_entities: Sequence[Entity], newly_shown: Sequence[Entity], position: StoryPosition
+) -> dict[str, _Bearer]:
+    before = {entity.entity_id: entity for entity in known_entities}
     after = {entity.entity_id: entity_at(entity, position) for entity in newly_shown}
     # Who turns out in the chapter to be somebody else keeps the names: to move them would tell it.
-    masked = {name for one in known if newly_shown and one.entity_id not in after for name in one.names()}
+    masked = {name for one in known_entities if newly_shown and one.entity_id not in after for name in one.names()}
     bearers = {}
     for entity_id in dict.fromkeys([*before, *after]):
         early, late = before.get(entity_id), after.get(entity_id)
         if early is None and late is not None:
-            own = late.model_copy(update={"aliases": [each for each in late.aliases if each.alias not in masked]})
+            own = late.model_copy(update={"aliases": [alias for alias in late.aliases if alias.alias not in masked]})
             bearers[entity_id] = _Bearer(entity=own, known_names=[])
         elif early is not None:
             fresh = [name for name in late.names() if name not in masked] if late is not None else []
@@ -105,20 +107,20 @@ def _with_names(early: Entity, late: Entity, names: Iterable[str]) -> Entity:
     if TRANSLATION in late.profile:
         translated[late.name] = late.profile[TRANSLATION]
     own = early.profile.get(ALIAS_TRANSLATIONS)
-    added = {name: translated[name] for name in fresh if name in translated}
-    profile = {**early.profile, ALIAS_TRANSLATIONS: {**added, **(own if isinstance(own, Mapping) else {})}}
+    added_fields = {name: translated[name] for name in fresh if name in translated}
+    profile = {**early.profile, ALIAS_TRANSLATIONS: {**added_fields, **(own if isinstance(own, Mapping) else {})}}
     return early.model_copy(
         update={
             "aliases": [*early.aliases, *(aliases.get(name, EntityAlias(alias=name)) for name in fresh)],
-            "profile": profile if added else early.profile,
+            "profile": profile if added_fields else early.profile,
         }
     )
 
 
 def _first_name(bearer: _Bearer, places: Sequence[Mention]) -> str:
     """Return the name under which an entity is listed: its own, as far as the text or what was before shows it."""
-    shown = [*bearer.known_names[:1], *(one.name for one in places)]
-    return bearer.entity.name if bearer.entity.name in shown else shown[0]
+    shown_names = [*bearer.known_names[:1], *(one.name for one in places)]
+    return bearer.entity.name if bearer.entity.name in shown_names else shown_names[0]
 
 
 def _entry(
@@ -139,12 +141,12 @@ def _entry(
 
 
 def _is_other_script(mention: Mention, text: str) -> bool:
-    written = text[mention.start : mention.end]
-    return written != mention.name and len(written) == len(mention.name) and not mention.name.isascii()
+    written_form = text[mention.start : mention.end]
+    return written_form != mention.name and len(written_form) == len(mention.name) and not mention.name.isascii()
 
 
 def _name(entity: Entity, name: str, spelled: str, speakers: Mapping[str, str], *, into: str) -> GlossaryName:
-    alias = next((each for each in entity.aliases if each.alias == name), None)
+    alias = next((alias for alias in entity.aliases if alias.alias == name), None)
     speaker = (alias and alias.speaker) or ""
     if is_entity_id(speaker):
         # Who is neither known nor named in the text is not told to use it.
@@ -160,6 +162,6 @@ def _name(entity: Entity, name: str, spelled: str, speakers: Mapping[str, str], 
 def _note(entity: Entity) -> str:
     """Return what a translator must know of an entity."""
     values = [entity.profile.get(field) for field in _NOTES]
-    notes = [each.strip() for each in values if isinstance(each, str) and each.strip()]
-    told = [each for each in [entity.description or ("" if notes else entity.role), *notes] if each]
-    return ("；" if any(map(has_cjk, told)) else "; ").join(dict.fromkeys(told))
+    notes = [value.strip() for value in values if isinstance(value, str) and value.strip()]
+    lines = [text for text in [entity.description or ("" if notes else entity.role), *notes] if text]
+    return ("；" if any(map(has_cjk, lines)) else "; ").join(dict.fromkeys(lines))

@@ -27,7 +27,7 @@ MAX_LISTED_THREADS = 8
 RECENT_SCENES = 10
 """What changed before so many last scenes, of what no line of state tells, is no recent change."""
 
-_WHEREABOUTS = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, PRESENCE_ATTRIBUTE, HOLDER_ATTRIBUTE})
+_PLACE_ATTRIBUTES = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, PRESENCE_ATTRIBUTE, HOLDER_ATTRIBUTE})
 """Where those are of whom no line of state tells is no change that a scene without them has to know, nor what things
 somebody has who is not in it."""
 
@@ -85,40 +85,42 @@ def fill_timeline(
     lines: Mapping[str, Sequence[TimelineLine]], *, budget_tokens: int, quotas: NeedQuotas
 ) -> AssembledTimeline:
     """Take lines until the budget is full."""
-    taken: list[TimelineLine] = []
+    timeline_lines: list[TimelineLine] = []
     left_out: list[LeftOutItem] = []
-    waiting: list[TimelineLine] = []
-    used: Counter[str] = Counter()
+    waiting_timeline_lines: list[TimelineLine] = []
+    used_counter: Counter[str] = Counter()
 
     def offer(line: TimelineLine, why_not: LeftOutWhy) -> None:
-        if used.total() + line.tokens <= budget_tokens:
-            taken.append(line)
-            used[line.section] += line.tokens
+        if used_counter.total() + line.tokens <= budget_tokens:
+            timeline_lines.append(line)
+            used_counter[line.section] += line.tokens
         else:
             left_out.append(line.left_out(why_not))
 
-    told = {"budget": str(budget_tokens)}
-    no_room = LeftOutWhy(code="no_room_in_timeline", values=told)
-    rounds = range(max((len(each) for each in lines.values()), default=0))
+    texts = {"budget": str(budget_tokens)}
+    no_room = LeftOutWhy(code="no_room_in_timeline", values=texts)
+    rounds = range(max((len(timeline_lines) for timeline_lines in lines.values()), default=0))
     ordered = [lines[section][depth] for depth in rounds for section in FILL_ORDER if depth < len(lines[section])]
     for line in sorted(ordered, key=lambda line: line.section != "open_loops"):
         quota = _QUOTA_OF.get(line.section)
-        if quota and used[line.section] + line.tokens > quotas.tokens(quota, budget_tokens):
-            waiting.append(line)
+        if quota and used_counter[line.section] + line.tokens > quotas.tokens(quota, budget_tokens):
+            waiting_timeline_lines.append(line)
         else:
             offer(line, no_room)
-    for line in waiting:
-        over = {**told, "quota": quotas.described(_QUOTA_OF[line.section])}
+    for line in waiting_timeline_lines:
+        over = {**texts, "quota": quotas.described(_QUOTA_OF[line.section])}
         offer(line, LeftOutWhy(code="over_timeline_quota", values=over))
     sections = {
         section: [
-            dict(each.entry) for each in sorted(taken, key=lambda each: each.place_told) if each.section == section
+            dict(timeline_line.entry)
+            for timeline_line in sorted(timeline_lines, key=lambda timeline_line: timeline_line.place_told)
+            if timeline_line.section == section
         ]
         for section in SECTION_ORDER
     }
     return AssembledTimeline(
         timeline={section: entries for section, entries in sections.items() if entries} or None,
-        tokens_per_need={need_of(section): used[section] for section in FILL_ORDER},
+        tokens_per_need={need_of(section): used_counter[section] for section in FILL_ORDER},
         left_out=left_out,
     )
 
@@ -142,7 +144,7 @@ def assemble_timeline(
         text = render_timeline_entry(section, entry, names, labels=labels)
         return TimelineLine(section, depth, entry, text, count_tokens(text))
 
-    wanted = {
+    filters = {
         "open_loops": [
             loop.model_dump(mode="json", exclude={"resolution_summary"}) for loop in threads_by_pay_off(outline, ahead)
         ],
@@ -151,67 +153,79 @@ def assemble_timeline(
     }
     lines = {
         section: [line(section, depth, entry) for depth, entry in enumerate(entries)]
-        for section, entries in wanted.items()
+        for section, entries in filters.items()
     }
     too_many = lines["open_loops"][MAX_LISTED_THREADS:]
     lines["open_loops"] = lines["open_loops"][:MAX_LISTED_THREADS]
-    filled = fill_timeline(lines, budget_tokens=budget_tokens, quotas=quotas)
+    filled_assembled_timeline = fill_timeline(lines, budget_tokens=budget_tokens, quotas=quotas)
     over_threads = LeftOutWhy(code="over_threads", values={"limit": str(MAX_LISTED_THREADS)})
-    return replace(filled, left_out=[*filled.left_out, *(each.left_out(over_threads) for each in too_many)])
+    return replace(
+        filled_assembled_timeline,
+        left_out=[
+            *filled_assembled_timeline.left_out,
+            *(timeline_line.left_out(over_threads) for timeline_line in too_many),
+        ],
+    )
 
 
 def _changes(
     outline: StoryOutline,
     snapshots: Sequence[EntityStateSnapshot],
-    touched: Collection[str],
+    touched_names: Collection[str],
     shown_states: Sequence[EntityStateSnapshot],
 ) -> list[dict[str, Any]]:
-    shown = {state.entity_id for state in shown_states}
+    shown_ids = {state.entity_id for state in shown_states}
     last = outline.scenes[-RECENT_SCENES:]
     since = story_place(last[0]) if last else (-1, -1)
     # A state is told whole: of several chapters' the last has what still holds.
     newest: dict[str, EntityStateSnapshot] = {}
-    for each in reversed(snapshots):
-        newest.setdefault(each.entity_id, each)
+    for snapshot in reversed(snapshots):
+        newest.setdefault(snapshot.entity_id, snapshot)
     return [
         {
-            "entity_id": each.entity_id,
-            "chapter_index": each.chapter_index,
-            "scene_index": each.scene_index,
-            "state_data": {key: value for key, value in each.state_data.items() if key != PRESENCE_ATTRIBUTE},
-            **({"unverified": list(each.unverified)} if each.unverified else {}),
+            "entity_id": snapshot.entity_id,
+            "chapter_index": snapshot.chapter_index,
+            "scene_index": snapshot.scene_index,
+            "state_data": {key: value for key, value in snapshot.state_data.items() if key != PRESENCE_ATTRIBUTE},
+            **({"unverified": list(snapshot.unverified)} if snapshot.unverified else {}),
         }
-        for each in newest.values()
-        if each.entity_id not in shown
-        and story_place(each) >= since
-        and (each.state_data.keys() - _WHEREABOUTS or each.state_data.get(HOLDER_ATTRIBUTE) in touched)
+        for snapshot in newest.values()
+        if snapshot.entity_id not in shown_ids
+        and story_place(snapshot) >= since
+        and (
+            snapshot.state_data.keys() - _PLACE_ATTRIBUTES or snapshot.state_data.get(HOLDER_ATTRIBUTE) in touched_names
+        )
     ]
 
 
 def _relationships(
-    relationships: Sequence[Relationship], touched: Collection[str], pov_id: str | None
+    relationships: Sequence[Relationship], touched_ids: Collection[str], pov_id: str | None
 ) -> list[dict[str, Any]]:
     """Relationships within the scene's cast, the point of view's first."""
     both = sorted(
-        (each for each in relationships if {each.character_a, each.character_b}.issubset(touched)),
-        key=lambda each: (
-            pov_id not in (each.character_a, each.character_b),
-            -each.intensity,
-            -(each.chapter_index or 0),
-            -(each.scene_index or 0),
-            each.relationship_id,
+        (
+            relationship
+            for relationship in relationships
+            if {relationship.character_a, relationship.character_b}.issubset(touched_ids)
+        ),
+        key=lambda relationship: (
+            pov_id not in (relationship.character_a, relationship.character_b),
+            -relationship.intensity,
+            -(relationship.chapter_index or 0),
+            -(relationship.scene_index or 0),
+            relationship.relationship_id,
         ),
     )
     entries = []
-    for each in both:
-        entry = each.model_dump(mode="json", exclude={"history"})
-        if pov_id in (each.character_a, each.character_b):
+    for other_relationship in both:
+        entry = other_relationship.model_dump(mode="json", exclude={"history"})
+        if pov_id in (other_relationship.character_a, other_relationship.character_b):
             entry["seen_by"] = pov_id
-        latest = next((event for event in reversed(each.history) if event.event), None)
+        latest = next((event for event in reversed(other_relationship.history) if event.event), None)
         if latest is not None:
             entry["latest_event"] = latest.event
             place = (latest.chapter_index, latest.scene_index)
-            if place != (each.chapter_index, each.scene_index):
+            if place != (other_relationship.chapter_index, other_relationship.scene_index):
                 entry["latest_event_place"] = list(place)
         entries.append(entry)
     return entries
@@ -238,9 +252,10 @@ def scene_before(
     character_id = view.character_id if view is not None else None
     return next(
         (
-            each
-            for each in reversed(scenes)
-            if as_of.admits(each.chapter_index, each.scene_index) and (not is_cut or character_id in each.participants)
+            scene
+            for scene in reversed(scenes)
+            if as_of.admits(scene.chapter_index, scene.scene_index)
+            and (not is_cut or character_id in scene.participants)
         ),
         None,
     )
@@ -263,7 +278,7 @@ def left_off(scene: OutlineScene, text: str, *, budget_tokens: int, count_tokens
     if begin >= len(spans):
         return None
     # What begins in the middle of somebody's speech reads as nobody's; half of the room is enough for paragraphs.
-    paragraph = next((each for each in range(begin, len(spans)) if begins_paragraph(each)), begin)
+    paragraph = next((number for number in range(begin, len(spans)) if begins_paragraph(number)), begin)
     if cost_from(paragraph) * 2 >= budget_tokens:
         begin = paragraph
     return LeftOff(
@@ -285,8 +300,8 @@ def story_so_far(
 
     def worded(before: ToldBefore, sentences: Sequence[str]) -> ToldBefore:
         """Return the line with the chosen sentences and its cost."""
-        cut = before.model_copy(update={"text": join_sentences(sentences)})
-        return cut.model_copy(update={"tokens": count_tokens(render_told_before(cut, labels=labels))})
+        notice = before.model_copy(update={"text": join_sentences(sentences)})
+        return notice.model_copy(update={"tokens": count_tokens(render_told_before(notice, labels=labels))})
 
     def shortened(before: ToldBefore, most: int) -> ToldBefore:
         """Return it in so many of its sentences, spread over all of them."""
@@ -295,57 +310,62 @@ def story_so_far(
     def fitting(rows: Sequence[ToldBefore], room: int) -> list[ToldBefore]:
         """Shorten all lines until they fit, at last keeping the nearest alone."""
         for most in range(MAX_SENTENCES, 0, -1):
-            told = [cut for each in rows if (cut := shortened(each, most)).text]
-            if sum(each.tokens for each in told) <= room:
-                return told
-        return list(reversed(list(_while_fitting(reversed(told), room)))) if rows else []
+            notices = [notice for row in rows if (notice := shortened(row, most)).text]
+            if sum(notice.tokens for notice in notices) <= room:
+                return notices
+        return list(reversed(list(_while_fitting(reversed(notices), room)))) if rows else []
 
-    before = [each for each in story.scenes if as_of.admits(each.chapter_index, each.scene_index)]
+    before = [scene for scene in story.scenes if as_of.admits(scene.chapter_index, scene.scene_index)]
     room = int(SCENE_SHARE * budget_tokens)
-    whole = (shortened(_of_scene(each), MAX_SENTENCES) for each in reversed(before))
-    scenes = list(reversed(list(_while_fitting((each for each in whole if each.text), room))))
-    left = budget_tokens - sum(each.tokens for each in scenes)
-    places = {story_place(each) for each in scenes}
-    untold = {each.chapter_index for each in before if story_place(each) not in places}
-    last_in_parts = max((each.last_chapter for each in story.part_summaries), default=-1)
-    over = [each for each in story.chapter_summaries if as_of.admits(each.chapter_index, None)]
-    wanted = [each for each in over if each.chapter_index in untold or each.origin == "author"]
-    recent = [each for each in wanted if each.chapter_index > last_in_parts] or wanted[-1:]
-    finished = [each for each in story.part_summaries if as_of.admits(each.last_chapter, None)]
-    rows = [_told("chapter", each.chapter_index, each.chapter_index, text=each.summary) for each in recent]
-    chapters = fitting(rows, left // 2 if finished else left)
-    left -= sum(each.tokens for each in chapters)
-    untold -= {each.chapter_index for each in chapters}
+    whole = (shortened(_of_scene(scene), MAX_SENTENCES) for scene in reversed(before))
+    scenes = list(reversed(list(_while_fitting((notice for notice in whole if notice.text), room))))
+    remaining_tokens = budget_tokens - sum(notice.tokens for notice in scenes)
+    places = {story_place(notice) for notice in scenes}
+    untold_numbers = {scene.chapter_index for scene in before if story_place(scene) not in places}
+    last_in_parts = max((part.last_chapter for part in story.part_summaries), default=-1)
+    over = [summary for summary in story.chapter_summaries if as_of.admits(summary.chapter_index, None)]
+    wanted_summaries = [
+        summary for summary in over if summary.chapter_index in untold_numbers or summary.origin == "author"
+    ]
+    recent = [summary for summary in wanted_summaries if summary.chapter_index > last_in_parts] or wanted_summaries[-1:]
+    finished = [part for part in story.part_summaries if as_of.admits(part.last_chapter, None)]
     rows = [
-        _told("part", part.first_chapter, part.chapter_index, title=part.title, text=part.summary)
+        _recap_line("chapter", summary.chapter_index, summary.chapter_index, text=summary.summary) for summary in recent
+    ]
+    chapters = fitting(rows, remaining_tokens // 2 if finished else remaining_tokens)
+    remaining_tokens -= sum(notice.tokens for notice in chapters)
+    untold_numbers -= {notice.chapter_index for notice in chapters}
+    rows = [
+        _recap_line("part", part.first_chapter, part.chapter_index, title=part.title, text=part.summary)
         for part in finished
-        if part.origin == "author" or any(part.first_chapter <= each <= part.last_chapter for each in untold)
+        if part.origin == "author"
+        or any(part.first_chapter <= number <= part.last_chapter for number in untold_numbers)
     ]
     # What the finer say is left out of the coarser.
-    said: set[str] = set()
-    kept: list[ToldBefore] = []
-    for each in reversed([*fitting(rows, left), *chapters, *scenes]):
-        sentences = [sentence for sentence in _sentences(each.text) if sentence not in said]
-        said.update(sentences)
+    said_texts: set[str] = set()
+    kept_notices: list[ToldBefore] = []
+    for notice in reversed([*fitting(rows, remaining_tokens), *chapters, *scenes]):
+        sentences = [sentence for sentence in _sentences(notice.text) if sentence not in said_texts]
+        said_texts.update(sentences)
         if sentences:
-            kept.append(worded(each, sentences))
-    return kept[::-1]
+            kept_notices.append(worded(notice, sentences))
+    return kept_notices[::-1]
 
 
-def _told(level: Literal["part", "chapter", "scene"], first: int, last: int, **more: Any) -> ToldBefore:
+def _recap_line(level: Literal["part", "chapter", "scene"], first: int, last: int, **more: Any) -> ToldBefore:
     return ToldBefore(level=level, first_chapter=first, chapter_index=last, tokens=0, **more)
 
 
 def _of_scene(scene: OutlineScene) -> ToldBefore:
     bullets = scene.summary or scene.key_events
-    return _told(
+    return _recap_line(
         "scene",
         scene.chapter_index,
         scene.chapter_index,
         scene_index=scene.scene_index,
         title=scene.title,
         story_time=scene.story_time,
-        text=join_sentences(as_sentence(" ".join(each.split())) for each in bullets if each.strip()),
+        text=join_sentences(as_sentence(" ".join(bullet.split())) for bullet in bullets if bullet.strip()),
     )
 
 
@@ -354,8 +374,8 @@ def _sentences(text: str) -> list[str]:
 
 
 def _while_fitting(nearest_first: Iterable[ToldBefore], room: int) -> Iterator[ToldBefore]:
-    for each in nearest_first:
-        if each.tokens > room:
+    for notice in nearest_first:
+        if notice.tokens > room:
             return
-        room -= each.tokens
-        yield each
+        room -= notice.tokens
+        yield notice

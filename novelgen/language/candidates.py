@@ -56,7 +56,7 @@ class NameCandidate(BaseModel):
 
     def names(self) -> list[str]:
         """Return all its names, the clearest first."""
-        return list(dict.fromkeys([self.name, *(each.name for each in self.variants)]))
+        return list(dict.fromkeys([self.name, *(name_variant.name for name_variant in self.variants)]))
 
 
 def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None = None) -> list[NameCandidate]:
@@ -67,14 +67,20 @@ def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None =
     for chapter, scene, text in ordered:
         (chinese if story_language(text) == "zh" else english).append(((chapter, scene), text))
     names: dict[str, FoundName] = {}
-    for found in [*(settle_english(english) if english else []), *(settle_chinese(chinese) if chinese else [])]:
-        if found.name in names:
-            names[found.name].join(found)
+    for name_match in [*(settle_english(english) if english else []), *(settle_chinese(chinese) if chinese else [])]:
+        if name_match.name in names:
+            names[name_match.name].join(name_match)
         else:
-            names[found.name] = found
-    groups = english_groups([each for each in names.values() if not has_cjk(each.name)])
-    groups += chinese_groups([each for each in names.values() if has_cjk(each.name)])
-    groups = [sorted(group, key=lambda each: (-each.count, -len(each.name), each.name)) for group in groups]
+            names[name_match.name] = name_match
+    groups = english_groups([name_match for name_match in names.values() if not has_cjk(name_match.name)])
+    groups += chinese_groups([name_match for name_match in names.values() if has_cjk(name_match.name)])
+    groups = [
+        sorted(
+            group,
+            key=lambda other_name_match: (-other_name_match.count, -len(other_name_match.name), other_name_match.name),
+        )
+        for group in groups
+    ]
     candidates = [_candidate(group) for group in groups]
     in_english: dict[int, Sequence[FoundName]] = {}
     in_chinese: dict[int, Sequence[FoundName]] = {}
@@ -92,8 +98,8 @@ def often_enough(candidates: Sequence[NameCandidate], min_count: int | None) -> 
     None derives the limit from the list's length.
     """
     if min_count is not None:
-        return [each for each in candidates if each.count >= min_count]
-    return [each for at, each in enumerate(candidates) if each.count >= MIN_COUNT or at < ALWAYS_OFFERED]
+        return [candidate for candidate in candidates if candidate.count >= min_count]
+    return [candidate for at, candidate in enumerate(candidates) if candidate.count >= MIN_COUNT or at < ALWAYS_OFFERED]
 
 
 def without_known(
@@ -101,29 +107,35 @@ def without_known(
 ) -> list[NameCandidate]:
     """Drop candidates with known names, and join those the author joined."""
     keys = {normalise.name_key(name) for name in known}
-    kept = [each for each in candidates if not keys.intersection(map(normalise.name_key, each.names()))]
+    kept_candidates = [
+        candidate for candidate in candidates if not keys.intersection(map(normalise.name_key, candidate.names()))
+    ]
     for keep, other in joined:
-        first, second = (candidate_of(kept, name) for name in (keep, other))
+        first, second = (candidate_of(kept_candidates, name) for name in (keep, other))
         if first is not None and second is not None and first is not second:
-            kept = [each for each in kept if each is not first and each is not second]
-            kept.append(_together(first, second))
-    return sorted(kept, key=_rank)
+            kept_candidates = [
+                candidate for candidate in kept_candidates if candidate is not first and candidate is not second
+            ]
+            kept_candidates.append(_together(first, second))
+    return sorted(kept_candidates, key=_rank)
 
 
 def candidate_of(candidates: Iterable[NameCandidate], name: str) -> NameCandidate | None:
     """Return the candidate that bears a name, or None when none does, or several do."""
-    listed = list(candidates)
+    listed_candidates = list(candidates)
     for key_of in (normalise.name_key, normalise.title_free_key):
         key = key_of(name)
-        found = [each for each in listed if key and key in map(key_of, each.names())]
-        if found:
-            return found[0] if len(found) == 1 else None
+        matching_candidates = [
+            candidate for candidate in listed_candidates if key and key in map(key_of, candidate.names())
+        ]
+        if matching_candidates:
+            return matching_candidates[0] if len(matching_candidates) == 1 else None
     return None
 
 
 def _together(first: NameCandidate, second: NameCandidate) -> NameCandidate:
-    variants = sorted([*first.variants, *second.variants], key=lambda each: -each.count)
-    places = {_parsed(place): place for each in (first, second) for place in (each.first, each.last)}
+    variants = sorted([*first.variants, *second.variants], key=lambda name_variant: -name_variant.count)
+    places = {_parsed(place): place for candidate in (first, second) for place in (candidate.first, candidate.last)}
     return first.model_copy(
         update={
             "variants": variants,
@@ -148,20 +160,25 @@ def _parsed(place: str) -> ScenePlace:
 
 
 def _candidate(group: Sequence[FoundName]) -> NameCandidate:
-    places: set[ScenePlace] = set().union(*(each.places for each in group))
-    speaks = sum(each.speaks for each in group)
-    weights = [max(each.weights.values(), default=0.0) for each in group]
+    places: set[ScenePlace] = set().union(*(name_match.places for name_match in group))
+    speaks = sum(name_match.speaks for name_match in group)
+    weights = [max(name_match.weights.values(), default=0.0) for name_match in group]
     signs = sum(weights)
     # Its clearest name is the fullest of the frequent: of those that stand for a tenth of what the most frequent does.
-    most = max(each.count for each in group)
-    frequent = [each for each in group if each.count * 10 >= most and not normalise.is_description(each.name)] or list(
-        group
-    )
+    most = max(name_match.count for name_match in group)
+    frequent = [
+        name_match
+        for name_match in group
+        if name_match.count * 10 >= most and not normalise.is_description(name_match.name)
+    ] or list(group)
     return NameCandidate(
-        name=max(frequent, key=lambda each: (_fullness(each.name), each.count, each.name)).name,
+        name=max(frequent, key=lambda name_match: (_fullness(name_match.name), name_match.count, name_match.name)).name,
         kind=likely_kind(group),
-        variants=[NameVariant(name=each.name, count=each.count, first=_place(min(each.places))) for each in group],
-        count=sum(each.count for each in group),
+        variants=[
+            NameVariant(name=name_match.name, count=name_match.count, first=_place(min(name_match.places)))
+            for name_match in group
+        ],
+        count=sum(name_match.count for name_match in group),
         scenes=len(places),
         first=_place(min(places)),
         last=_place(max(places)),
@@ -192,13 +209,13 @@ def better_display_name(
     if _scenes_with(name, texts) > MAX_SCENES_OF_MAKESHIFT:
         return None
     own = _words(name)
-    counted = [
-        (_scenes_with(each, texts), len(each), each)
-        for each in others
-        if each not in {*taken, *normalise.CHINESE_TITLES_AFTER}
-        and not (normalise.is_description(each) or _words(each) <= own or each in name)
+    counted_pairs = [
+        (_scenes_with(text, texts), len(text), text)
+        for text in others
+        if text not in {*taken, *normalise.CHINESE_TITLES_AFTER}
+        and not (normalise.is_description(text) or _words(text) <= own or text in name)
     ]
-    scenes, _, best = max(counted, default=(0, 0, ""))
+    scenes, _, best = max(counted_pairs, default=(0, 0, ""))
     return best if scenes >= MIN_SCENES_OF_NAME else None
 
 

@@ -66,12 +66,12 @@ _LEAST_COUNT = 2
 
 _WRAPPED = re.compile(rf"(?<=[{CJK_RANGES}，、；：])\r?\n[ \u3000]?(?=[{CJK_RANGES}])")
 """A line that ends within a sentence."""
-_NAMED = re.compile(
+_NAME_PATTERN = re.compile(
     rf"姓(?P<surname>[{CJK_RANGES}]{{1,2}}?)[，、]?(?:双|单)?名(?:唤|叫|曰)?(?P<given>[{CJK_RANGES}]{{1,2}}?)"
     rf"(?:[，、]?(?:表)?字(?P<courtesy>[{CJK_RANGES}]{{2}}))?(?=[，。；：、！”」』])"
 )
 """A person who says a name in full: 姓张，名飞，字翼德."""
-_CALLED = re.compile(
+_CALL_PATTERN = re.compile(
     rf"[，、；]?(?P<way>表字|字|小字|小名|乳名|别号|别字|道号|法号|法名|绰号|诨号|诨名|混名|外号|人称|人都称他|江湖上称)(?:叫做|唤做|叫作|唤作|叫|唤|作|做|是|为|曰)?"
     rf"(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])"
 )
@@ -193,8 +193,8 @@ def _speaker_in(clause: str) -> tuple[int, int]:
     name = clause[start:]
     while (shorter := _MANNER_END.sub("", name)) != name:
         name = shorter
-    given = name[1:] if name[:1] in _SURNAMES_ALSO_WORDS else name
-    is_name = 1 < len(name) <= 5 + 6 * ("·" in name) and name not in _STOP and not _NOT_IN_NAMES.intersection(given)
+    value = name[1:] if name[:1] in _SURNAMES_ALSO_WORDS else name
+    is_name = 1 < len(name) <= 5 + 6 * ("·" in name) and name not in _STOP and not _NOT_IN_NAMES.intersection(value)
     return (start, start + len(name)) if is_name else (0, 0)
 
 
@@ -230,49 +230,55 @@ class _Signs:
 
 def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
     """Return the names of Chinese scenes, before any are taken together."""
-    read = [(place, read_chinese(text)) for place, text in scenes]
+    readings = [(place, read_chinese(text)) for place, text in scenes]
     speakers: Counter[str] = Counter()
     heads: Counter[str] = Counter()
     others: Counter[str] = Counter()
     titled: Counter[str] = Counter()
     tags: dict[str, Counter[str]] = defaultdict(Counter)
-    for _, scene in read:
+    for _, scene in readings:
         speakers.update(scene.speakers)
         heads.update(scene.heads)
         others.update(scene.others)
         titled.update(scene.titled)
         for word, tag in scene.words.items():
             tags[word][tag] += 1
-    least = 3 if len(read) > 5 else 2
+    least = 3 if len(readings) > 5 else 2
     proposed = {
         word for word, count in heads.items() if count >= least and len(word) < LONGEST_HEAD and _may_name(word)
     }
     proposed |= {word for word in tags if _may_name(word) or looks_like_a_thing(word)} | {
         word for word in speakers if _may_name(word)
     }
-    signs = _signs(proposed, [scene for _, scene in read])
-    kept = {
+    signs = _signs(proposed, [scene for _, scene in readings])
+    kept_names = {
         word
         for word in proposed
         if _is_somebody(word, signs, speakers, heads, tags) or _is_thing(word, signs[word], tags)
     }
-    kept = {word for word in kept if not _is_name_and_word(word, kept, signs)}
-    kept |= {word[1:] for word in kept if len(word) == 3 and has_surname(word) and _stands_alone(word[1:], signs)}
-    kept |= {word for word in titled if titled[word] > 1}
-    introduced = {match["name"] for _, scene in read for match in _INTRODUCED.finditer(scene.simple)}
-    kept |= {name for name in introduced if _may_name(name) and not looks_like_a_thing(name)}
-    declared = _declared([scene.simple for _, scene in read], kept)
-    kept |= set(declared)
-    finder = _Finder(kept | {name for name in others if not is_cjk(name[0]) or "·" in name})
-    sightings = [(place, sighting) for place, scene in read for sighting in _sightings(finder, scene)]
-    found = found_names(sightings)
-    for name in found:
+    kept_names = {word for word in kept_names if not _is_name_and_word(word, kept_names, signs)}
+    kept_names |= {
+        word[1:] for word in kept_names if len(word) == 3 and has_surname(word) and _stands_alone(word[1:], signs)
+    }
+    kept_names |= {word for word in titled if titled[word] > 1}
+    introduced = {match["name"] for _, scene in readings for match in _INTRODUCED.finditer(scene.simple)}
+    kept_names |= {name for name in introduced if _may_name(name) and not looks_like_a_thing(name)}
+    declared = _declared([scene.simple for _, scene in readings], kept_names)
+    kept_names |= set(declared)
+    finder = _Finder(kept_names | {name for name in others if not is_cjk(name[0]) or "·" in name})
+    sightings = [(place, sighting) for place, scene in readings for sighting in _sightings(finder, scene)]
+    name_matches = found_names(sightings)
+    for name in name_matches:
         simple = simplified(name.name)
         name.speaks = speakers[simple]
         name.same_as = declared.get(simple, set())
         name.weigh("character", 2.0 * name.speaks)
         _weigh_form(name, simple, tags.get(simple, Counter()), is_titled=titled[simple] > 0)
-    return [each for each in found if each.count >= _LEAST_COUNT or each.same_as or "·" in each.name]
+    return [
+        name_match
+        for name_match in name_matches
+        if name_match.count >= _LEAST_COUNT or name_match.same_as or "·" in name_match.name
+    ]
 
 
 @lru_cache(maxsize=65536)
@@ -305,11 +311,11 @@ def _signs(words: Iterable[str], scenes: Iterable[ChineseScene]) -> dict[str, _S
     words = list(words)
     full = {word for word in words if len(word) > 2 and has_surname(word) and word[-1] != "之"}
     finder = _Finder(words)
-    found: dict[str, _Signs] = defaultdict(_Signs)
+    signses_by_id: dict[str, _Signs] = defaultdict(_Signs)
     for scene in scenes:
         text, edges = scene.simple, scene.edges
         for match in finder.find(text):
-            sign = found[match.name]
+            sign = signses_by_id[match.name]
             before, after = text[match.start - 1 : match.start] if match.start else "", text[match.end : match.end + 1]
             is_open, is_closed = not is_cjk(before or "，"), not is_cjk(after or "，")
             sign.count += 1
@@ -323,7 +329,7 @@ def _signs(words: Iterable[str], scenes: Iterable[ChineseScene]) -> dict[str, _S
             sign.place += before in _BEFORE_PLACES
             if is_cjk(after or "，"):
                 sign.after[after] += 1
-    return found
+    return signses_by_id
 
 
 def _is_somebody(
@@ -346,7 +352,7 @@ def _is_somebody(
     share = sign.good / sign.count
     acts = max(sign.said, speakers[word]) + sign.persons
     tag = _word_class(word)
-    is_tagged = tag.startswith("nr") or any(each.startswith("nr") for each in tags.get(word, ()))
+    is_tagged = tag.startswith("nr") or any(other_word.startswith("nr") for other_word in tags.get(word, ()))
     if word[0] in _SURNAMES_ALSO_WORDS:
         is_begun = heads[word] >= max(LEAST_BEGUN, SHARE_BEGUN * sign.count) and sign.goes_on_variously
         # 何故 is a word of its own, and 何故反 none.
@@ -370,9 +376,9 @@ def _is_somebody(
     return share >= 0.4 and (sign.said >= 3 or speakers[word] > 1) and acts >= 0.12 * sign.count
 
 
-def _is_by_name(word: str, sign: _Signs, begun: int) -> bool:
+def _is_by_name(word: str, sign: _Signs, begun_count: int) -> bool:
     """Tell whether somebody without a name is called so, by a surname, a trait or a rank in the family."""
-    if begun < max(LEAST_ADDRESSED, SHARE_BEGUN * sign.count) or len(word) > 3 or not sign.goes_on_variously:
+    if begun_count < max(LEAST_ADDRESSED, SHARE_BEGUN * sign.count) or len(word) > 3 or not sign.goes_on_variously:
         return False
     is_familiar = word[0] in CHINESE_TITLES_BEFORE and word[1:] in _SURNAMES and not _word_class(word)
     is_by_rank = len(word) == 2 and word[0] in _NUMBERS and word[1] in _KIN_BY_NUMBER
@@ -381,33 +387,33 @@ def _is_by_name(word: str, sign: _Signs, begun: int) -> bool:
 
 def _is_thing(word: str, sign: _Signs | None, tags: dict[str, Counter[str]]) -> bool:
     """Tell whether a word names a place, a faction or a thing."""
-    seen = tags.get(word)
-    if sign is None or not seen or sign.count < _LEAST_COUNT or word in _STOP or _NUMBER_OF.match(word):
+    counter = tags.get(word)
+    if sign is None or not counter or sign.count < _LEAST_COUNT or word in _STOP or _NUMBER_OF.match(word):
         return False
     if looks_like_a_thing(word):
         return word[0] not in _GENERIC_FIRST and word[0] not in _NOT_FIRST
-    return seen["ns"] > 0 and _word_class(word) == "ns" and sign.place >= 0.1 * sign.count
+    return counter["ns"] > 0 and _word_class(word) == "ns" and sign.place >= 0.1 * sign.count
 
 
-def _stands_alone(given: str, signs: dict[str, _Signs]) -> bool:
+def _stands_alone(value: str, signs: dict[str, _Signs]) -> bool:
     """Tell whether the given name of somebody is used by itself, too."""
-    sign = signs.get(given)
-    return sign is not None and sign.count >= _LEAST_COUNT and sign.good >= 0.4 * sign.count and _may_name(given)
+    sign = signs.get(value)
+    return sign is not None and sign.count >= _LEAST_COUNT and sign.good >= 0.4 * sign.count and _may_name(value)
 
 
-def _declared(texts: Iterable[str], kept: set[str]) -> dict[str, set[str]]:
+def _declared(texts: Iterable[str], kept_texts: set[str]) -> dict[str, set[str]]:
     """Return by name the other names that the text says its bearer has."""
     pairs: Counter[tuple[str, str]] = Counter()
-    finder = _Finder(kept)
+    finder = _Finder(kept_texts)
     for text in texts:
-        for match in _NAMED.finditer(text):
+        for match in _NAME_PATTERN.finditer(text):
             if match["surname"] in _SURNAMES:
                 full = match["surname"] + match["given"]
                 pairs[full, full] += 1
                 if match["courtesy"]:
                     pairs[full, match["courtesy"]] += 1
                     pairs[full, match["surname"] + match["courtesy"]] += 1
-        for match in _CALLED.finditer(text):
+        for match in _CALL_PATTERN.finditer(text):
             if match["way"] in ("字", "表字") and len(match["name"]) != 2:
                 continue
             before = text[max(0, match.start() - _NAMED_BEFORE) : match.start()]
@@ -440,12 +446,12 @@ def _last_named(before: str, finder: _Finder, *, is_near: bool) -> str:
     return last.name
 
 
-def _is_name_and_word(word: str, kept: set[str], signs: dict[str, _Signs]) -> bool:
+def _is_name_and_word(word: str, kept_names: set[str], signs: dict[str, _Signs]) -> bool:
     """Return whether a word is a name plus a neighbour: 贾政回, 谢宋江, 连香菱."""
     count = signs[word].count
-    if len(word) > 2 and word[:-1] in kept and signs[word[:-1]].count >= 2 * count:
+    if len(word) > 2 and word[:-1] in kept_names and signs[word[:-1]].count >= 2 * count:
         return True
-    if len(word) < 3 or word[1:] not in kept or signs[word[1:]].count < 2 * count:
+    if len(word) < 3 or word[1:] not in kept_names or signs[word[1:]].count < 2 * count:
         return False
     if word[0] not in _SURNAMES:
         return True
@@ -466,11 +472,11 @@ class _Finder:
 
     def __init__(self, names: Iterable[str]) -> None:
         self._by_pair: dict[str, list[str]] = defaultdict(list)
-        listed = list(names)
-        for name in sorted(listed, key=lambda each: (-len(each), each)):
+        listing = list(names)
+        for name in sorted(listing, key=lambda text: (-len(text), text)):
             if is_cjk(name[0]):
                 self._by_pair[name[:2]].append(name)
-        self._latin = NameFinder(name for name in listed if not is_cjk(name[0]))
+        self._latin = NameFinder(name for name in listing if not is_cjk(name[0]))
 
     def find(self, text: str) -> Iterable[NameMatch]:
         """Return the matches, those in Latin letters last."""
@@ -488,8 +494,8 @@ class _Finder:
 
 def _sightings(finder: _Finder, scene: ChineseScene) -> Iterable[NameSighting]:
     text = scene.simple
-    found = list(finder.find(text))
-    for match, following in zip_longest(found, found[1:]):
+    name_matches = list(finder.find(text))
+    for match, following in zip_longest(name_matches, name_matches[1:]):
         is_followed = following is not None and following.start == match.end
         before = text[match.start - 1 : match.start] if match.start else ""
         after = text[match.end : match.end + 1]
@@ -546,7 +552,7 @@ _KINSHIP = frozenset("氏母婆嫂妹姐姑妈娘妻妃夫")
 
 def chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
     """Group variants of one name, leaving ambiguous ones alone."""
-    by_name = {simplified(each.name): each for each in names}
+    by_name = {simplified(name_match.name): name_match for name_match in names}
     parent = {name: name for name in by_name}
 
     def root(name: str) -> str:
@@ -554,21 +560,21 @@ def chinese_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
             name = parent[name]
         return name
 
-    for name, named in by_name.items():
-        for other in sorted(named.same_as):
+    for name, named_name_match in by_name.items():
+        for other in sorted(named_name_match.same_as):
             if other in by_name:
                 parent[root(other)] = root(name)
     longer = _by_part(by_name)
     for short in sorted(by_name, key=len):
         hosts: Counter[str] = Counter()
-        for each in longer[short]:
-            if root(each) != root(short):
-                hosts[root(each)] += by_name[each].count
+        for entity_id in longer[short]:
+            if root(entity_id) != root(short):
+                hosts[root(entity_id)] += by_name[entity_id].count
         if host := clearly_most(hosts):
             parent[root(short)] = host
     groups: dict[str, list[FoundName]] = defaultdict(list)
-    for name, named in by_name.items():
-        groups[root(name)].append(named)
+    for name, named_name_match in by_name.items():
+        groups[root(name)].append(named_name_match)
     return list(groups.values())
 
 
@@ -585,7 +591,7 @@ def _parts(name: str) -> Iterable[str]:
     if "·" in name:
         yield from name.split("·")
         return
-    title = next((each for each in CHINESE_TITLES_AFTER if name.endswith(each) and len(name) - len(each) > 1), "")
+    title = next((text for text in CHINESE_TITLES_AFTER if name.endswith(text) and len(name) - len(text) > 1), "")
     before = surname_of(name) or (name[0] if name[0] in CHINESE_TITLES_BEFORE else "")
     if title:
         yield name[: -len(title)]
@@ -595,29 +601,34 @@ def _parts(name: str) -> Iterable[str]:
 
 def chinese_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
     """Return the groups that may share a bearer, with the other's number."""
-    bearer = {simplified(each.name): at for at, group in groups.items() for each in group}
-    counts = {at: sum(each.count for each in group) for at, group in groups.items()}
+    bearer = {simplified(name_match.name): at for at, group in groups.items() for name_match in group}
+    counts = {at: sum(name_match.count for name_match in group) for at, group in groups.items()}
     longer = _by_part(bearer)
     families: dict[str, set[int]] = defaultdict(set)
     for name, at in bearer.items():
         is_named = has_surname(name) and not name.endswith(CHINESE_TITLES_AFTER)
         if is_named and not looks_like_a_thing(name) and not is_description(name):
             families[surname_of(name)].add(at)
-    found: dict[int, int] = {}
+    found_counts: dict[int, int] = {}
     for name, at in bearer.items():
-        asked = {bearer[each] for each in longer[name]} | families.get(_surname_meant(name), set())
-        beside = [(other, count) for each in groups[at] for other, count in each.beside.items() if each.name == name]
-        asked |= {
+        asked_numbers = {bearer[entity_id] for entity_id in longer[name]} | families.get(_surname_meant(name), set())
+        beside = [
+            (other, count)
+            for name_match in groups[at]
+            for other, count in name_match.beside.items()
+            if name_match.name == name
+        ]
+        asked_numbers |= {
             bearer[simplified(other)]
             for other, count in beside
             if count >= LEAST_SIDE_BY_SIDE
             and simplified(other) in bearer
-            and count * 2 > sum(each for _, each in beside)
+            and count * 2 > sum(number for _, number in beside)
         }
-        asked.discard(at)
-        if asked and at not in found:
-            found[at] = max(asked, key=lambda other: counts[other])
-    return found
+        asked_numbers.discard(at)
+        if asked_numbers and at not in found_counts:
+            found_counts[at] = max(asked_numbers, key=lambda other: counts[other])
+    return found_counts
 
 
 def _surname_meant(name: str) -> str:

@@ -56,7 +56,7 @@ def _lunar(first: ToldTime, then: ToldTime, years: int, both_years: bool) -> Dis
         return Distance(span, days, both_years) if days >= 0 or both_years else None
     if months < 0:
         return None
-    least, most = (months * each + days for each in _LUNAR_MONTH_DAYS)
+    least, most = (months * lunar_month_day + days for lunar_month_day in _LUNAR_MONTH_DAYS)
     # A leap month may stand between, one in about three years.
     return Distance(
         DaySpan(min_days=least, max_days=most + 30 * (1 + months // 30) if both_years else None), None, False
@@ -108,11 +108,11 @@ _CHINESE = re.compile(
 
 def read_opening(text: str) -> ToldTime | None:
     """Read the time with which a scene's text opens, where it clearly opens with one."""
-    found = opening_words(text)
-    if found is None:
+    match = opening_words(text)
+    if match is None:
         return None
-    told = read_story_time(found[0])
-    return told if told.says_something and not told.tells_of_past else None
+    story_time = read_story_time(match[0])
+    return story_time if story_time.says_something and not story_time.tells_of_past else None
 
 
 def opening_words(text: str) -> tuple[str, tuple[int, int]] | None:
@@ -197,99 +197,103 @@ def scene_times(scenes: Sequence[TellingScene]) -> list[SceneTime]:
     first_year: ToldTime | None = None
     laid: list[tuple[SceneTime, float | None]] = []
     for order, scene in enumerate(scenes, 1):
-        told, said_in = _told(scene)
+        story_time, said_in = _story_time(scene)
         time = SceneTime(
             chapter_index=scene.chapter_index,
             scene_index=scene.scene_index,
             scene_id=scene.scene_id,
             title=scene.title,
-            told=told,
+            told=story_time,
             said_in=said_in,
             told_order=order,
             location_id=scene.location_id,
             participants=list(scene.participants),
             guessed=list(scene.guessed),
-            is_flashback=scene.is_flashback or (told is not None and told.tells_of_past),
+            is_flashback=scene.is_flashback or (story_time is not None and story_time.tells_of_past),
         )
         # Somebody tells it now: the telling has its day, and what is told of another.
-        is_told_now = told is not None and told.tells_of_past and told.shift is not None
+        is_told_now = story_time is not None and story_time.tells_of_past and story_time.shift is not None
         if not time.is_flashback or (is_told_now and not scene.is_flashback):
-            now = _advance(now, told, time)
+            now = _advance(now, story_time, time)
             first_year = first_year or now.year
         laid.append((time, _lived_at(time, now, first_year)))
     return _in_lived_order(laid)
 
 
-def _told(scene: TellingScene) -> tuple[ToldTime | None, Literal["record", "text"] | None]:
+def _story_time(scene: TellingScene) -> tuple[ToldTime | None, Literal["record", "text"] | None]:
     if scene.story_time and scene.story_time.strip():
-        told = read_story_time(scene.story_time)
-        if scene.is_flashback and told.past is None and not tells_of_past(scene.story_time):
-            told = ToldTime(text=told.text, tells_of_past=True, past=told.model_copy(update={"shift": None}))
-        return told, "record"
+        story_time = read_story_time(scene.story_time)
+        if scene.is_flashback and story_time.past is None and not tells_of_past(scene.story_time):
+            story_time = ToldTime(
+                text=story_time.text, tells_of_past=True, past=story_time.model_copy(update={"shift": None})
+            )
+        return story_time, "record"
     opening = None if scene.is_flashback else read_opening(scene.text)
     return (opening, "text") if opening is not None else (None, None)
 
 
-def _advance(now: _Now | None, told: ToldTime | None, time: SceneTime) -> _Now:
+def _advance(now: _Now | None, story_time: ToldTime | None, time: SceneTime) -> _Now:
     """Write the day of a scene of the story's present, and return where the story stands after it."""
     if now is None:
-        begun = _Now(day=1, certainty="told", latest=1)
+        moment = _Now(day=1, certainty="told", latest=1)
         time.story_day, time.certainty = 1, "told"
     else:
-        gap = _gap(now, told)
+        gap = _gap(now, story_time)
         certainty = max(now.certainty, gap.certainty, key=_CERTAINTIES.index)
         if gap.certainty == "unknown":
             certainty = "at_least"
-        begun = replace(now, day=now.day + gap.likely, certainty=certainty, latest=_added(now.latest, gap.span))
-        begun = _pinned(begun, now, told)
-        if (counted := _counted_down(now, told)) is not None:
-            day, certainty = counted
+        moment = replace(now, day=now.day + gap.likely, certainty=certainty, latest=_added(now.latest, gap.span))
+        moment = _pinned(moment, now, story_time)
+        if (counted_parts := _counted_down(now, story_time)) is not None:
+            day, certainty = counted_parts
             is_exact = _is_sure(certainty) and _is_sure(now.certainty)
             since = day - now.day
             gap = _Gap(DaySpan(min_days=since, max_days=since if is_exact else None), since, certainty)
-            begun = replace(begun, day=day, certainty=certainty, latest=day if _is_sure(certainty) else None)
-        time.certainty = "unknown" if gap.certainty == "unknown" else begun.certainty
-        time.story_day = begun.day if time.certainty != "unknown" else None
+            moment = replace(moment, day=day, certainty=certainty, latest=day if _is_sure(certainty) else None)
+        time.certainty = "unknown" if gap.certainty == "unknown" else moment.certainty
+        time.story_day = moment.day if time.certainty != "unknown" else None
         if gap.span != DaySpan(min_days=0):
             time.since_previous = gap.span
         if gap.span.max_days is None or gap.span.max_days > _SEASON_OF_YEARS:
-            is_years = told is not None and told.shift is not None and gap.span.min_days > _SEASON_OF_YEARS // 2
-            begun = replace(begun, has_jumped_years=now.has_jumped_years or is_years)
-    begun = replace(begun, has_crossed_midnight=False)
-    if told is None:
-        return replace(begun, minutes=None)
-    begun = _remembering(begun, told)
-    return _ended(begun, told, time)
+            is_years = (
+                story_time is not None and story_time.shift is not None and gap.span.min_days > _SEASON_OF_YEARS // 2
+            )
+            moment = replace(moment, has_jumped_years=now.has_jumped_years or is_years)
+    moment = replace(moment, has_crossed_midnight=False)
+    if story_time is None:
+        return replace(moment, minutes=None)
+    moment = _remembering(moment, story_time)
+    return _end_moment(moment, story_time, time)
 
 
-def _gap(now: _Now, told: ToldTime | None) -> _Gap:
-    if told is None or not told.says_something:
+def _gap(now: _Now, story_time: ToldTime | None) -> _Gap:
+    if story_time is None or not story_time.says_something:
         return _Gap(DaySpan(min_days=0), 0, "unknown")
-    if told.shift is not None:
-        return _told_gap(now, told, told.shift)
-    if told.event.casefold() in now.events:
+    if story_time.shift is not None:
+        return _told_gap(now, story_time, story_time.shift)
+    if story_time.event.casefold() in now.events:
         # What days are counted to is over: it tells of before.
         return _Gap(DaySpan(min_days=0), 0, "unknown")
-    dated = days_between(now.dated[0], told) if now.dated else None
-    if dated is not None and now.dated is not None:
+    dated_distance = days_between(now.dated[0], story_time) if now.dated else None
+    if dated_distance is not None and now.dated is not None:
         since = now.day - now.dated[1]
-        span = DaySpan(min_days=max(0, dated.span.min_days - since))
-        if dated.likely is not None and (dated.is_told or dated.likely >= since):
-            exact = dated.likely - since
-            if dated.is_told and _is_certain(now):
+        span = DaySpan(min_days=max(0, dated_distance.span.min_days - since))
+        if dated_distance.likely is not None and (dated_distance.is_told or dated_distance.likely >= since):
+            exact = dated_distance.likely - since
+            if dated_distance.is_told and _is_certain(now):
                 span = DaySpan(min_days=exact, max_days=exact)
-            return _Gap(span, exact, "told" if dated.is_told else "inferred")
+            return _Gap(span, exact, "told" if dated_distance.is_told else "inferred")
         return _Gap(span, span.min_days, "at_least")
-    if told.weekday is not None and now.weekday is not None and not told.is_dated and _is_certain(now):
-        days = (told.weekday - now.weekday[0] - (now.day - now.weekday[1])) % 7
+    if story_time.weekday is not None and now.weekday is not None and not story_time.is_dated and _is_certain(now):
+        days = (story_time.weekday - now.weekday[0] - (now.day - now.weekday[1])) % 7
         return _Gap(DaySpan(min_days=0), days, "inferred")
-    return _gap_by_hours(now, told)
+    return _gap_by_hours(now, story_time)
 
 
-def _told_gap(now: _Now, told: ToldTime, shift: DaySpan) -> _Gap:
+def _told_gap(now: _Now, story_time: ToldTime, shift: DaySpan) -> _Gap:
     if shift.max_days in (0, 1) and shift.min_days == 0:
         # The night goes on: after midnight it is the next day of the calendar.
-        if _comes_early_after_evening(now, told):
+        if _comes_early_after_evening(now, story_time):
             return _Gap(DaySpan(min_days=0, max_days=1), 1, "inferred")
         return _Gap(shift, 0, "told" if shift.is_exact else "inferred")
     if shift.min_days == shift.max_days == 1 and now.has_crossed_midnight:
@@ -303,82 +307,89 @@ def _told_gap(now: _Now, told: ToldTime, shift: DaySpan) -> _Gap:
     return _Gap(shift, shift.min_days, "at_least")
 
 
-def _gap_by_hours(now: _Now, told: ToldTime) -> _Gap:
-    has_new_season = told.season is not None and now.season not in (None, told.season)
-    if has_new_season or told.minutes is None or now.minutes is None:
+def _gap_by_hours(now: _Now, story_time: ToldTime) -> _Gap:
+    has_new_season = story_time.season is not None and now.season not in (None, story_time.season)
+    if has_new_season or story_time.minutes is None or now.minutes is None:
         least = int(has_new_season)
         return _Gap(DaySpan(min_days=least), least, "at_least")
-    if _comes_early_after_evening(now, told):
+    if _comes_early_after_evening(now, story_time):
         return _Gap(DaySpan(min_days=1), 1, "inferred")
-    if told.minutes[1] < now.minutes[0]:
+    if story_time.minutes[1] < now.minutes[0]:
         return _Gap(DaySpan(min_days=1), 1, "at_least")
-    is_loose = told.year is not None or told.month is not None or told.season is not None
+    is_loose = story_time.year is not None or story_time.month is not None or story_time.season is not None
     return _Gap(DaySpan(min_days=0), 0, "at_least" if is_loose else "inferred")
 
 
-def _comes_early_after_evening(now: _Now, told: ToldTime) -> bool:
-    if now.minutes is None or told.minutes is None:
+def _comes_early_after_evening(now: _Now, story_time: ToldTime) -> bool:
+    if now.minutes is None or story_time.minutes is None:
         return False
-    return now.minutes[0] >= EVENING_BEGINS and told.minutes[1] <= _MORNING_ENDS
+    return now.minutes[0] >= EVENING_BEGINS and story_time.minutes[1] <= _MORNING_ENDS
 
 
-def _pinned(begun: _Now, before: _Now, told: ToldTime | None) -> _Now:
+def _pinned(moment: _Now, before: _Now, story_time: ToldTime | None) -> _Now:
     """Fix the days between two full dates."""
-    if told is None or before.dated is None:
-        return begun
-    dated = days_between(before.dated[0], told)
-    if dated is None or not dated.is_told or dated.likely is None or told.shift is not None:
-        return begun
-    day = before.dated[1] + dated.likely
-    return replace(begun, day=day, certainty=before.dated[2], latest=day if _is_sure(before.dated[2]) else None)
+    if story_time is None or before.dated is None:
+        return moment
+    dated_distance = days_between(before.dated[0], story_time)
+    if (
+        dated_distance is None
+        or not dated_distance.is_told
+        or dated_distance.likely is None
+        or story_time.shift is not None
+    ):
+        return moment
+    day = before.dated[1] + dated_distance.likely
+    return replace(moment, day=day, certainty=before.dated[2], latest=day if _is_sure(before.dated[2]) else None)
 
 
-def _counted_down(now: _Now, told: ToldTime | None) -> tuple[int, Certainty] | None:
+def _counted_down(now: _Now, story_time: ToldTime | None) -> tuple[int, Certainty] | None:
     """Return the day of a scene counted towards a known event."""
-    if told is None:
+    if story_time is None:
         return None
-    text, event = told.text.casefold(), told.event.casefold()
+    text, event = story_time.text.casefold(), story_time.event.casefold()
     if not event:
         # On the day itself it is merely named: `Orla's Night, noon`.
-        named = [each for each in now.events if re.match(rf"{re.escape(each)}(?! after|[a-z'’]|[之的前后])", text)]
-        event = max(named, key=len, default="")
+        named_names = [
+            event for event in now.events if re.match(rf"{re.escape(event)}(?! after|[a-z'’]|[之的前后])", text)
+        ]
+        event = max(named_names, key=len, default="")
     if event not in now.events:
         return None
     day, certainty = now.events[event]
-    day -= told.days_before or 0
+    day -= story_time.days_before or 0
     return (day, certainty) if day >= now.day else None
 
 
-def _remembering(now: _Now, told: ToldTime) -> _Now:
+def _remembering(now: _Now, story_time: ToldTime) -> _Now:
     """Keep a scene's date, weekday, season and events for later scenes."""
-    if told.event and told.days_before is not None and told.event.casefold() not in now.events:
-        coming = {told.event.casefold(): (now.day + told.days_before, now.certainty)}
+    if story_time.event and story_time.days_before is not None and story_time.event.casefold() not in now.events:
+        coming = {story_time.event.casefold(): (now.day + story_time.days_before, now.certainty)}
         now = replace(now, events={**now.events, **coming})
-    if told.is_dated:
-        now = replace(now, dated=(told, now.day, now.certainty))
-    if told.weekday is not None:
-        now = replace(now, weekday=(told.weekday, now.day, now.certainty))
-    if told.year is not None and not told.tells_of_past:
-        now = replace(now, year=told)
-    return replace(now, season=told.season or now.season, minutes=told.minutes)
+    if story_time.is_dated:
+        now = replace(now, dated=(story_time, now.day, now.certainty))
+    if story_time.weekday is not None:
+        now = replace(now, weekday=(story_time.weekday, now.day, now.certainty))
+    if story_time.year is not None and not story_time.tells_of_past:
+        now = replace(now, year=story_time)
+    return replace(now, season=story_time.season or now.season, minutes=story_time.minutes)
 
 
-def _ended(begun: _Now, told: ToldTime, time: SceneTime) -> _Now:
-    end = told.until
+def _end_moment(moment: _Now, story_time: ToldTime, time: SceneTime) -> _Now:
+    end = story_time.until
     if end is None:
-        return begun
-    begun = replace(begun, season=end.season or begun.season)
+        return moment
+    moment = replace(moment, season=end.season or moment.season)
     days: DaySpan | None = end.shift
-    if days is None and end.minutes and told.minutes and end.minutes[1] < told.minutes[0]:
+    if days is None and end.minutes and story_time.minutes and end.minutes[1] < story_time.minutes[0]:
         days = DaySpan(min_days=1, max_days=1)
-    minutes = end.minutes or begun.minutes
+    minutes = end.minutes or moment.minutes
     if days is None:
-        return replace(begun, minutes=minutes, certainty=begun.certainty if end.minutes else "at_least")
-    ended = replace(begun, day=begun.day + days.min_days, latest=_added(begun.latest, days), minutes=minutes)
+        return replace(moment, minutes=minutes, certainty=moment.certainty if end.minutes else "at_least")
+    ended_moment = replace(moment, day=moment.day + days.min_days, latest=_added(moment.latest, days), minutes=minutes)
     if days.min_days > 0:
-        ended = replace(ended, has_crossed_midnight=True)
-        time.until_day = ended.day if time.story_day is not None else None
-    return ended if days.is_exact else replace(ended, certainty="at_least")
+        ended_moment = replace(ended_moment, has_crossed_midnight=True)
+        time.until_day = ended_moment.day if time.story_day is not None else None
+    return ended_moment if days.is_exact else replace(ended_moment, certainty="at_least")
 
 
 def _lived_at(time: SceneTime, now: _Now | None, first_year: ToldTime | None) -> float | None:
@@ -412,16 +423,16 @@ def _lived_then(past: ToldTime, now: _Now | None, first_year: ToldTime | None) -
             return "before_story", (past.year - first_year.year) * _YEAR_DAYS + month * 30.0 + (past.day or 1)
         return "unknown", None
     if now is not None and now.dated is not None and _is_sure(now.dated[2]):
-        dated = days_between(past, now.dated[0])
-        if dated is not None and dated.is_told and dated.likely is not None:
-            day = now.dated[1] - dated.likely
+        dated_distance = days_between(past, now.dated[0])
+        if dated_distance is not None and dated_distance.is_told and dated_distance.likely is not None:
+            day = now.dated[1] - dated_distance.likely
             return ("in_story" if day >= 1 else "before_story"), float(day)
     return "unknown", None
 
 
 def _in_lived_order(laid: Sequence[tuple[SceneTime, float | None]]) -> list[SceneTime]:
-    known = sorted((at, time.told_order, time) for time, at in laid if at is not None)
-    for order, (_, _, time) in enumerate(known, 1):
+    known_pairs = sorted((at, time.told_order, time) for time, at in laid if at is not None)
+    for order, (_, _, time) in enumerate(known_pairs, 1):
         time.lived_order = order
     return [time for time, _ in laid]
 
@@ -432,15 +443,15 @@ def days_apart(times: Sequence[SceneTime], first: int, then: int) -> DaySpan | N
         return None
     least, most = 0, 0
     unbounded = False
-    for each in times[first + 1 : then + 1]:
-        if each.is_flashback and each.since_previous is None:
+    for scene_time in times[first + 1 : then + 1]:
+        if scene_time.is_flashback and scene_time.since_previous is None:
             continue
-        span = each.since_previous or DaySpan(min_days=0)
+        span = scene_time.since_previous or DaySpan(min_days=0)
         least += span.min_days
         unbounded = unbounded or span.max_days is None
         most += span.max_days or 0
-        if each is not times[then] and each.told is not None and each.told.until is not None:
-            lasted = each.told.until.shift or DaySpan(min_days=0, max_days=1)
+        if scene_time is not times[then] and scene_time.told is not None and scene_time.told.until is not None:
+            lasted = scene_time.told.until.shift or DaySpan(min_days=0, max_days=1)
             least, most = least + lasted.min_days, most + (lasted.max_days or 0)
             unbounded = unbounded or lasted.max_days is None
     return DaySpan(min_days=least, max_days=None if unbounded else most)

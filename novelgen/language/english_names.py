@@ -90,9 +90,9 @@ class EnglishRun:
 @lru_cache(maxsize=4096)
 def read_english(text: str) -> EnglishScene:
     """Return the signs of one scene, cached by text."""
-    folded = fold_width(text)
+    folded_text = fold_width(text)
     scene = EnglishScene()
-    for paragraph, line in enumerate(folded.split("\n\n")):
+    for paragraph, line in enumerate(folded_text.split("\n\n")):
         scene.lower.update(_LOWER.findall(line))
         for match in _RUN.finditer(line):
             scene.runs += _runs(line, match, paragraph)
@@ -113,8 +113,8 @@ def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
         text = line[start:end].removesuffix(".")
         owns = text.endswith(("'s", "s'"))
         words = tuple(text.removesuffix("'s").removesuffix("'").split())
-        said = _BEFORE.search(before)
-        previous = said.group(1).casefold() if said else ""
+        stated_match = _BEFORE.search(before)
+        previous = stated_match.group(1).casefold() if stated_match else ""
         after = _AFTER.match(line, end)
         runs.append(
             EnglishRun(
@@ -156,30 +156,30 @@ def _parted(match: re.Match[str]) -> list[tuple[int, int]]:
         parts.append((start + begin, start + stop.start()))
         begin = stop.end()
     parts.append((start + begin, match.end()))
-    return [(left, right) for left, right in parts if left < right]
+    return [(remaining_count, right) for remaining_count, right in parts if remaining_count < right]
 
 
 def settle_english(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
     """Return the names of English scenes in any order, before any are taken together."""
-    read = [(place, read_english(text)) for place, text in scenes]
+    readings = [(place, read_english(text)) for place, text in scenes]
     lower: Counter[str] = Counter()
     free: Counter[str] = Counter()
-    for _, scene in read:
+    for _, scene in readings:
         lower.update(scene.lower)
         for run in scene.runs:
             free.update(run.words[1:] if run.opens else run.words)
     words = _WordUse(lower, free)
     sightings = (
-        (place, sighting) for place, scene in read for run in scene.runs for sighting in _sightings(run, words)
+        (place, sighting) for place, scene in readings for run in scene.runs for sighting in _sightings(run, words)
     )
-    found = [each for each in found_names(sightings) if _is_kept(each, words)]
-    lasts = {each.name.split()[-1] for each in found}
-    return [each for each in found if not _is_family(each, lasts)]
+    name_matches = [name_match for name_match in found_names(sightings) if _is_kept(name_match, words)]
+    lasts = {name_match.name.split()[-1] for name_match in name_matches}
+    return [name_match for name_match in name_matches if not _is_family(name_match, lasts)]
 
 
-def _is_family(found: FoundName, lasts: set[str]) -> bool:
+def _is_family(name_match: FoundName, lasts: set[str]) -> bool:
     """Tell whether a name is the plural of another: the Bennets, the Miss Bennets."""
-    *titles, last = found.name.split()
+    *titles, last = name_match.name.split()
     if titles and titles[0] in ("Misses", "Messrs", "Messrs."):
         return True
     return last.endswith("s") and last.removesuffix("s") in lasts and (not titles or _bare(titles[-1]) in TITLES)
@@ -194,27 +194,27 @@ class _WordUse:
 
     def is_common(self, word: str) -> bool:
         """Tell whether a capital is no sign of a name: the word mostly stands in small letters."""
-        folded = word.casefold()
-        if folded in _FUNCTION_WORDS:
+        folded_text = word.casefold()
+        if folded_text in _FUNCTION_WORDS:
             return True
-        return self.lower[folded] > self.free[word]
+        return self.lower[folded_text] > self.free[word]
 
     def is_proper(self, word: str) -> bool:
         return self.free[word] > 0 and not self.is_common(word)
 
 
 def _sightings(run: EnglishRun, words: _WordUse) -> Iterable[NameSighting]:
-    kept = list(run.words)
+    kept_names = list(run.words)
     opens = run.opens
     while (
-        kept
-        and not _is_given_before_name(kept, words, opens=opens)
-        and (_bare(kept[0]) in _FUNCTION_WORDS or (opens and _is_stray(kept, words)))
+        kept_names
+        and not _is_given_before_name(kept_names, words, opens=opens)
+        and (_bare(kept_names[0]) in _FUNCTION_WORDS or (opens and _is_stray(kept_names, words)))
     ):
-        kept, opens = kept[1:], False
-    while kept and _bare(kept[-1]) in _FUNCTION_WORDS:
-        kept = kept[:-1]
-    for part in _split_by_never(kept):
+        kept_names, opens = kept_names[1:], False
+    while kept_names and _bare(kept_names[-1]) in _FUNCTION_WORDS:
+        kept_names = kept_names[:-1]
+    for part in _split_by_never(kept_names):
         name = _clean(part)
         if name:
             is_last = part[-1] == run.words[-1]
@@ -240,37 +240,39 @@ def _sightings(run: EnglishRun, words: _WordUse) -> Iterable[NameSighting]:
             )
 
 
-def _is_given_before_name(kept: Sequence[str], words: _WordUse, *, opens: bool) -> bool:
+def _is_given_before_name(kept_names: Sequence[str], words: _WordUse, *, opens: bool) -> bool:
     """Tell whether a word that is a given name, too, stands before a surname: Will Pascoe, not "Will Pascoe come?".
 
     Where it begins a sentence, another one must hold it with a capital.
     """
-    first = _bare(kept[0])
+    first = _bare(kept_names[0])
     is_given = first in _FUNCTION_WORDS and first in _MALE_NAMES | _FEMALE_NAMES
-    is_before_name = len(kept) > 1 and _bare(kept[1]) not in _FUNCTION_WORDS and words.is_proper(kept[1])
-    return is_given and is_before_name and (not opens or words.free[kept[0]] > 0)
+    is_before_name = (
+        len(kept_names) > 1 and _bare(kept_names[1]) not in _FUNCTION_WORDS and words.is_proper(kept_names[1])
+    )
+    return is_given and is_before_name and (not opens or words.free[kept_names[0]] > 0)
 
 
 def _bare(word: str) -> str:
     return word.rstrip(".").casefold()
 
 
-def _is_stray(kept: list[str], words: _WordUse) -> bool:
+def _is_stray(kept_words: list[str], words: _WordUse) -> bool:
     """The first word of a sentence that is no name: it mostly stands in small letters, and is no title.
 
     A rare word in front of somebody known is none either, where no other sentence holds it: "Hitherto Anna".
     """
-    if _bare(kept[0]) in _TITLES_OF_PEOPLE:
+    if _bare(kept_words[0]) in _TITLES_OF_PEOPLE:
         return False
-    is_rare = len(kept) > 1 and not words.free[kept[0]] and words.free[kept[1]] >= _KNOWN_FROM
-    return is_rare or words.is_common(kept[0])
+    is_rare = len(kept_words) > 1 and not words.free[kept_words[0]] and words.free[kept_words[1]] >= _KNOWN_FROM
+    return is_rare or words.is_common(kept_words[0])
 
 
-def _split_by_never(kept: list[str]) -> Iterable[list[str]]:
+def _split_by_never(kept_words: list[str]) -> Iterable[list[str]]:
     part: list[str] = []
-    for word in kept:
+    for word in kept_words:
         bare = _bare(word)
-        if bare in _BEGINS_A_NAME and any(_bare(each) not in TITLES for each in part):
+        if bare in _BEGINS_A_NAME and any(_bare(text) not in TITLES for text in part):
             yield part
             part = []
         if (word.isupper() and len(bare) > 1) or bare in {"i", "i'm", "i'll"}:
@@ -300,14 +302,14 @@ def _is_title_name(part: list[str]) -> bool:
     return word in _TITLES_OF_PEOPLE and len(word) > 4 and word not in _NEVER_NAMES
 
 
-def _is_kept(found: FoundName, words: _WordUse) -> bool:
-    parts = found.name.split()
+def _is_kept(name_match: FoundName, words: _WordUse) -> bool:
+    parts = name_match.name.split()
     proper = [word for word in parts if _bare(word) not in TITLES and _bare(word) not in ARTICLES]
     if not proper:
-        return words.free[found.name] > words.lower[found.name.casefold()]
+        return words.free[name_match.name] > words.lower[name_match.name.casefold()]
     # Ben is somebody, though every sentence that holds the name begins with it.
-    is_given = _bare(parts[0]) in _MALE_NAMES | _FEMALE_NAMES and found.count >= LEAST_COUNT
-    is_free = bool(found.free) or (is_given and not words.lower[_bare(parts[0])])
+    is_given = _bare(parts[0]) in _MALE_NAMES | _FEMALE_NAMES and name_match.count >= LEAST_COUNT
+    is_free = bool(name_match.free) or (is_given and not words.lower[_bare(parts[0])])
     return len(parts) > 1 or not (words.is_common(parts[0]) or not is_free or len(parts[0]) < 3)
 
 
@@ -359,15 +361,15 @@ class _Bearer:
 
     def add(self, names: Iterable[FoundName]) -> None:
         self.names += names
-        self.titles = set().union(*(_titles(each.name) for each in self.names))
+        self.titles = set().union(*(_titles(name_match.name) for name_match in self.names))
 
     @property
     def count(self) -> int:
-        return sum(each.count for each in self.names)
+        return sum(name_match.count for name_match in self.names)
 
     @property
     def count_in_full(self) -> int:
-        return sum(each.count for each in self.names if len(_core(each.name)) > 1)
+        return sum(name_match.count for name_match in self.names if len(_core(name_match.name)) > 1)
 
     @property
     def gender(self) -> str:
@@ -378,25 +380,31 @@ class _Bearer:
 def english_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
     """Group variants of one name, leaving ambiguous ones alone."""
     by_core: dict[tuple[str, ...], list[FoundName]] = defaultdict(list)
-    for each in names:
-        by_core[_core(each.name)].append(each)
-    single = {core[0]: named for core, named in by_core.items() if len(core) == 1}
-    whole = {core: named for core, named in by_core.items() if len(core) > 1}
-    somebody = {core: named for core, named in whole.items() if _may_be_somebody(core, named, by_core)}
-    things = [named for core, named in whole.items() if core not in somebody]
+    for name_match in names:
+        by_core[_core(name_match.name)].append(name_match)
+    single = {core[0]: named_name_matches for core, named_name_matches in by_core.items() if len(core) == 1}
+    whole = {core: named_name_matches for core, named_name_matches in by_core.items() if len(core) > 1}
+    somebody = {
+        core: named_name_matches
+        for core, named_name_matches in whole.items()
+        if _may_be_somebody(core, named_name_matches, by_core)
+    }
+    things = [named_name_matches for core, named_name_matches in whole.items() if core not in somebody]
     people = _named_in_full(somebody)
     own: list[_Bearer] = []
     # Who is called by a given name is clear before it is asked to whom a surname belongs.
-    given = {each.first for each in people}
+    given_words = {bearer.first for bearer in people}
     last: dict[ScenePlace, int] = {}
-    for place, paragraph in (each for name in names for each in name.paragraphs):
+    for place, paragraph in (paragraph for name in names for paragraph in name.paragraphs):
         last[place] = max(paragraph + 1, last.get(place, 0))
     paragraphs = sum(last.values())
-    for word in sorted(single, key=lambda word: (word not in given, -sum(each.count for each in single[word]), word)):
-        own += _placed(word, single[word], people, paragraphs)
+    for word in sorted(
+        single, key=lambda word: (word not in given_words, -sum(name_match.count for name_match in single[word]), word)
+    ):
+        own += _place_words(word, single[word], people, paragraphs)
     people += own
     _join_nicknames(people)
-    return [*things, *(each.names for each in people if each.names)]
+    return [*things, *(bearer.names for bearer in people if bearer.names)]
 
 
 def _named_in_full(somebody: dict[tuple[str, ...], list[FoundName]]) -> list[_Bearer]:
@@ -406,13 +414,13 @@ def _named_in_full(somebody: dict[tuple[str, ...], list[FoundName]]) -> list[_Be
     """
     people: dict[tuple[str, str], _Bearer] = {}
     wives: dict[tuple[str, str], _Bearer] = {}
-    for core, named in somebody.items():
+    for core, named_name_matches in somebody.items():
         key = core[0], core[-1]
-        for each in named:
-            if _titles(each.name) & _WIFE and core[0] not in _FEMALE_NAMES:
-                wives.setdefault(key, _Bearer([], last=core[-1])).add([each])
+        for name_match in named_name_matches:
+            if _titles(name_match.name) & _WIFE and core[0] not in _FEMALE_NAMES:
+                wives.setdefault(key, _Bearer([], last=core[-1])).add([name_match])
             else:
-                people.setdefault(key, _Bearer([], first=core[0], last=core[-1])).add([each])
+                people.setdefault(key, _Bearer([], first=core[0], last=core[-1])).add([name_match])
     for key, wife in wives.items():
         if wife.count >= LEAST_COUNT and key in people:
             people[key].has_wife = True
@@ -425,23 +433,23 @@ def _core(name: str) -> tuple[str, ...]:
     start = 0
     while start < len(words) - 1 and words[start] in TITLES | ARTICLES:
         start += 1
-    kept = words[start:]
-    if "of" in kept[1:]:
-        kept = kept[: kept.index("of", 1)]
-    return tuple(kept)
+    kept_words = words[start:]
+    if "of" in kept_words[1:]:
+        kept_words = kept_words[: kept_words.index("of", 1)]
+    return tuple(kept_words)
 
 
 def _may_be_somebody(
-    core: tuple[str, ...], named: Sequence[FoundName], by_core: dict[tuple[str, ...], list[FoundName]]
+    core: tuple[str, ...], named_name_matches: Sequence[FoundName], by_core: dict[tuple[str, ...], list[FoundName]]
 ) -> bool:
     """Return whether several words may be a given name and a surname."""
     if "'" in core[0] or core[0] in _PARTICLES:
         return False
-    if core[0] in _MALE_NAMES | _FEMALE_NAMES or any(_titles(each.name) for each in named):
+    if core[0] in _MALE_NAMES | _FEMALE_NAMES or any(_titles(name_match.name) for name_match in named_name_matches):
         return True
-    is_thing = likely_kind(named) in _THINGS
-    is_family = any(_titles(each.name) & _COMMON for each in by_core.get((core[-1],), ()))
-    return is_family or (sum(each.count for each in named) > 1 and not is_thing)
+    is_thing = likely_kind(named_name_matches) in _THINGS
+    is_family = any(_titles(name_match.name) & _COMMON for name_match in by_core.get((core[-1],), ()))
+    return is_family or (sum(name_match.count for name_match in named_name_matches) > 1 and not is_thing)
 
 
 def _titles(name: str) -> set[str]:
@@ -465,45 +473,54 @@ def _gender_of_given(name: str) -> str:
 
 
 def _gender_of_pronouns(names: Iterable[FoundName]) -> str:
-    he, she = sum(each.he for each in names), sum(each.she for each in names)
+    he, she = sum(name_match.he for name_match in names), sum(name_match.she for name_match in names)
     if he + she < 3:
         return ""
     return "m" if he >= CLEARLY_ONE_GENDER * she else "f" if she >= CLEARLY_ONE_GENDER * he else ""
 
 
-def _placed(word: str, named: Sequence[FoundName], people: Sequence[_Bearer], paragraphs: int) -> list[_Bearer]:
+def _place_words(
+    word: str, named_name_matches: Sequence[FoundName], people: Sequence[_Bearer], paragraphs: int
+) -> list[_Bearer]:
     """Assign single words beside titles to bearers, and return the rest."""
-    given = [each for each in people if each.names and word == each.first]
-    family = [each for each in people if each.names and each.last == word]
-    bare = [each for each in named if not _titles(each.name) or name_key(each.name) == word]
+    bearers = [bearer for bearer in people if bearer.names and word == bearer.first]
+    family = [bearer for bearer in people if bearer.names and bearer.last == word]
+    bare = [
+        name_match
+        for name_match in named_name_matches
+        if not _titles(name_match.name) or name_key(name_match.name) == word
+    ]
     titled: dict[frozenset[str], list[FoundName]] = defaultdict(list)
-    for each in named:
-        if each not in bare:
-            titled[frozenset(_titles(each.name))].append(each)
-    is_given = bool(given) or (word in _MALE_NAMES | _FEMALE_NAMES and not family)
+    for name_match in named_name_matches:
+        if name_match not in bare:
+            titled[frozenset(_titles(name_match.name))].append(name_match)
+    is_given = bool(bearers) or (word in _MALE_NAMES | _FEMALE_NAMES and not family)
     own: list[_Bearer] = []
-    bare_count = sum(each.count for each in bare)
+    bare_count = sum(name_match.count for name_match in bare)
     gender = _gender_of_given(word)
-    host = _clear_bearer([each for each in given if not gender or each.gender in (gender, "")])
-    if host is not None and host.count * CLEARLY_MORE > sum(each.count for each in named) - bare_count:
+    host = _clear_bearer([bearer for bearer in bearers if not gender or bearer.gender in (gender, "")])
+    if (
+        host is not None
+        and host.count * CLEARLY_MORE > sum(name_match.count for name_match in named_name_matches) - bare_count
+    ):
         host.add(bare)
         bare = []
-    spoken = {title for titles in titled for title in titles}
-    for titles, variants in sorted(titled.items(), key=lambda item: -sum(each.count for each in item[1])):
+    spoken_names = {title for titles in titled for title in titles}
+    for titles, variants in sorted(titled.items(), key=lambda item: -sum(name_match.count for name_match in item[1])):
         host = _host(
             titles,
             variants,
-            given,
+            bearers,
             family,
-            spoken=spoken - titles,
-            is_given=bare_count > sum(each.count for each in variants),
+            spoken_names=spoken_names - titles,
+            is_given=bare_count > sum(name_match.count for name_match in variants),
             paragraphs=paragraphs,
         )
         if host is None:
             own.append(host := _Bearer([], first=word if is_given else "", last="" if is_given else word))
         host.add(variants)
     if bare:
-        host = _host_of_bare(word, bare, given, [*family, *own])
+        host = _host_of_bare(word, bare, bearers, [*family, *own])
         if host is None:
             own.append(host := _Bearer([], first=word))
         host.add(bare)
@@ -513,29 +530,31 @@ def _placed(word: str, named: Sequence[FoundName], people: Sequence[_Bearer], pa
 def _host(
     titles: frozenset[str],
     variants: Sequence[FoundName],
-    given: Sequence[_Bearer],
+    bearers: Sequence[_Bearer],
     family: Sequence[_Bearer],
     *,
-    spoken: set[str],
+    spoken_names: set[str],
     is_given: bool,
     paragraphs: int,
 ) -> _Bearer | None:
     """The bearer of a title and a name, if clear."""
     relatives = [
-        each
-        for each in family
+        bearer
+        for bearer in family
         # The text sets two people side by side, not two names of one.
-        if _fits(titles, each) and not ("mr" in titles and _are_side_by_side(variants, each, paragraphs))
+        if _fits(titles, bearer) and not ("mr" in titles and _are_side_by_side(variants, bearer, paragraphs))
     ]
     if len(relatives) > 1:
-        relatives = [each for each in relatives if each.count > 1]
+        relatives = [bearer for bearer in relatives if bearer.count > 1]
     if titles & (_WIFE | {"lady"}):
         # Mrs. X is the mother of the family where there is a Miss X, too.
-        daughter = "miss" in spoken or "lady" in titles or len(relatives) > 1
-        relatives = [each for each in relatives if each.titles & titles or (not daughter and each.gender == "f")]
+        daughter = "miss" in spoken_names or "lady" in titles or len(relatives) > 1
+        relatives = [
+            bearer for bearer in relatives if bearer.titles & titles or (not daughter and bearer.gender == "f")
+        ]
     elif "miss" in titles and len(relatives) > 1:
         # Miss X is the eldest; her sister is Miss Anne, or Miss Anne X.
-        eldest = [each for each in relatives if not _is_called(each, titles)]
+        eldest = [bearer for bearer in relatives if not _is_called(bearer, titles)]
         if len(eldest) == 1 and _are_side_by_side(variants, eldest[0], paragraphs):
             relatives.remove(eldest[0])
         else:
@@ -544,20 +563,20 @@ def _host(
         # Mr. X of a large family, or beside Mrs. X, is the father; his brother is Mr. John X.
         is_large = len(family) >= LARGE_FAMILY
         relatives = [
-            each
-            for each in relatives
-            if titles & each.titles or not (is_large or ("mrs" in spoken and each.count_in_full < 2))
-            if not (each.has_wife and _is_called(each, titles))
-            if titles & each.titles or not (titles & _RANKS_OF_OFFICE and "mr" in spoken)
+            bearer
+            for bearer in relatives
+            if titles & bearer.titles or not (is_large or ("mrs" in spoken_names and bearer.count_in_full < 2))
+            if not (bearer.has_wife and _is_called(bearer, titles))
+            if titles & bearer.titles or not (titles & _RANKS_OF_OFFICE and "mr" in spoken_names)
         ]
-    if titles & _RANKS_OF_OFFICE and not spoken and len(family) == 1:
+    if titles & _RANKS_OF_OFFICE and not spoken_names and len(family) == 1:
         # The only one of her name is the captain, whatever else the text tells of her.
         relatives = list(family)
     by_given = [
-        each
-        for each in given
-        if _fits(titles, each)
-        if (is_given and not (titles & {"mr"} and "mrs" in spoken)) or titles & (each.titles | _GIVEN_TITLES)
+        bearer
+        for bearer in bearers
+        if _fits(titles, bearer)
+        if (is_given and not (titles & {"mr"} and "mrs" in spoken_names)) or titles & (bearer.titles | _GIVEN_TITLES)
         if not titles & _RANKS_OF_OFFICE - _GIVEN_TITLES
     ]
     return _clear_bearer(relatives) or _clear_bearer(by_given)
@@ -565,14 +584,18 @@ def _host(
 
 def _is_called(bearer: _Bearer, titles: frozenset[str]) -> bool:
     """Tell whether somebody is called by a title and the given name."""
-    called = [name_key(each.name).split() for each in bearer.names if titles & _titles(each.name)]
-    return any(bearer.first in words for words in called)
+    called_items = [
+        name_key(name_match.name).split() for name_match in bearer.names if titles & _titles(name_match.name)
+    ]
+    return any(bearer.first in words for words in called_items)
 
 
 def _are_side_by_side(variants: Sequence[FoundName], bearer: _Bearer, paragraphs: int) -> bool:
     """Tell whether names share paragraphs with a given name far more often than chance would have it."""
-    mine = set().union(*(each.paragraphs for each in variants))
-    theirs = set().union(*(each.paragraphs for each in bearer.names if name_key(each.name) == bearer.first))
+    mine = set().union(*(name_match.paragraphs for name_match in variants))
+    theirs = set().union(
+        *(name_match.paragraphs for name_match in bearer.names if name_key(name_match.name) == bearer.first)
+    )
     return len(mine & theirs) > max(1.0, OFTEN_SIDE_BY_SIDE * len(mine) * len(theirs) / paragraphs)
 
 
@@ -594,52 +617,55 @@ def _fits(titles: frozenset[str], bearer: _Bearer) -> bool:
 
 
 def _host_of_bare(
-    word: str, bare: Sequence[FoundName], given: Sequence[_Bearer], others: Sequence[_Bearer]
+    word: str, bare: Sequence[FoundName], bearers: Sequence[_Bearer], others: Sequence[_Bearer]
 ) -> _Bearer | None:
-    gender = _gender_of_given(word) if given else _gender_of_pronouns(bare)
+    gender = _gender_of_given(word) if bearers else _gender_of_pronouns(bare)
     # A bare surname is a man's in most books; a woman's where the text goes on with her.
-    he, she = sum(each.he for each in bare), sum(each.she for each in bare)
-    men = [each for each in others if each.gender != "f"]
+    he, she = sum(name_match.he for name_match in bare), sum(name_match.she for name_match in bare)
+    men = [bearer for bearer in others if bearer.gender != "f"]
     by_family = None
     if he > she and gender != "f":
-        in_full = _clear_bearer([each for each in men if each.first and each.last])
-        is_most = in_full is not None and all(in_full.count >= each.count for each in men)
+        in_full = _clear_bearer([bearer for bearer in men if bearer.first and bearer.last])
+        is_most = in_full is not None and all(in_full.count >= bearer.count for bearer in men)
         by_family = in_full if is_most else _clear_bearer(men)
     by_family = by_family or _clear_bearer(others)
-    by_given = _clear_bearer(given)
-    if by_family and by_family.count >= CLEARLY_MORE * sum(each.count for each in given):
+    by_given = _clear_bearer(bearers)
+    if by_family and by_family.count >= CLEARLY_MORE * sum(bearer.count for bearer in bearers):
         return by_family
     return by_given
 
 
 def _clear_bearer(people: Sequence[_Bearer]) -> _Bearer | None:
-    return clearly_most({each: each.count for each in people})
+    return clearly_most({bearer: bearer.count for bearer in people})
 
 
 def _join_nicknames(people: list[_Bearer]) -> None:
     """Join nicknames with full names: Lizzy, Elizabeth Bennet."""
     by_first: dict[str, list[_Bearer]] = defaultdict(list)
-    for each in people:
-        if each.first:
-            by_first[each.first].append(each)
-    for each in people:
-        if not each.first or each.count < LEAST_COUNT:
+    for bearer in people:
+        if bearer.first:
+            by_first[bearer.first].append(bearer)
+    for bearer in people:
+        if not bearer.first or bearer.count < LEAST_COUNT:
             continue
         hosts = [
             host
-            for name in _FORMAL_NAMES.get(each.first, ())
+            for name in _FORMAL_NAMES.get(bearer.first, ())
             for host in by_first.get(name, ())
-            if host is not each and host.names and not host.titles & _RANKS_BY_BIRTH and each.last in ("", host.last)
+            if host is not bearer
+            and host.names
+            and not host.titles & _RANKS_BY_BIRTH
+            and bearer.last in ("", host.last)
         ]
         host = _clear_bearer(hosts)
         if host is not None:
-            host.add(each.names)
-            each.names = []
+            host.add(bearer.names)
+            bearer.names = []
 
 
 def english_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
     """Return the groups without a full name that may share a bearer."""
-    cores = {at: {_core(each.name) for each in group} for at, group in groups.items()}
+    cores = {at: {_core(name_match.name) for name_match in group} for at, group in groups.items()}
     people = {at: _Bearer([]) for at in groups}
     whole: dict[str, set[int]] = defaultdict(set)
     for at, group in groups.items():
@@ -651,23 +677,23 @@ def english_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
             if likely_kind(group) not in _THINGS:
                 whole[core[0]].add(at)
                 whole[core[-1]].add(at)
-    found: dict[int, int] = {}
+    found_counts: dict[int, int] = {}
     for at, mine in people.items():
         if any(len(core) > 1 for core in cores[at]) or likely_kind(groups[at]) in _THINGS:
             continue
         words = {core[0] for core in cores[at]}
-        asked = {
+        asked_numbers = {
             host for word in words for name in (word, *_FORMAL_NAMES.get(word, ())) for host in whole.get(name, ())
         }
         titled = frozenset(mine.titles)
         fitting = [
             host
-            for host in asked - {at}
+            for host in asked_numbers - {at}
             if people[host].count >= mine.count or any(len(core) > 1 for core in cores[host])
             if not mine.gender or not people[host].gender or mine.gender == people[host].gender
             if not (titled & _WIFE and "miss" in people[host].titles)
             and not ("miss" in titled and people[host].titles & _WIFE)
         ]
         if fitting:
-            found[at] = max(fitting, key=lambda host: people[host].count)
-    return found
+            found_counts[at] = max(fitting, key=lambda host: people[host].count)
+    return found_counts

@@ -41,7 +41,11 @@ def salient_sentences(text: str, mentions: Sequence[Mention], *, limit: int) -> 
 def short_form(text: str, mentions: Sequence[Mention], *, limit_characters: int = SHORT_FORM_CHARACTERS) -> str | None:
     """Return the best whole sentence of a text that fits the limit, or None when none does."""
     fitting = [span for span in split_sentences(text) if span.end - span.start <= limit_characters]
-    best = max((_scored(text, span, mentions) for span in fitting), key=lambda each: each.score, default=None)
+    best = max(
+        (_scored(text, span, mentions) for span in fitting),
+        key=lambda salient_sentence: salient_sentence.score,
+        default=None,
+    )
     return " ".join(text[best.start : best.end].split()) if best is not None and best.score > 0 else None
 
 
@@ -57,13 +61,24 @@ def bullets(text: str, *, max_bullets: int = MAX_BULLETS) -> list[str]:
     spans = [span for span in split_sentences(text) if text[span.start : span.end].strip()]
     count = min(max_bullets, len(spans), max(MIN_BULLETS, len(spans) // SENTENCES_PER_BULLET))
     scored = [_scored(text, span, ()) for span in spans]
-    chosen = []
+    chosen_salient_sentences = []
     for number in range(count):
         stretch = scored[len(scored) * number // count : len(scored) * (number + 1) // count]
         # Where nothing weighs, what is longest tells most.
-        chosen.append(max(stretch, key=lambda each: (each.score, min(BULLET_CHARACTERS, each.end - each.start))))
-    told = [" ".join(text[each.start : each.end].split()) for each in chosen]
-    clipped = (each if len(each) <= BULLET_CHARACTERS else f"{each[: BULLET_CHARACTERS - 1]}…" for each in told)
+        chosen_salient_sentences.append(
+            max(
+                stretch,
+                key=lambda salient_sentence: (
+                    salient_sentence.score,
+                    min(BULLET_CHARACTERS, salient_sentence.end - salient_sentence.start),
+                ),
+            )
+        )
+    lines = [
+        " ".join(text[salient_sentence.start : salient_sentence.end].split())
+        for salient_sentence in chosen_salient_sentences
+    ]
+    clipped = (item if len(item) <= BULLET_CHARACTERS else f"{item[: BULLET_CHARACTERS - 1]}…" for item in lines)
     return list(dict.fromkeys(clipped))
 
 
@@ -79,19 +94,21 @@ def gist(text: str) -> str:
     if not spans:
         return ""
     last = (spans[-1].start, spans[-1].end)
-    weightiest = [(each.start, each.end) for each in salient_sentences(text, (), limit=1)]
+    weightiest = [
+        (salient_sentence.start, salient_sentence.end) for salient_sentence in salient_sentences(text, (), limit=1)
+    ]
     half = GIST_CHARACTERS // 2
-    told = [" ".join(text[start:end].split()) for start, end in sorted({*weightiest, last})]
-    clipped = [each if len(each) <= half else f"{each[: half - 1]}…" for each in told]
+    lines = [" ".join(text[start:end].split()) for start, end in sorted({*weightiest, last})]
+    clipped = [item if len(item) <= half else f"{item[: half - 1]}…" for item in lines]
     return " … ".join(clipped)[:GIST_CHARACTERS]
 
 
 def _scored(text: str, span: Span, mentions: Sequence[Mention]) -> SalientSentence:
     if span.end - span.start < _SHORTEST_SENTENCE:
         return SalientSentence(span.start, span.end, 0.0)
-    named = {each.entity_id for each in mentions if span.start <= each.start and each.end <= span.end}
+    named_ids = {mention.entity_id for mention in mentions if span.start <= mention.start and mention.end <= span.end}
     sentence = text[span.start : span.end]
-    score = ENTITY_WEIGHT * min(COUNTED_ENTITIES, len(named))
+    score = ENTITY_WEIGHT * min(COUNTED_ENTITIES, len(named_ids))
     has_latin, has_chinese = _LATIN.search(sentence) is not None, _CHINESE.search(sentence) is not None
     score += sum(
         weight

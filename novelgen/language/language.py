@@ -31,8 +31,8 @@ def wording(name: str) -> str:
 
 def phrases(name: str) -> list[str]:
     """Return a list of regular expressions."""
-    listed: list[str] = _lists()[name]
-    return listed
+    listing: list[str] = _lists()[name]
+    return listing
 
 
 def patterns(name: str) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def patterns(name: str) -> dict[str, Any]:
 
 def synonyms(name: str) -> dict[str, str]:
     """Return the canonical word of each synonym, from lines `dead_or_absent = "dead, absent"`."""
-    return {word: meant for meant, words in _lists()[name].items() for word in words.split(", ")}
+    return {word: meant_value for meant_value, words in _lists()[name].items() for word in words.split(", ")}
 
 
 def word_pattern(name: str) -> re.Pattern[str]:
@@ -117,10 +117,10 @@ def folded(text: str) -> str:
 
 def stated_language(code: str) -> StoryLanguage | None:
     """Return the language of a code such as `zh-CN`, `cn` or `en`, or None."""
-    said = code.casefold()
-    if said.startswith(("zh", "cn", "中")):
+    statement = code.casefold()
+    if statement.startswith(("zh", "cn", "中")):
         return "zh"
-    return "en" if said.startswith("en") else None
+    return "en" if statement.startswith("en") else None
 
 
 _LONG_WORD = re.compile(rf"[^\W\d_{CJK_RANGES}]{{4,}}")

@@ -58,8 +58,8 @@ class LatinName:
 
     def matches(self, text: str, words: Sequence[Word]) -> bool:
         """Tell whether these words of a text are the name, and no part of a longer compound."""
-        written = tuple(word.text.casefold() if self.in_any_case else word.text for word in words)
-        if written not in self.forms:
+        written_words = tuple(word.text.casefold() if self.in_any_case else word.text for word in words)
+        if written_words not in self.forms:
             return False
         return _gaps(text, words) == self.gaps and not _is_in_compound(text, words[0].start, words[-1].end)
 
@@ -70,7 +70,7 @@ def words_of(text: str) -> list[Word]:
 
 
 def _gaps(text: str, words: Sequence[Word]) -> tuple[str, ...]:
-    between = (text[left.end : right.start] for left, right in pairwise(words))
+    between = (text[word.end : right.start] for word, right in pairwise(words))
     return tuple(_GAP_NOISE.sub(" ", gap).strip() for gap in between)
 
 
@@ -118,24 +118,29 @@ class NameFinder:
 
     def find(self, text: str) -> list[NameMatch]:
         """Find the names in a text, caching the last one."""
-        last, found = self._last
+        last, name_matches = self._last
         if last != text:
             spelled = same_characters(without_invisible(text))
             matches = self._find_chinese(spelled) + self._find_latin(spelled)
-            taken: set[int] = set()
-            kept = []
-            for match in sorted(matches, key=lambda each: (each.start - each.end, each.start, each.name)):
+            taken_numbers: set[int] = set()
+            kept_name_matches = []
+            for match in sorted(
+                matches, key=lambda name_match: (name_match.start - name_match.end, name_match.start, name_match.name)
+            ):
                 span = range(match.start, match.end)
-                if taken.isdisjoint(span):
-                    taken.update(span)
-                    kept.append(match)
-            found = sorted(kept, key=lambda each: each.start)
+                if taken_numbers.isdisjoint(span):
+                    taken_numbers.update(span)
+                    kept_name_matches.append(match)
+            name_matches = sorted(kept_name_matches, key=lambda other_name_match: other_name_match.start)
             if len(spelled) != len(text):
                 # A text that was stored before invisible characters were taken out of what comes in.
                 places = visible_places(text)[1]
-                found = [NameMatch(each.name, places[each.start], places[each.end - 1] + 1) for each in found]
-            self._last = (text, found)
-        return list(found)
+                name_matches = [
+                    NameMatch(name_match.name, places[name_match.start], places[name_match.end - 1] + 1)
+                    for name_match in name_matches
+                ]
+            self._last = (text, name_matches)
+        return list(name_matches)
 
     def _add(self, name: str) -> None:
         spelled = " ".join(same_characters(without_invisible(name)).split())
@@ -165,20 +170,20 @@ class NameFinder:
     def _find_latin(self, text: str) -> list[NameMatch]:
         if self._latin_start is None:
             return []
-        found = []
+        name_matches = []
         # Few words of a text begin a name, so only what follows those is taken apart.
         for hit in self._latin_start.finditer(text):
             beginning = self._latin.get(hit.group().casefold())
             if beginning is None:
                 continue
             following = islice(_WORD.finditer(text, hit.start()), self._most_words)
-            words = [Word(each.group(), each.start(), each.end()) for each in following]
+            words = [Word(match.group(), match.start(), match.end()) for match in following]
             seconds = ["", *(word.text.casefold() for word in words[1:2])]
-            for latin in (each for second in seconds for each in beginning.get(second, ())):
+            for latin in (latin_name for second in seconds for latin_name in beginning.get(second, ())):
                 part = words[: latin.length]
                 if latin.matches(text, part):
-                    found.append(NameMatch(latin.name, part[0].start, part[-1].end))
-        return found
+                    name_matches.append(NameMatch(latin.name, part[0].start, part[-1].end))
+        return name_matches
 
 
 @lru_cache(maxsize=4)
@@ -253,12 +258,12 @@ class NameSwap:
 
     def others_in(self, text: str, names: Iterable[str]) -> list[str]:
         """Return each place of some of the other names, by the name."""
-        wanted = set(names)
-        return [match.name for match in self._finder.find(text) if match.name in wanted]
+        wanted_names = set(names)
+        return [match.name for match in self._finder.find(text) if match.name in wanted_names]
 
     def _new(self, text: str, match: NameMatch) -> str:
-        found, new = text[match.start : match.end], self._names[match.name]
-        return new.upper() if found.isupper() and not match.name.isupper() else new
+        result, new = text[match.start : match.end], self._names[match.name]
+        return new.upper() if result.isupper() and not match.name.isupper() else new
 
 
 def longer_names(texts: Iterable[str], name: str) -> list[str]:
@@ -328,19 +333,19 @@ class QuoteFinder:
         shortest, shortest_chinese = self._min_characters
         if len("".join(bare.split())) < (shortest_chinese if count_cjk(bare) else shortest):
             return None
-        found = self._find_from(bare, start)
-        return found if found is not None or start == 0 else self._find_from(bare, 0)
+        span = self._find_from(bare, start)
+        return span if span is not None or start == 0 else self._find_from(bare, 0)
 
     @cached_property
-    def _folded(self) -> _FoldedText:
-        return _folded(self._text)
+    def _fold(self) -> _FoldedText:
+        return _fold(self._text)
 
     def _find_from(self, quote: str, start: int) -> Span | None:
         exact = self._text.find(quote, start)
         if exact >= 0:
             return Span(exact, exact + len(quote))
-        pieces = [folded for piece in _ELLIPSIS.split(quote) if (folded := _folded(piece).characters)]
-        places = self._folded.places
+        pieces = [folded_text for piece in _ELLIPSIS.split(quote) if (folded_text := _fold(piece).characters)]
+        places = self._fold.places
         after = (index for index, place in enumerate(places) if place >= start)
         spans = self._find_pieces(pieces, next(after, len(places)) if start else 0)
         return Span(spans[0].start, spans[-1].end) if spans else None
@@ -349,10 +354,10 @@ class QuoteFinder:
         """Find the pieces in order, empty if one is missing or far away."""
         spans: list[Span] = []
         for piece in pieces:
-            at = self._folded.characters.find(piece, index)
+            at = self._fold.characters.find(piece, index)
             if at < 0:
                 return []
-            span = Span(self._folded.places[at], self._folded.places[at + len(piece) - 1] + 1)
+            span = Span(self._fold.places[at], self._fold.places[at + len(piece) - 1] + 1)
             if spans and span.start - spans[-1].end > LONGEST_OMISSION_CHARACTERS:
                 return []
             spans.append(span)
@@ -360,13 +365,13 @@ class QuoteFinder:
         return spans
 
 
-def _folded(text: str) -> _FoldedText:
+def _fold(text: str) -> _FoldedText:
     characters: list[str] = []
     places: list[int] = []
     for place, character in enumerate(text):
         same = unicodedata.normalize("NFKC", without_invisible(character).translate(_SAME_MARKS)).casefold()
-        for each in same.translate(_SAME_MARKS):
-            if not each.isspace():
-                characters.append(each)
+        for other_text in same.translate(_SAME_MARKS):
+            if not other_text.isspace():
+                characters.append(other_text)
                 places.append(place)
     return _FoldedText("".join(characters), places)

@@ -75,9 +75,9 @@ def scrub_tree(value: Any) -> Any:
     if isinstance(value, str):
         return scrub_text(value)
     if isinstance(value, Mapping):
-        return {scrub_tree(key): scrub_tree(each) for key, each in value.items()}
+        return {scrub_tree(key): scrub_tree(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [scrub_tree(each) for each in value]
+        return [scrub_tree(item) for item in value]
     return value
 
 
@@ -106,8 +106,8 @@ def texts_within(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping | list | tuple):
-        for each in value.values() if isinstance(value, Mapping) else value:
-            yield from texts_within(each)
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from texts_within(item)
 
 
 def require_size(text: str, what: str, *, limit_characters: int = SCENE_CHARACTER_LIMIT) -> None:
@@ -195,7 +195,7 @@ def _simple(number: int) -> str | int:
 
 
 _SIMPLE = _Translation(_simple)
-_FOLDED = _Translation(lambda number: _SIMPLE[_SAME_LENGTH_FORMS.get(number, number)])
+_FOLDING = _Translation(lambda number: _SIMPLE[_SAME_LENGTH_FORMS.get(number, number)])
 
 
 def simplified(text: str) -> str:
@@ -208,7 +208,7 @@ def simplified(text: str) -> str:
 @lru_cache(maxsize=2)
 def same_characters(text: str) -> str:
     """Return the text in simplified, folded characters of equal length, cached."""
-    return text if text.isascii() else text.translate(_FOLDED)
+    return text if text.isascii() else text.translate(_FOLDING)
 
 
 @lru_cache(maxsize=16384)

@@ -137,7 +137,7 @@ _BETWEEN = re.compile(rf"\bbetween\s+({_HOUR})\s+and\s+({_HOUR})\b(?!\s+(?:days|
 _DIGITS = re.compile(
     r"\b([01]?\d|2[0-4])[:：]([0-5]\d)(?:\s*([ap])\.?m\b)?|\b(1[0-2]|[1-9])\s*([ap])\.?m\b", re.IGNORECASE
 )
-_SPOKEN = re.compile(
+_SPOKEN_PATTERN = re.compile(
     rf"\b(?:(half|a?\s*quarter)[\s-]+(past|to)[\s-]+({_HOUR})\b|({_HOUR})\s+o['’]clock"
     rf"|(?:about|at|after|before|past|nearly|near|almost|till|until|towards?|to|by)\s+({_HOUR})\b(?!\s+(?!(?:that|this|in|at|or|the|and)\b)[a-z]|[-\d,:]))",
     re.IGNORECASE,
@@ -168,7 +168,7 @@ def read_hours(text: str) -> Hours | None:
     if part is None:
         return Hours(None, (max(0, choices[0] - slack), choices[1] + (high - low) + slack), is_clock=True)
     first, last = PARTS[part]
-    fitting = [each for each in choices if first - 60 <= each <= last + 60] or choices[:2]
+    fitting = [choice for choice in choices if first - 60 <= choice <= last + 60] or choices[:2]
     # One in the morning is the morning's, and one at night comes after midnight.
     if part == "morning":
         fitting = choices[:1]
@@ -178,13 +178,13 @@ def read_hours(text: str) -> Hours | None:
 def _part(text: str) -> PartOfDay | None:
     if re.search(r"\b(?:last|the night before|previous) night\b", text, re.IGNORECASE):
         return None
-    found = [(match.start(), part) for part, words in _PATTERNS.items() if (match := words.search(text))]
-    return min(found)[1] if found else None
+    matches = [(match.start(), part) for part, words in _PATTERNS.items() if (match := words.search(text))]
+    return min(matches)[1] if matches else None
 
 
 def _closer(text: str) -> tuple[int, int] | None:
-    found = [(match.start(), minutes) for words, minutes in _CLOSER if (match := words.search(text))]
-    return min(found)[1] if found else None
+    matches = [(match.start(), minutes) for words, minutes in _CLOSER if (match := words.search(text))]
+    return min(matches)[1] if matches else None
 
 
 def _told_clock(text: str) -> tuple[int, int, bool] | None:
@@ -194,7 +194,7 @@ def _told_clock(text: str) -> tuple[int, int, bool] | None:
         return (first, last if last >= first else last + 720, True)
     if match := _DIGITS.search(text):
         return _digital(match)
-    if match := _SPOKEN.search(text):
+    if match := _SPOKEN_PATTERN.search(text):
         hour = english_number(match[3] or match[4] or match[5]) * 60
         if match[1]:
             minutes = 30 if match[1].casefold() == "half" else 15
@@ -308,82 +308,84 @@ def find_quantities(text: str, language: StoryLanguage) -> list[Quantity]:
     dates (第三日, 三月).
     """
     text = simplified(text)
-    found = list(_chinese(text) if language == "zh" else _english(text))
-    return [each for each in found if not _DENIED.search(text[max(0, each.start - 20) : each.start])]
+    quantities = list(_chinese(text) if language == "zh" else _english(text))
+    return [
+        quantity for quantity in quantities if not _DENIED.search(text[max(0, quantity.start - 20) : quantity.start])
+    ]
 
 
 def _english(text: str) -> Iterator[Quantity]:
     end = 0
-    matches = [(found.start(), found, True) for found in _ENGLISH.finditer(text)]
-    matches += [(found.start(), found, False) for found in _CLOCK.finditer(text)]
-    for start, found, is_measure in sorted(matches, key=lambda each: (each[0], not each[2])):
+    matches = [(match.start(), match, True) for match in _ENGLISH.finditer(text)]
+    matches += [(match.start(), match, False) for match in _CLOCK.finditer(text)]
+    for start, match, is_measure in sorted(matches, key=lambda item: (item[0], not item[2])):
         if start < end:
             continue
-        quantity = _measured(found) if is_measure else _clock(found)
+        quantity = _measured(match) if is_measure else _clock(match)
         if quantity is not None:
             end = quantity.end
             yield quantity
 
 
-def _measured(found: re.Match[str]) -> Quantity | None:
-    low = english_amount(found["low"])
-    high = english_amount(found["high"]) if found["high"] else low
-    word = found["unit"].casefold()
+def _measured(match: re.Match[str]) -> Quantity | None:
+    low = english_amount(match["low"])
+    high = english_amount(match["high"]) if match["high"] else low
+    word = match["unit"].casefold()
     unit = _IRREGULAR.get(word) or (word if word in _ENGLISH_UNITS else word.removesuffix("s"))
     if low is None or high is None or (low == high == 1) or unit in ("second", "night"):
         return None
     dimension, factor = _ENGLISH_UNITS[unit]
-    if found["age"] and unit == "year":
+    if match["age"] and unit == "year":
         dimension, factor = "age", 1
     # "Two hundred and five" reads low to high by itself; "five or two" is no range.
     low, high = min(low, high), max(low, high)
     currency = _CURRENCY.get(unit, unit)
-    return Quantity(found.start(), found.end(), dimension, low * factor, high * factor, currency)
+    return Quantity(match.start(), match.end(), dimension, low * factor, high * factor, currency)
 
 
-def _clock(found: re.Match[str]) -> Quantity | None:
-    hour = english_amount(found["hour"])
-    day = (found["day"] or found["half"] or "").casefold()
-    if hour is None or not 1 <= hour <= 12 or not (found["clock"] or day):
+def _clock(match: re.Match[str]) -> Quantity | None:
+    hour = english_amount(match["hour"])
+    day = (match["day"] or match["half"] or "").casefold()
+    if hour is None or not 1 <= hour <= 12 or not (match["clock"] or day):
         return None
-    if not found["clock"] and not re.search(r"\b(?:in the|at)\s+\w+$", found.group()) and not found["half"]:
+    if not match["clock"] and not re.search(r"\b(?:in the|at)\s+\w+$", match.group()) and not match["half"]:
         return None
-    minutes = 30 if (found["part"] or "").casefold() == "half" else 15 if found["part"] else 0
-    time = hour % 12 + (-minutes if (found["way"] or "").casefold() == "to" else minutes) / 60
+    minutes = 30 if (match["part"] or "").casefold() == "half" else 15 if match["part"] else 0
+    time = hour % 12 + (-minutes if (match["way"] or "").casefold() == "to" else minutes) / 60
     is_late = day[:1] == "p" or day in ("afternoon", "evening") or (day == "night" and 5 <= hour <= 11)
     low = time + (12 if is_late else 0)
     high = low if day else low + 12
-    return Quantity(found.start(), found.end(), "clock", low, high, "hour")
+    return Quantity(match.start(), match.end(), "clock", low, high, "hour")
 
 
 def _chinese(text: str) -> Iterator[Quantity]:
-    for found in _CHINESE.finditer(text):
-        unit = found["unit"]
+    for match in _CHINESE.finditer(text):
+        unit = match["unit"]
         excluded = _NOT_A_UNIT.get(unit)
-        if excluded is not None and excluded.match(text, found.start("unit")):
+        if excluded is not None and excluded.match(text, match.start("unit")):
             continue
-        values = None if _is_figurative(text, found) else chinese_numbers(found["number"])
+        values = None if _is_figurative(text, match) else chinese_numbers(match["number"])
         if values is None:
             continue
         low, high = values
-        if found["half"]:
+        if match["half"]:
             low, high = low + 0.5, high + 0.5
         if low == high == 1 or low == 0:
             continue
-        if found["more"] or found["over"]:
-            high = low + _last_scale(found["number"])
+        if match["more"] or match["over"]:
+            high = low + _last_scale(match["number"])
         dimension, factor = _CHINESE_UNITS[unit]
         currency = _CHINESE_CURRENCY.get(unit, unit)
-        yield Quantity(found.start(), found.end(), dimension, low * factor, high * factor, currency)
+        yield Quantity(match.start(), match.end(), dimension, low * factor, high * factor, currency)
 
 
-def _is_figurative(text: str, found: re.Match[str]) -> bool:
+def _is_figurative(text: str, match: re.Match[str]) -> bool:
     """A height of 千丈, 万年 of age, 半日 and 这两日 measure nothing."""
-    number, unit = found["number"], found["unit"]
+    number, unit = match["number"], match["unit"]
     if number in ("百", "千", "万", "千万", "百万", "亿"):
         return True
     if number in ("半", "两", "二", "三五", "两三") and unit in ("日", "天", "夜"):
-        return number == "半" or text[found.start() - 1 : found.start()] in ("这", "那")
+        return number == "半" or text[match.start() - 1 : match.start()] in ("这", "那")
     return False
 
 

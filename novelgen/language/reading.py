@@ -201,10 +201,10 @@ def read_story_time(text: str) -> ToldTime:
     if rest and _FRAME.search(rest) and not _FRAME.search(head):
         head, rest = f"told {head}", re.sub(_FRAME, "", rest)
     if _FRAME.search(head):
-        told = _read_span(re.sub(_FRAME, "", head))
-        if told.shift is not None:
+        story_time = _read_span(re.sub(_FRAME, "", head))
+        if story_time.shift is not None:
             past = _read_past(rest) if rest else None
-            return told.model_copy(update={"text": text, "tells_of_past": True, "past": past})
+            return story_time.model_copy(update={"text": text, "tells_of_past": True, "past": past})
     if tells_of_past(plain):
         return ToldTime(text=text, tells_of_past=True, past=_read_past(plain))
     return _read_span(plain).model_copy(update={"text": text})
@@ -216,11 +216,11 @@ def _cut(text: str, at: re.Pattern[str]) -> tuple[str, str, str]:
 
 
 def _read_past(text: str) -> ToldTime | None:
-    read = _read_one(text, is_past=True)
-    years = sorted(int(each["year"]) for each in _YEARS.finditer(text))
-    if len(years) > 1 and read.to_year is None and not read.era:
-        read = read.model_copy(update={"year": years[0], "to_year": years[-1]})
-    return read if read.says_something else None
+    story_time = _read_one(text, is_past=True)
+    years = sorted(int(match["year"]) for match in _YEARS.finditer(text))
+    if len(years) > 1 and story_time.to_year is None and not story_time.era:
+        story_time = story_time.model_copy(update={"year": years[0], "to_year": years[-1]})
+    return story_time if story_time.says_something else None
 
 
 def _read_span(text: str) -> ToldTime:
@@ -242,16 +242,16 @@ def _read_span(text: str) -> ToldTime:
 
 def _read_one(text: str, *, is_past: bool = False) -> ToldTime:
     hours = read_hours(text)
-    read: dict[str, Any] = {"text": text}
+    parsed_fields: dict[str, Any] = {"text": text}
     if hours is not None:
-        read |= {"part": hours.part, "minutes": hours.minutes, "is_clock": hours.is_clock}
-    read |= _date(text)
-    read["season"] = next(
+        parsed_fields |= {"part": hours.part, "minutes": hours.minutes, "is_clock": hours.is_clock}
+    parsed_fields |= _date(text)
+    parsed_fields["season"] = next(
         (season for season, words in _SEASON_WORDS.items() if re.search(words, text, re.IGNORECASE)), None
     )
-    read["weekday"] = _weekday(text)
-    read["shift"] = _back(text) if is_past else _shift(text)
-    return ToldTime(**read, **({} if is_past else _countdown(text)))
+    parsed_fields["weekday"] = _weekday(text)
+    parsed_fields["shift"] = _back(text) if is_past else _shift(text)
+    return ToldTime(**parsed_fields, **({} if is_past else _countdown(text)))
 
 
 def _countdown(text: str) -> dict[str, Any]:
@@ -281,14 +281,14 @@ def _date(text: str) -> dict[str, Any]:
     return month | _year(text)
 
 
-def _english_date(found: dict[str, str | None], text: str) -> dict[str, Any]:
-    read: dict[str, Any] = {
-        "month": int(found.get("number") or 0) or MONTHS.index((found.get("name") or "").casefold()) + 1
+def _english_date(found_by_key: dict[str, str | None], text: str) -> dict[str, Any]:
+    parsed_fields: dict[str, Any] = {
+        "month": int(found_by_key.get("number") or 0) or MONTHS.index((found_by_key.get("name") or "").casefold()) + 1
     }
-    if day := found.get("day"):
+    if day := found_by_key.get("day"):
         digits = re.sub(r"\D", "", day)
-        read["day"] = int(digits) if digits else _ORDINAL_WORDS.index(day.casefold()) + 1
-    return read | ({"year": int(year)} if (year := found.get("year")) else _year(text))
+        parsed_fields["day"] = int(digits) if digits else _ORDINAL_WORDS.index(day.casefold()) + 1
+    return parsed_fields | ({"year": int(year)} if (year := found_by_key.get("year")) else _year(text))
 
 
 def _year(text: str) -> dict[str, Any]:
@@ -301,29 +301,31 @@ def _year(text: str) -> dict[str, Any]:
 
 
 def _chinese_date(text: str) -> dict[str, Any]:
-    read: dict[str, Any] = {}
+    parsed_fields: dict[str, Any] = {}
     if match := _CHINESE_YEAR.search(text):
         digits = match["year"]
-        read["year"] = int(digits) if digits.isdecimal() else chinese_number(digits)
+        parsed_fields["year"] = int(digits) if digits.isdecimal() else chinese_number(digits)
     elif match := _REIGN.search(text):
-        read |= {"era": match["era"], "year": 1 if match["year"] == "元" else chinese_number(match["year"])}
+        parsed_fields |= {"era": match["era"], "year": 1 if match["year"] == "元" else chinese_number(match["year"])}
     elif match := _STEM_YEAR.search(text):
-        read["era"] = match[0][:2]
-    elif found := _year(text):
-        read |= found
-    is_lunar = bool(read.get("era") or _LUNAR.search(text))
-    match = next((each for each in _CHINESE_MONTH.finditer(text) if not text[: each.start()].endswith("个")), None)
+        parsed_fields["era"] = match[0][:2]
+    elif results := _year(text):
+        parsed_fields |= results
+    is_lunar = bool(parsed_fields.get("era") or _LUNAR.search(text))
+    match = next((match for match in _CHINESE_MONTH.finditer(text) if not text[: match.start()].endswith("个")), None)
     if match:
         month = {"正": 1, "腊": 12, "冬": 11}.get(match["month"]) or chinese_number(match["month"])
         if 1 <= month <= 12:
-            read["month"] = month
+            parsed_fields["month"] = month
             if match["day"] and 1 <= chinese_number(match["day"]) <= 31:
-                read["day"] = chinese_number(match["day"])
+                parsed_fields["day"] = chinese_number(match["day"])
             elif match["moon"] and not text[match.end() :].startswith(("后", "前")):
-                read["day"] = {"望": 15, "朔": 1, "晦": 30}[match["moon"]]
+                parsed_fields["day"] = {"望": 15, "朔": 1, "晦": 30}[match["moon"]]
     elif match := _FIRST_TEN.search(text):
-        read["day"] = chinese_number(match[1])
-    return read | ({"is_lunar": True} if is_lunar and ("month" in read or "day" in read) else {})
+        parsed_fields["day"] = chinese_number(match[1])
+    return parsed_fields | (
+        {"is_lunar": True} if is_lunar and ("month" in parsed_fields or "day" in parsed_fields) else {}
+    )
 
 
 def _weekday(text: str) -> int | None:
@@ -381,7 +383,7 @@ def _english_span(match: re.Match[str]) -> DaySpan | None:
     if number.casefold() in _VAGUE_ENGLISH:
         low, high = _VAGUE_ENGLISH[number.casefold()]
         return _days(low * least, None if high is None else high * most)
-    counts = [english_number(each) for each in re.split(" or | to ", number.casefold())]
+    counts = [english_number(text) for text in re.split(" or | to ", number.casefold())]
     if match["or_two"] or match["or_two2"]:
         counts.append(2)
     return _from_to(min(counts), max(counts), least, most)
@@ -404,7 +406,7 @@ def _chinese_span(match: re.Match[str]) -> DaySpan:
     return _days(span.min_days, None if span.max_days is None else 2 * span.max_days) if is_more else span
 
 
-def _counted(number: int, least: int, most: int) -> DaySpan:
+def _count_span(number: int, least: int, most: int) -> DaySpan:
     """A number of units, inexact for round weeks and longer."""
     number = min(number, MAX_COUNT)
     slack = 0 if most <= 1 else most * max(1, number // 10) // 4 if most > 14 else number
@@ -412,7 +414,7 @@ def _counted(number: int, least: int, most: int) -> DaySpan:
 
 
 def _from_to(fewest: int, greatest: int, least: int, most: int) -> DaySpan:
-    return _days(_counted(fewest, least, most).min_days, _counted(greatest, least, most).max_days)
+    return _days(_count_span(fewest, least, most).min_days, _count_span(greatest, least, most).max_days)
 
 
 def _ordinal(match: re.Match[str]) -> int:

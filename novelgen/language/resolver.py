@@ -38,38 +38,38 @@ class NameIndex:
 
     @cached_property
     def _display(self) -> dict[str, dict[str, None]]:
-        return _by_key((each.entity_id, [normalise.name_key(each.name)]) for each in self._entities)
+        return _by_key((entity.entity_id, [normalise.name_key(entity.name)]) for entity in self._entities)
 
     @cached_property
     def _alias(self) -> dict[str, dict[str, None]]:
-        return _by_key((each.entity_id, map(normalise.name_key, each.names())) for each in self._entities)
+        return _by_key((entity.entity_id, map(normalise.name_key, entity.names())) for entity in self._entities)
 
     @cached_property
     def _title_free(self) -> dict[str, dict[str, None]]:
-        return _by_key((each.entity_id, map(normalise.title_free_key, each.names())) for each in self._entities)
+        return _by_key((entity.entity_id, map(normalise.title_free_key, entity.names())) for entity in self._entities)
 
     @cached_property
     def _words(self) -> dict[str, frozenset[str]]:
-        return {each.entity_id: frozenset().union(*map(_proper_words, each.names())) for each in self._entities}
+        return {entity.entity_id: frozenset().union(*map(_proper_words, entity.names())) for entity in self._entities}
 
     @cached_property
     def _chinese(self) -> list[tuple[str, list[str]]]:
         return [
-            (each.entity_id, [normalise.name_key(name) for name in each.names() if has_cjk(name)])
-            for each in self._entities
+            (entity.entity_id, [normalise.name_key(name) for name in entity.names() if has_cjk(name)])
+            for entity in self._entities
         ]
 
     @cached_property
     def _characters(self) -> set[str]:
-        return {each.entity_id for each in self._entities if each.entity_type == "character"}
+        return {entity.entity_id for entity in self._entities if entity.entity_type == "character"}
 
     @cached_property
     def _places(self) -> list[Entity]:
-        return [each for each in self._entities if each.entity_type == "location"]
+        return [entity for entity in self._entities if entity.entity_type == "location"]
 
     @cached_property
     def _genders(self) -> dict[str, str | None]:
-        return {each.entity_id: entity_gender(each) for each in self._entities}
+        return {entity.entity_id: entity_gender(entity) for entity in self._entities}
 
     def by_id(self, name: str) -> list[str]:
         """Return the entity that has this id (case does not count)."""
@@ -93,19 +93,21 @@ class NameIndex:
         if has_cjk(name):
             key, surname = normalise.name_key(name), normalise.title_free_key(name)
             for stands in (str.endswith, str.startswith) if len(key) >= _SHORTEST_CHINESE_PART else ():
-                if found := [each for each, keys in self._chinese if any(stands(known, key) for known in keys)]:
-                    return found
-            people = [(each, keys) for each, keys in self._chinese if each in self._characters and keys]
-            return [each for each, keys in people if len(surname) == 1 and keys[0].startswith(surname)]
+                if matches := [
+                    text for text, keys in self._chinese if any(stands(known_name, key) for known_name in keys)
+                ]:
+                    return matches
+            people = [(text, keys) for text, keys in self._chinese if text in self._characters and keys]
+            return [entity_id for entity_id, keys in people if len(surname) == 1 and keys[0].startswith(surname)]
         words = _proper_words(name)
-        holders = [each for each, known in self._words.items() if words and words <= known]
+        holders = [word for word, known_words in self._words.items() if words and words <= known_words]
         return self.of_fitting_gender(holders, name)
 
     def by_family(self, name: str) -> list[str]:
         """Return the characters that an English plural names together: "the Smiths", "the two Smiths"."""
         singular = {word[:-1] for word in _proper_words(name) if word.endswith("s")}
-        holders = [each for each, known in self._words.items() if singular and singular <= known]
-        return [each for each in holders if each in self._characters]
+        holders = [word for word, known_words in self._words.items() if singular and singular <= known_words]
+        return [holder_id for holder_id in holders if holder_id in self._characters]
 
     def by_place_words(self, text: str) -> list[str]:
         """Return the places that share distinctive words with a text.
@@ -116,15 +118,17 @@ class NameIndex:
         if not has_cjk(text):
             words = _proper_words(text)
             proper = [(place, map(_proper_words, place.names())) for place in self._places]
-            return [place.entity_id for place, names in proper if any(each and each <= words for each in names)]
+            return [place.entity_id for place, names in proper if any(name and name <= words for name in names)]
         shared = {place.entity_id: _longest_shared_run(text, place) for place in self._places}
         longest = max(shared.values(), default=0)
-        return [each for each, run in shared.items() if run == longest >= _SHORTEST_SHARED_RUN]
+        return [entity_id for entity_id, run in shared.items() if run == longest >= _SHORTEST_SHARED_RUN]
 
     def of_fitting_gender(self, entity_ids: Iterable[str], name: str) -> list[str]:
         """Drop entities with a title of the other gender: "Miss Holmes"."""
         gender = normalise.title_gender(name)
-        return [each for each in entity_ids if gender is None or self._genders.get(each) in (None, gender)]
+        return [
+            entity_id for entity_id in entity_ids if gender is None or self._genders.get(entity_id) in (None, gender)
+        ]
 
 
 def _by_key(names: Iterable[tuple[str, Iterable[str]]]) -> dict[str, dict[str, None]]:
@@ -139,8 +143,8 @@ def _by_key(names: Iterable[tuple[str, Iterable[str]]]) -> dict[str, dict[str, N
 def _proper_words(name: str) -> frozenset[str]:
     """The capitalised words of an English name, folded, without titles and articles."""
     words = (word.removesuffix("'s") for word in _WORD.findall(normalise.fold_width(name)) if word[0].isupper())
-    folded = frozenset(word.casefold() for word in words)
-    return folded - normalise.TITLES - normalise.ARTICLES
+    folded_items = frozenset(word.casefold() for word in words)
+    return folded_items - normalise.TITLES - normalise.ARTICLES
 
 
 def _longest_shared_run(text: str, entity: Entity) -> int:
@@ -224,7 +228,7 @@ class NameResolver:
         for step, look_up, form in steps:
             candidate_ids = look_up(form)
             if candidate_ids:
-                return self._chosen(name, self._of_types(candidate_ids, entity_types), step)
+                return self._choose_entity(name, self._of_types(candidate_ids, entity_types), step)
         family = self._index.by_family(bare_name)
         if len(family) > 1:
             return Resolution(name, None, family, "names several together")
@@ -237,7 +241,7 @@ class NameResolver:
         if contained:
             return self._only(name, self._of_types(contained, entity_types), "known name inside")
         if possible := list(dict.fromkeys(self._read(name, ())[1])):
-            return self._chosen(name, self._of_types(possible, entity_types), "known name inside")
+            return self._choose_entity(name, self._of_types(possible, entity_types), "known name inside")
         return Resolution(name, None, [], "unknown")
 
     def find_mentions(self, text: str, *, also_present: Sequence[str] = ()) -> list[Mention]:
@@ -257,11 +261,11 @@ class NameResolver:
         mentions: list[Mention] = []
         ambiguous: list[str] = []
         for match, ids in matches:
-            entity_id = self._meant(match, ids, nearby)
+            entity_id = self._choose_meaning(match, ids, nearby)
             if match.name in self._literal_names:
                 mentions += [
-                    Mention(each, match.name, match.start, match.end, entity_id in (None, each))
-                    for each in self._index.by_alias(match.name)
+                    Mention(name, match.name, match.start, match.end, entity_id in (None, name))
+                    for name in self._index.by_alias(match.name)
                 ]
             elif entity_id is not None:
                 mentions.append(Mention(entity_id, match.name, match.start, match.end))
@@ -279,28 +283,28 @@ class NameResolver:
         is_guess = match.name not in self._literal_names
         return is_guess and self._types[ids[0]] == "character" and normalise.is_description(match.name)
 
-    def _meant(self, match: NameMatch, ids: list[str], nearby: Collection[str]) -> str | None:
+    def _choose_meaning(self, match: NameMatch, ids: list[str], nearby: Collection[str]) -> str | None:
         if len(ids) == 1 and not self._needs_presence(match, ids):
             return ids[0]
         for present in (nearby, self._present_ids):
-            here = [each for each in ids if each in present]
+            here = [other_id for other_id in ids if other_id in present]
             if here:
                 return here[0] if len(here) == 1 else None
         return None
 
     def _of_types(self, ids: list[str], entity_types: Collection[str]) -> list[str]:
-        return [each for each in ids if self._types[each] in entity_types] or ids
+        return [other_id for other_id in ids if self._types[other_id] in entity_types] or ids
 
     def _only(self, name: str, ids: list[str], step: str) -> Resolution:
         if len(ids) == 1:
             return Resolution(name, ids[0], ids, step)
         return Resolution(name, None, ids, f"{step}: names several")
 
-    def _chosen(self, name: str, ids: list[str], step: str) -> Resolution:
+    def _choose_entity(self, name: str, ids: list[str], step: str) -> Resolution:
         if len(ids) == 1:
             return Resolution(name, ids[0], ids, step)
-        recent_first = [each for each in dict.fromkeys(self._present_ids) if each in ids]
-        recent_first += [each for each in ids if each not in self._present_ids]
+        recent_first = [entity_id for entity_id in dict.fromkeys(self._present_ids) if entity_id in ids]
+        recent_first += [other_id for other_id in ids if other_id not in self._present_ids]
         if recent_first[0] in self._present_ids:
             return Resolution(name, recent_first[0], recent_first, f"{step} of several; last on stage")
         return Resolution(name, None, ids, f"{step} of several; none of them is present")

@@ -32,7 +32,7 @@ _ENDS_LIKE_CHINESE = re.compile(rf"[{CJK_RANGES}，。、；：！？…—“�
 _WORD_BEFORE = re.compile(r"([^\W\d_]+(?:\.[^\W\d_]+)*)$")
 ABBREVIATIONS = frozenset(word_list("sentences_abbreviations"))
 _GOES_ON = re.compile(r"\s*(?P<first>\S)")
-_NUMBERED = frozenset({"no", "nos", "p", "art", "sec", "ch"})
+_NUMBERED_WORDS = frozenset({"no", "nos", "p", "art", "sec", "ch"})
 _LONGEST_WORD = 24
 
 
@@ -102,13 +102,13 @@ def _ends_western(text: str, match: re.Match[str]) -> bool:
 
 
 def _is_abbreviation(text: str, stop: int, rest: str) -> bool:
-    found = _WORD_BEFORE.search(text, max(0, stop - _LONGEST_WORD), stop)
-    if found is None:
+    match = _WORD_BEFORE.search(text, max(0, stop - _LONGEST_WORD), stop)
+    if match is None:
         return False
-    word = found.group(1)
+    word = match.group(1)
     if len(word) == 1 and word.isupper() and word != "I":
         return True
-    if word.casefold() in _NUMBERED and rest.isdigit():
+    if word.casefold() in _NUMBERED_WORDS and rest.isdigit():
         return True
     return word.casefold() in ABBREVIATIONS and bool(rest)
 
@@ -158,17 +158,17 @@ def _pieces(text: str, sentence: Span, maximum: int) -> Iterator[Span]:
     start = sentence.start
     while sentence.end - start > maximum:
         ends = [match.end() for match in _CLAUSE_END.finditer(text, start, start + maximum)]
-        cut = ends[-1] if ends else start + maximum
-        yield from _trimmed(text, start, cut)
-        start = cut
+        cut_index = ends[-1] if ends else start + maximum
+        yield from _trimmed(text, start, cut_index)
+        start = cut_index
     yield from _trimmed(text, start, sentence.end)
 
 
 def _trimmed(text: str, start: int, end: int) -> Iterator[Span]:
     piece = text[start:end]
-    left, right = start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
-    if left < right:
-        yield Span(left, right)
+    remaining_count, right = start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+    if remaining_count < right:
+        yield Span(remaining_count, right)
 
 
 WINDOW_CHARACTERS = 6000
@@ -203,7 +203,7 @@ def reading_windows(text: str, *, window_characters: int = WINDOW_CHARACTERS) ->
     windows = [ReadingWindow(piece.start, piece.end, piece.start) for piece in pieces[:1]]
     for before, piece in pairwise(pieces):
         last = split_sentences(text[before.start : before.end])[-OVERLAP_SENTENCES:]
-        fitting = [each for each in last if before.end - before.start - each.start <= room]
+        fitting = [span for span in last if before.end - before.start - span.start <= room]
         context = before.start + fitting[0].start if fitting else piece.start
         windows.append(ReadingWindow(piece.start, piece.end, context))
     return windows

@@ -14,14 +14,14 @@ ScenePlace = tuple[int, int]
 CLEARLY_MORE = 3
 """A name that several bear means the one who stands in the text so many times as often as the next."""
 
-Named = TypeVar("Named")
+NameKey = TypeVar("NameKey")
 
 
-def clearly_most(counts: Mapping[Named, int]) -> Named | None:
+def clearly_most(counts: Mapping[NameKey, int]) -> NameKey | None:
     """Return the clearly most frequent names of a text."""
-    ranked = Counter(counts).most_common(2)
-    is_clear = ranked and all(ranked[0][1] >= CLEARLY_MORE * count for _, count in ranked[1:])
-    return ranked[0][0] if is_clear else None
+    ranking = Counter(counts).most_common(2)
+    is_clear = ranking and all(ranking[0][1] >= CLEARLY_MORE * count for _, count in ranking[1:])
+    return ranking[0][0] if is_clear else None
 
 
 LEAST_EVIDENCE = 0.12
@@ -94,21 +94,21 @@ class FoundName:
 
 def found_names(sightings: Iterable[tuple[ScenePlace, NameSighting]]) -> list[FoundName]:
     """Sum up sightings by name, in the order in which the names first stand."""
-    found: dict[str, FoundName] = {}
+    name_matches_by_id: dict[str, FoundName] = {}
     for place, sighting in sightings:
-        found.setdefault(sighting.name, FoundName(sighting.name)).add(place, sighting)
-    return list(found.values())
+        name_matches_by_id.setdefault(sighting.name, FoundName(sighting.name)).add(place, sighting)
+    return list(name_matches_by_id.values())
 
 
 def likely_kind(names: Iterable[FoundName]) -> CandidateKind:
     """Return the kind for which the places of names of one bearer speak most."""
-    listed = list(names)
-    total = sum(each.count for each in listed)
+    listed_name_matches = list(names)
+    total = sum(name_match.count for name_match in listed_name_matches)
     weights: dict[CandidateKind, float] = {}
-    for each in listed:
-        for kind, weight in each.weights.items():
+    for name_match in listed_name_matches:
+        for kind, weight in name_match.weights.items():
             weights[kind] = weights.get(kind, 0.0) + weight
     if not weights:
         return "unknown"
-    kind = max(weights, key=lambda each: weights[each])
+    kind = max(weights, key=lambda kind: weights[kind])
     return kind if weights[kind] >= LEAST_EVIDENCE * total else "unknown"

@@ -21,19 +21,19 @@ _SINGLE_QUOTED = re.compile(
 """Between single marks, as British books print it; only where a text has no other."""
 
 _SAYING = word_list("speech_saying")
-_SAID = "|".join(_SAYING)
-_SAID_BEFORE_NAME = re.compile(
-    rf"\s*(?:{_SAID})\s+(?:out\s+)?(?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.|friend)\s+)*"
+_SPEECH_VERBS = "|".join(_SAYING)
+_SPEECH_VERBS_BEFORE_NAME = re.compile(
+    rf"\s*(?:{_SPEECH_VERBS})\s+(?:out\s+)?(?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.|friend)\s+)*"
 )
-_SAID_BY_NARRATOR = re.compile(rf"\s*(?:(?:{_SAID})\s+I\b|I\s+(?:\w+ly\s+)?(?:{_SAID})\b)")
-_NAME_SAID = re.compile(rf"\s+(?:\w+ly\s+)?(?:{_SAID})\b")
-_LEADS_IN = re.compile(rf"^(?:[^“”\"]*[\s,])?(?:{_SAID})\b[^.!?“”\"]*[:,]?\s*$")
+_SPEECH_VERBS_BY_NARRATOR = re.compile(rf"\s*(?:(?:{_SPEECH_VERBS})\s+I\b|I\s+(?:\w+ly\s+)?(?:{_SPEECH_VERBS})\b)")
+_NAME_SPEECH_VERBS = re.compile(rf"\s+(?:\w+ly\s+)?(?:{_SPEECH_VERBS})\b")
+_LEADS_IN = re.compile(rf"^(?:[^“”\"]*[\s,])?(?:{_SPEECH_VERBS})\b[^.!?“”\"]*[:,]?\s*$")
 _ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Capt|Col|Gen|Lt|Sgt|Maj)\.$")
-_NARRATOR_LEADS_IN = re.compile(rf"(?:^|[.!?;,]\s+|and\s+)I\s+(?:\w+ly\s+)?(?:{_SAID})\b[^.!?“”\"]*[:,]?\s*$")
+_NARRATOR_LEADS_IN = re.compile(rf"(?:^|[.!?;,]\s+|and\s+)I\s+(?:\w+ly\s+)?(?:{_SPEECH_VERBS})\b[^.!?“”\"]*[:,]?\s*$")
 
-_CHINESE_SAID = wording("speech_chinese_said")
-_CHINESE_LEADS_IN = re.compile(rf"(?P<clause>[{CJK_RANGES}·]*?){_CHINESE_SAID}[：:，,]\s*$")
-_CHINESE_FOLLOWS = re.compile(rf"(?P<clause>[{CJK_RANGES}·]{{1,14}}?){_CHINESE_SAID}[，。！；…]")
+_CHINESE_SPEECH_VERBS = wording("speech_chinese_said")
+_CHINESE_LEADS_IN = re.compile(rf"(?P<clause>[{CJK_RANGES}·]*?){_CHINESE_SPEECH_VERBS}[：:，,]\s*$")
+_CHINESE_FOLLOWS = re.compile(rf"(?P<clause>[{CJK_RANGES}·]{{1,14}}?){_CHINESE_SPEECH_VERBS}[，。！；…]")
 _CHINESE_BOUND = re.compile(r"[，；：,;]")
 _CHINESE_SENTENCE_END = re.compile(r"[。！？”」』\n]")
 _LEADING = re.compile(wording("speech_leading"))
@@ -60,25 +60,27 @@ def find_speeches(text: str, people: Sequence[Mention], *, narrator_id: str | No
     spans = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
     if not spans:
         spans = [(match.start(), match.end()) for match in _SINGLE_QUOTED.finditer(text)]
-    outside = [each for each in people if not any(start <= each.start < end for start, end in spans)]
+    outside = [mention for mention in people if not any(start <= mention.start < end for start, end in spans)]
     if has_cjk(text):
         text = simplified(text)
         return [Speech(start, end, _chinese_speaker(text, spans, at, outside)) for at, (start, end) in enumerate(spans)]
-    named = [Speech(start, end, _english_speaker(text, (start, end), outside, narrator_id)) for start, end in spans]
-    paragraph = [text.count("\n", 0, each.start) for each in named]
-    told: dict[int, set[str]] = {}
-    for number, each in zip(paragraph, named, strict=True):
-        if each.speaker_id is not None:
-            told.setdefault(number, set()).add(each.speaker_id)
+    named_speeches = [
+        Speech(start, end, _english_speaker(text, (start, end), outside, narrator_id)) for start, end in spans
+    ]
+    paragraph = [text.count("\n", 0, speech.start) for speech in named_speeches]
+    told_by_key: dict[int, set[str]] = {}
+    for number, speech in zip(paragraph, named_speeches, strict=True):
+        if speech.speaker_id is not None:
+            told_by_key.setdefault(number, set()).add(speech.speaker_id)
     return [
-        Speech(each.start, each.end, each.speaker_id or _only(told.get(number, set())))
-        for number, each in zip(paragraph, named, strict=True)
+        Speech(speech.start, speech.end, speech.speaker_id or _only(told_by_key.get(number, set())))
+        for number, speech in zip(paragraph, named_speeches, strict=True)
     ]
 
 
 def speech_at(speeches: Sequence[Speech], position: int) -> Speech | None:
     """Return the speech that holds a character of the text, or None where it is narration."""
-    at = bisect_right(speeches, position, key=lambda each: each.start) - 1
+    at = bisect_right(speeches, position, key=lambda speech: speech.start) - 1
     return speeches[at] if at >= 0 and position < speeches[at].end else None
 
 
@@ -86,23 +88,23 @@ def _english_speaker(
     text: str, span: tuple[int, int], people: Sequence[Mention], narrator_id: str | None
 ) -> str | None:
     start, end = span
-    if _SAID_BY_NARRATOR.match(text, end):
+    if _SPEECH_VERBS_BY_NARRATOR.match(text, end):
         return narrator_id
-    verb = _SAID_BEFORE_NAME.match(text, end)
+    verb = _SPEECH_VERBS_BEFORE_NAME.match(text, end)
     for person in people:
         if verb and person.start <= verb.end() < person.end and not text.startswith(("'s", "’s"), person.end):
             return person.entity_id
         between = text[end : person.start] if person.start >= end else "-"
-        if not between.strip() and _NAME_SAID.match(text, person.end):
+        if not between.strip() and _NAME_SPEECH_VERBS.match(text, person.end):
             return person.entity_id
     lead = text[_sentence_start(text, start) : start]
     if _NARRATOR_LEADS_IN.search(lead):
         return narrator_id
     if not _LEADS_IN.match(lead) or not lead.rstrip().endswith((":", ",")):
         return None
-    before = [each for each in people if start - len(lead) <= each.start < start]
+    before = [mention for mention in people if start - len(lead) <= mention.start < start]
     if before and not text[start - len(lead) : before[0].start].strip():
-        return before[0].entity_id if _NAME_SAID.match(text, before[0].end) else None
+        return before[0].entity_id if _NAME_SPEECH_VERBS.match(text, before[0].end) else None
     return None
 
 
@@ -120,7 +122,7 @@ def _only(ids: set[str]) -> str | None:
 
 def _chinese_speaker(text: str, spans: Sequence[tuple[int, int]], at: int, people: Sequence[Mention]) -> str | None:
     start, end = spans[at]
-    since = max((each.end() for each in _CHINESE_SENTENCE_END.finditer(text, 0, start)), default=0)
+    since = max((match.end() for match in _CHINESE_SENTENCE_END.finditer(text, 0, start)), default=0)
     lead = text[since:start]
     if _CHINESE_LEADS_IN.search(lead):
         return _subject_before(text, since, start, people)
@@ -134,11 +136,11 @@ def _subject_before(text: str, since: int, start: int, people: Sequence[Mention]
     """The subject of the last clause with one, ignoring clauses of manner."""
     bounds = [since, *(match.end() for match in _CHINESE_BOUND.finditer(text, since, start))]
     # The colon or comma right before the quotation begins no clause of its own.
-    clauses = [each for each in bounds if text[each:start].strip()]
+    clauses = [bound for bound in bounds if text[bound:start].strip()]
     for clause in reversed(clauses):
-        found = _starts_with(text, clause, people)
-        if found is not None:
-            return found
+        result = _starts_with(text, clause, people)
+        if result is not None:
+            return result
         lead = _CHINESE_LEADS_IN.search(text[clause:start])
         if clause == clauses[-1] and lead is not None and speaker_of(lead["clause"]):
             # Somebody else speaks, whom the story does not know by this name.
@@ -211,8 +213,8 @@ def presence_of(
     narrator_id = narrator_of(text, entities)
     if narrator_id is not None:
         scores[narrator_id] += ON_STAGE_SCORE
-    ranked = sorted(scores, key=lambda entity_id: -scores[entity_id])
-    participants = [entity_id for entity_id in ranked if scores[entity_id] >= ON_STAGE_SCORE]
+    ranking = sorted(scores, key=lambda entity_id: -scores[entity_id])
+    participants = [entity_id for entity_id in ranking if scores[entity_id] >= ON_STAGE_SCORE]
     here = [mention.entity_id for mention in _of_type(mentions, types, "location") if not _is_spoken(mention, speech)]
     is_one_scene = len(text) <= LONGEST_OF_ONE_PLACE["zh" if has_cjk(text) else "en"]
     place = (max(here, key=here.count) if here else previous_location_id) if is_one_scene else None
@@ -233,7 +235,7 @@ def _stage_score(text: str, mention: Mention, speech: Sequence[tuple[int, int]])
 
 
 def _is_spoken(mention: Mention, speech: Sequence[tuple[int, int]]) -> bool:
-    at = bisect_right(speech, mention.start, key=lambda each: each[0]) - 1
+    at = bisect_right(speech, mention.start, key=lambda place: place[0]) - 1
     return at >= 0 and mention.start < speech[at][1]
 
 

@@ -44,10 +44,10 @@ def checked_search(call: Callable[[], Any]) -> Callable[[], SearchResult]:
 
     def answer() -> SearchResult:
         result = checked("search", call, SearchResult)()
-        usable = tuple(each for each in result.candidates if _is_candidate(each))
+        usable = tuple(candidate for candidate in result.candidates if _is_candidate(candidate))
         if len(usable) == len(result.candidates):
             return result
-        strange = next(each for each in result.candidates if not _is_candidate(each))
+        strange = next(candidate for candidate in result.candidates if not _is_candidate(candidate))
         raise _refusal("search", strange, "candidates with a memory", usable=replace(result, candidates=usable))
 
     return answer
@@ -94,5 +94,5 @@ def _is_candidate(value: object) -> bool:
     return isinstance(value, Candidate) and isinstance(value.chunk, StoryMemoryChunk)
 
 
-def _refusal(tool: str, answer: object, wanted: str, *, usable: Any = None) -> MemoryAnswerError:
-    return MemoryAnswerError(f"{tool} answered with {answer!r:.120}, not with {wanted}", usable=usable)
+def _refusal(tool: str, answer: object, target: str, *, usable: Any = None) -> MemoryAnswerError:
+    return MemoryAnswerError(f"{tool} answered with {answer!r:.120}, not with {target}", usable=usable)

@@ -69,10 +69,11 @@ def likeliest_ended(entities: Collection[str], content: str, opened: Sequence[Op
     """Return the likeliest ended memories by shared entities and words, with ties."""
     words = significant_words(content)
     shared = [
-        (len(each.entities.intersection(entities)), len(words & significant_words(each.content))) for each in opened
+        (len(open_memory.entities.intersection(entities)), len(words & significant_words(open_memory.content)))
+        for open_memory in opened
     ]
     most = max(shared, default=None)
-    return [each for each, likeness in zip(opened, shared, strict=True) if likeness == most]
+    return [open_memory for open_memory, likeness in zip(opened, shared, strict=True) if likeness == most]
 
 
 def with_supersessions(
@@ -89,16 +90,16 @@ def with_supersessions(
     ]
     memories: list[RecordedMemory] = []
     for memory in record.memories:
-        ended = memory.supersedes or _ended_by(memory, open_candidates, people)
-        memories.append(memory.model_copy(update={"supersedes": ended}))
-        open_candidates = [each for each in open_candidates if each.memory_id != ended]
+        ended_id = memory.supersedes or _ended_by(memory, open_candidates, people)
+        memories.append(memory.model_copy(update={"supersedes": ended_id}))
+        open_candidates = [open_memory for open_memory in open_candidates if open_memory.memory_id != ended_id]
         open_candidates.append(Opened(memory.memory_id, memory.event_type, frozenset(memory.entities), memory.content))
     return record.model_copy(update={"memories": memories})
 
 
 def ends_another(record: SceneRecord) -> bool:
     """Tell whether a memory of the record may end an earlier one, and does not say which."""
-    return any(each.event_type in SUPERSESSION_CHAINS and not each.supersedes for each in record.memories)
+    return any(memory.event_type in SUPERSESSION_CHAINS and not memory.supersedes for memory in record.memories)
 
 
 def _ended_by(memory: RecordedMemory, candidates: Sequence[Opened], people: Collection[str] | None) -> str | None:
@@ -107,11 +108,11 @@ def _ended_by(memory: RecordedMemory, candidates: Sequence[Opened], people: Coll
         return None
     entities = frozenset(memory.entities)
     fitting = [
-        each
-        for each in candidates
-        if each.event_type == began
-        and 0 < min(SHARED_ENTITIES, len(entities), len(each.entities)) <= len(each.entities & entities)
-        and (people is None or each.entities.intersection(people) <= entities)
+        open_memory
+        for open_memory in candidates
+        if open_memory.event_type == began
+        and 0 < min(SHARED_ENTITIES, len(entities), len(open_memory.entities)) <= len(open_memory.entities & entities)
+        and (people is None or open_memory.entities.intersection(people) <= entities)
     ]
     likeliest = likeliest_ended(entities, memory.content, fitting)
     return likeliest[0].memory_id if len(likeliest) == 1 else None
@@ -191,10 +192,10 @@ def vital_value(attribute: str, value: Any, *, words: tuple[str, str]) -> tuple[
     """Return a life sign as `status`, any other attribute unchanged."""
     if attribute not in _VITAL_ATTRIBUTES:
         return attribute, value
-    said = str(value).strip().casefold()
-    if attribute == "vital_status" or said not in _YES | _NO:
+    statement = str(value).strip().casefold()
+    if attribute == "vital_status" or statement not in _YES | _NO:
         return "status", value
-    lives = (said in _YES) == (attribute == "alive")
+    lives = (statement in _YES) == (attribute == "alive")
     return "status", words[0] if lives else words[1]
 
 
@@ -225,8 +226,8 @@ def is_death(attribute: str, value: Any) -> bool:
         return False
     if attribute == "alive":
         return value is False or str(value).strip().casefold() in ("false", "no", "否")
-    told = simplified(value).strip() if isinstance(value, str) else ""
-    return _DEAD.match(told) is not None and not _ALIVE.search(told)
+    text = simplified(value).strip() if isinstance(value, str) else ""
+    return _DEAD.match(text) is not None and not _ALIVE.search(text)
 
 
 def is_return_to_life(attribute: str, value: Any) -> bool:
@@ -241,15 +242,15 @@ def is_return_to_life(attribute: str, value: Any) -> bool:
 def seen_alive(changes: Iterable[StateChange]) -> list[StateChange]:
     """Return changes, in the order in which they count, without guesses that somebody was there after their death."""
     dead: set[str] = set()
-    kept = []
+    kept_changes = []
     for change in changes:
         if is_death(change.attribute, change.value):
             dead.add(change.entity_id)
         elif is_return_to_life(change.attribute, change.value):
             dead.discard(change.entity_id)
         if change.kind != "presence" or change.entity_id not in dead or not is_guessed_presence(change.value):
-            kept.append(change)
-    return kept
+            kept_changes.append(change)
+    return kept_changes
 
 
 def deaths(changes: Iterable[StateChange]) -> dict[str, StateChange]:

@@ -82,13 +82,13 @@ def forms_of_chosen(
     forms: dict[str, ChosenForm] = {}
     fulls = {chunk.chunk_id: _full_form(chunk, count_tokens) for chunk in chunks}
     shorts = {chunk.chunk_id: _short_form(chunk, count_tokens) or fulls[chunk.chunk_id] for chunk in chunks}
-    left = budget_tokens - sum(shorts[chunk.chunk_id].tokens for chunk in chunks[:SURE_PLACES])
+    remaining_tokens = budget_tokens - sum(shorts[chunk.chunk_id].tokens for chunk in chunks[:SURE_PLACES])
     is_room = True
     for place, chunk in enumerate(chunks):
         full, short = fulls[chunk.chunk_id], shorts[chunk.chunk_id]
         reserved = short.tokens if place < SURE_PLACES else 0
-        is_room = is_room and full.tokens - reserved <= left
-        left -= full.tokens - reserved if is_room else 0
+        is_room = is_room and full.tokens - reserved <= remaining_tokens
+        remaining_tokens -= full.tokens - reserved if is_room else 0
         forms[chunk.chunk_id] = full if is_room else short
     return forms
 
@@ -166,36 +166,38 @@ def fill(
 
     What stands beside something taken gains `beside_points`, which are not negative, while it still waits.
     """
-    waiting = {chunk_id: entry.gain for chunk_id, entry in priced.items()}
-    queue = [(-gain, chunk_id) for chunk_id, gain in waiting.items()]
+    waiting_scores = {chunk_id: entry.gain for chunk_id, entry in priced.items()}
+    queue = [(-gain, chunk_id) for chunk_id, gain in waiting_scores.items()]
     heapify(queue)
-    taken: dict[str, float] = {}
+    taken_scores: dict[str, float] = {}
     no_room: dict[str, float] = {}
     duplicates: dict[str, str] = {}
     lifted: dict[str, float] = {}
     over_count: set[str] = set()
-    left = budget_tokens
+    remaining_tokens = budget_tokens
     while queue:
         _, chunk_id = heappop(queue)
         # A raised entry also has its old place, which comes later; by then it is out.
-        gain = waiting.pop(chunk_id, None)
+        gain = waiting_scores.pop(chunk_id, None)
         if gain is None:
             continue
         cost = priced[chunk_id].tokens
-        is_over_count = top_k is not None and len(taken) >= top_k
-        if is_over_count or not 0 < cost <= left:
+        is_over_count = top_k is not None and len(taken_scores) >= top_k
+        if is_over_count or not 0 < cost <= remaining_tokens:
             no_room[chunk_id] = gain
             over_count.update([chunk_id] if is_over_count else ())
         elif (twin := stand_in(chunk_id)) is not None:
             duplicates[chunk_id] = twin
         else:
-            taken[chunk_id] = gain
-            left -= cost
+            taken_scores[chunk_id] = gain
+            remaining_tokens -= cost
             for near in beside.get(chunk_id, ()):
-                if near in waiting:
+                if near in waiting_scores:
                     lifted[near] = lifted.get(near, 0.0) + beside_points
-                    waiting[near] += beside_points
-                    heappush(queue, (-waiting[near], near))
-    taken_first, missed_first = (tuple(sorted(each, key=lambda name: (-each[name], name))) for each in (taken, no_room))
-    lifted = {chunk_id: points for chunk_id, points in lifted.items() if chunk_id in taken}
+                    waiting_scores[near] += beside_points
+                    heappush(queue, (-waiting_scores[near], near))
+    taken_first, missed_first = (
+        tuple(sorted(fields, key=lambda name: (-fields[name], name))) for fields in (taken_scores, no_room)
+    )
+    lifted = {chunk_id: points for chunk_id, points in lifted.items() if chunk_id in taken_scores}
     return Filling(taken_first, missed_first, duplicates, lifted, frozenset(over_count))

@@ -62,36 +62,40 @@ class StoryKnowledge:
     @cached_property
     def told_at(self) -> Mapping[StoryPosition, Sequence[KnowledgeMemory]]:
         """The memories that a scene brings, and those that somebody comes to know in it."""
-        told: dict[StoryPosition, dict[str, KnowledgeMemory]] = defaultdict(dict)
+        memories_by_ids_by_position: dict[StoryPosition, dict[str, KnowledgeMemory]] = defaultdict(dict)
         for memory in self.rules.story.memories:
             if memory.position is not None:
-                told[memory.position][memory.source_id] = memory
+                memories_by_ids_by_position[memory.position][memory.source_id] = memory
         for event in self.rules.story.events:
             if event.source_id in self.memory_of:
                 place = StoryPosition(event.chapter_index, event.scene_index)
-                told[place][event.source_id] = self.memory_of[event.source_id]
-        return {place: list(memories.values()) for place, memories in told.items()}
+                memories_by_ids_by_position[place][event.source_id] = self.memory_of[event.source_id]
+        return {place: list(memories.values()) for place, memories in memories_by_ids_by_position.items()}
 
     @cached_property
     def kept_from(self) -> Mapping[str, Collection[str]]:
         """Character id to the memories of which somebody says that they do not know or believe them."""
-        kept: defaultdict[str, set[str]] = defaultdict(set)
+        kept_by_key: defaultdict[str, set[str]] = defaultdict(set)
         for event in self.rules.story.events:
             if event.kind != "knows":
-                kept[event.character_id].add(event.source_id)
-        return kept
+                kept_by_key[event.character_id].add(event.source_id)
+        return kept_by_key
 
     @cached_property
     def hidden_by_author(self) -> Collection[tuple[str, str]]:
         """Pairs of character and source that an author marked as unknown."""
         events = self.rules.story.events
-        return {(each.character_id, each.source_id) for each in events if each.by_author and each.kind != "knows"}
+        return {(event.character_id, event.source_id) for event in events if event.by_author and event.kind != "knows"}
 
     @cached_property
     def confided(self) -> Collection[str]:
         """Notes with stated knowers, closed to others except witnesses of the scene."""
-        said = {each.source_id for each in self.rules.story.events if each.by_author and each.kind == "knows"}
-        return {each for each in said if each in self.memory_of and self.memory_of[each].position is None}
+        said_ids = {event.source_id for event in self.rules.story.events if event.by_author and event.kind == "knows"}
+        return {
+            entity_id
+            for entity_id in said_ids
+            if entity_id in self.memory_of and self.memory_of[entity_id].position is None
+        }
 
     @cached_property
     def all_names(self) -> Collection[str]:
@@ -120,7 +124,7 @@ class CharacterView:
         """Return whether the character knows a stored piece of the story."""
         if chunk.is_consolidated:
             sources = self.shared.stands_for.get(chunk.chunk_id, ())
-            return bool(sources) and all(self.knows_source(each) for each in sources)
+            return bool(sources) and all(self.knows_source(source_id) for source_id in sources)
         if chunk.content_type in PASSAGE_TYPES or chunk.content_type == SUMMARY_TYPE:
             return self.saw_told(chunk.content, chunk.chapter_index, chunk.scene_index)
         return self.knows_source(chunk.memory_id)
@@ -167,14 +171,17 @@ class CharacterView:
             return False
         names = self.shared.rules.story.names
         places = {
-            each: min((text.find(name) for name in names.get(each, ()) if name in text), default=-1) for each in about
+            entity_id: min((text.find(name) for name in names.get(entity_id, ()) if name in text), default=-1)
+            for entity_id in about
         }
-        named = {
-            each: place
-            for each, place in places.items()
-            if place >= 0 and each in self.shared.rules.story.character_ids
+        named_counts = {
+            entity_id: place
+            for entity_id, place in places.items()
+            if place >= 0 and entity_id in self.shared.rules.story.character_ids
         }
-        return self.character_id == (min(named, key=lambda each: named[each]) if named else about[0])
+        return self.character_id == (
+            min(named_counts, key=lambda entity_id: named_counts[entity_id]) if named_counts else about[0]
+        )
 
     def saw_told(self, text: str, chapter_index: int | None, scene_index: int | None) -> bool:
         """Return whether the character witnessed narration, without its secrets."""
@@ -184,9 +191,11 @@ class CharacterView:
         secrets = self._secrets_at(position)
         if not self.is_shown or not any(map(self._is_said_secret, secrets)):
             return True
-        kept = {each.source_id for each in secrets}
-        known = " ".join(each.content for each in self.shared.told_at[position] if each.source_id not in kept)
-        share = self.shared.rules.retellings.share_told(text, known, leaving_out=self.shared.all_names)
+        kept_ids = {memory.source_id for memory in secrets}
+        known_name = " ".join(
+            memory.content for memory in self.shared.told_at[position] if memory.source_id not in kept_ids
+        )
+        share = self.shared.rules.retellings.share_told(text, known_name, leaving_out=self.shared.all_names)
         return share >= MIN_ACCOUNTED_FOR
 
     def is_kept_from(
@@ -222,11 +231,11 @@ class CharacterView:
         """Return the names under which they know somebody, the display name first."""
         first = (entity.first_chapter, entity.first_scene)
         places = [(entity.name, entity.name_first_chapter, entity.name_first_scene)]
-        places += [(each.alias, each.first_chapter, each.first_scene) for each in entity.aliases]
-        placed = [(name, *(first if chapter is None else (chapter, scene))) for name, chapter, scene in places]
+        places += [(alias.alias, alias.first_chapter, alias.first_scene) for alias in entity.aliases]
+        placed_pairs = [(name, *(first if chapter is None else (chapter, scene))) for name, chapter, scene in places]
         return [
             name
-            for name, chapter, scene in placed
+            for name, chapter, scene in placed_pairs
             if chapter is None or name in shown or (self.was_in(chapter, scene) and self._is_open(name, chapter, scene))
         ]
 
@@ -235,13 +244,13 @@ class CharacterView:
         secrets = self._secrets_at(StoryPosition(chapter_index, scene_index))
         if not any(name in secret.content for secret in secrets):
             return True
-        told = (memory for memory in self.shared.rules.story.memories if name in memory.content)
-        return any(self.knows_source(memory.source_id) for memory in told)
+        memories = (memory for memory in self.shared.rules.story.memories if name in memory.content)
+        return any(self.knows_source(memory.source_id) for memory in memories)
 
     def _secrets_at(self, position: StoryPosition) -> Sequence[KnowledgeMemory]:
         if position not in self._kept_secret:
-            told = self.shared.told_at.get(position, ())
-            self._kept_secret[position] = [each for each in told if not self.knows_source(each.source_id)]
+            memories = self.shared.told_at.get(position, ())
+            self._kept_secret[position] = [memory for memory in memories if not self.knows_source(memory.source_id)]
         return self._kept_secret[position]
 
     @property
@@ -271,13 +280,13 @@ class CharacterView:
                 return False
         elif not self.was_in(memory.position.chapter_index, memory.position.scene_index):
             return False
-        kept = self.shared.kept_from.get(self.character_id, ())
+        kept_ids = self.shared.kept_from.get(self.character_id, ())
         share_told = self.shared.rules.retellings.share_told
         return not self._tells_secret(memory.content) and not any(
-            each.source_id in kept
-            and not self.knows_source(each.source_id)
-            and share_told(memory.content, each.content, leaving_out=self._own_names) >= MIN_RETOLD
-            for each in self.shared.told_at.get(knowing.since, ())
+            other_memory.source_id in kept_ids
+            and not self.knows_source(other_memory.source_id)
+            and share_told(memory.content, other_memory.content, leaving_out=self._own_names) >= MIN_RETOLD
+            for other_memory in self.shared.told_at.get(knowing.since, ())
         )
 
     # --- Secrets: what a record or an author says is kept from them, or known to others ---
@@ -288,24 +297,24 @@ class CharacterView:
     @cached_property
     def _secret_words(self) -> Mapping[str, Sequence[tuple[str, float]]]:
         """The secrets of each word, with the word's share of the reveal limit."""
-        kept = self.shared.kept_from.get(self.character_id, ())
-        found: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
+        kept_ids = self.shared.kept_from.get(self.character_id, ())
+        results: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
         for memory in self.shared.rules.story.memories:
             if self._is_said_secret(memory) and not self.knows_source(memory.source_id):
-                least = MIN_TOLD_KEPT if memory.source_id in kept else MIN_TOLD_LISTED
+                least = MIN_TOLD_KEPT if memory.source_id in kept_ids else MIN_TOLD_LISTED
                 weights = self.shared.rules.retellings.weights(memory.content, leaving_out=self.shared.all_names)
                 for word, share in weights.items():
                     # One word is too little of a secret of several: "told" stands in many.
                     told = min(share / least, 0.9) if len(weights) > 1 else 1.0
-                    found[word].append((memory.source_id, told))
-        return found
+                    results[word].append((memory.source_id, told))
+        return results
 
     def _tells_secret(self, text: str) -> bool:
         """Tell whether a text tells enough of any secret, whatever scene it is of."""
         if not self.is_shown or not self._secret_words:
             return False
-        told: defaultdict[str, float] = defaultdict(float)
+        told_scores: defaultdict[str, float] = defaultdict(float)
         for word in sorted(significant_words(text)):
             for source_id, share in self._secret_words.get(word, ()):
-                told[source_id] += share
-        return any(share >= 1.0 for share in told.values())
+                told_scores[source_id] += share
+        return any(share >= 1.0 for share in told_scores.values())

@@ -54,13 +54,13 @@ def conflict_between(
 
 def in_story_order(conflicts: Iterable[Conflict]) -> list[Conflict]:
     """Return conflicts by where they come up."""
-    return sorted(conflicts, key=lambda each: (*story_place(each.second), each.subject))
+    return sorted(conflicts, key=lambda conflict: (*story_place(conflict.second), conflict.subject))
 
 
 def said(attribute: str, value: Any) -> str:
     """Return a stated value as a line of text."""
-    shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return f"{attribute}: {shown}"
+    shown_text = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f"{attribute}: {shown_text}"
 
 
 REVEALING_EVENTS = frozenset(

@@ -67,12 +67,12 @@ def _acts_of(
         if any(is_return_to_life(change.attribute, change.value) for change in stated):
             death = None
             continue
-        taken_on = [each for each in stated if each.attribute in ACTING_ATTRIBUTES and each.value]
-        acts = [said(each.attribute, each.value) for each in taken_on]
+        taken_on = [change for change in stated if change.attribute in ACTING_ATTRIBUTES and change.value]
+        acts = [said(change.attribute, change.value) for change in taken_on]
         acts += ["is present"] if character in scene.participants else []
         if death is not None and acts and not is_out_of_time(scene.story_time):
             yield conflict_between("dead_acts", character, [character], first=death, second=source_in(scene, acts[0]))
-        deaths = [said(each.attribute, each.value) for each in stated if is_death(each.attribute, each.value)]
+        deaths = [said(change.attribute, change.value) for change in stated if is_death(change.attribute, change.value)]
         deaths += [told_deaths[place]] if place in told_deaths else []
         if death is None and deaths:
             death = source_in(scene, deaths[0])
@@ -96,7 +96,7 @@ FIXED_ATTRIBUTES = frozenset(
 EXCLUSIVE_ATTRIBUTES = frozenset({"location_id", "holder"})
 """What changes freely, but has one value at one time."""
 
-_DATED = re.compile(r"\d|[〇零一二三四五六七八九十廿初]+[日号时]|[年月].*[日夜晨午晚]")
+_DATE_PATTERN = re.compile(r"\d|[〇零一二三四五六七八九十廿初]+[日号时]|[年月].*[日夜晨午晚]")
 
 
 def slot_conflicts(
@@ -110,7 +110,7 @@ def slot_conflicts(
     for change in changes:
         if change.kind == "explicit" and change.value is not None and story_place(change) in by_place:
             slots[change.entity_id, change.attribute][story_place(change)] = change
-    found: list[Conflict] = []
+    conflicts: list[Conflict] = []
     for (entity_id, attribute), stated in slots.items():
         values = [(place, stated[place].value) for place in sorted(stated)]
         pairs = pairwise(values) if attribute in FIXED_ATTRIBUTES else combinations(values, 2)
@@ -122,19 +122,39 @@ def slot_conflicts(
                 first_side = source_in(by_place[first], said(attribute, was), value=was)
                 second_side = source_in(by_place[second], said(attribute, now), value=now)
                 slot = slot_of(entity_id, attribute)
-                found.append(conflict_between("slot_value", slot, [entity_id], first=first_side, second=second_side))
-    return in_story_order(found)
+                conflicts.append(
+                    conflict_between("slot_value", slot, [entity_id], first=first_side, second=second_side)
+                )
+    return in_story_order(conflicts)
 
 
 def _are_at_one_time(*scenes: TellingScene) -> bool:
     """Return whether both times are equal and dated, or hours of one dated day."""
-    times = [folded(each.story_time or "") for each in scenes]
+    times = [folded(telling_scene.story_time or "") for telling_scene in scenes]
     if len(set(times)) == 1:
-        return _DATED.search(times[0]) is not None
-    told = [read_story_time(each.story_time or "") for each in scenes]
-    if any(not (each.is_dated and each.is_clock and each.part) or each.tells_of_past for each in told):
+        return _DATE_PATTERN.search(times[0]) is not None
+    story_times = [read_story_time(telling_scene.story_time or "") for telling_scene in scenes]
+    if any(
+        not (story_time.is_dated and story_time.is_clock and story_time.part) or story_time.tells_of_past
+        for story_time in story_times
+    ):
         return False
-    return len({(each.era, each.year, each.month, each.day, each.is_lunar, each.minutes) for each in told}) == 1
+    return (
+        len(
+            {
+                (
+                    story_time.era,
+                    story_time.year,
+                    story_time.month,
+                    story_time.day,
+                    story_time.is_lunar,
+                    story_time.minutes,
+                )
+                for story_time in story_times
+            }
+        )
+        == 1
+    )
 
 
 INVENTORY = "inventory"
@@ -155,7 +175,7 @@ def things_held_twice(
     """Find items in a second inventory while in a first, or stated to be held while another's inventory lists them."""
     by_place = {scene.place: scene for scene in scenes}
     ledger = _Ledger(entities)
-    found: dict[str, Conflict] = {}
+    conflicts_by_id: dict[str, Conflict] = {}
     for place in sorted(by_place):
         here = [change for change in changes if story_place(change) == place and change.kind == "explicit"]
         for item_id, first, second in ledger.advance(here, place):
@@ -166,8 +186,8 @@ def things_held_twice(
                 first=source_in(by_place[first.place], first.says),
                 second=source_in(by_place[second.place], second.says),
             )
-            found.setdefault(conflict.conflict_id, conflict)
-    return list(found.values())
+            conflicts_by_id.setdefault(conflict.conflict_id, conflict)
+    return list(conflicts_by_id.values())
 
 
 class _Ledger:
@@ -183,16 +203,16 @@ class _Ledger:
     def advance(self, changes: Sequence[StateChange], place: Place) -> list[tuple[str, _Holding, _Holding]]:
         """Take in one scene's changes and return the items then held twice, with both holders."""
         stated = {change.entity_id: change.value for change in changes if change.attribute == HOLDER_ATTRIBUTE}
-        listed = {change.entity_id: change.value for change in changes if change.attribute == INVENTORY}
+        listed_fields = {change.entity_id: change.value for change in changes if change.attribute == INVENTORY}
         newly_listed = {
-            item_id for character, value in listed.items() for item_id in self._list(character, value, place)
+            item_id for character, value in listed_fields.items() for item_id in self._list(character, value, place)
         }
-        found = []
+        matches = []
         for item_id in sorted(newly_listed | stated.keys()):
             holdings = self._holdings(item_id, stated, place)
             if len(holdings) > 1:
-                found.append((item_id, holdings[0], holdings[-1]))
-        return found
+                matches.append((item_id, holdings[0], holdings[-1]))
+        return matches
 
     def _list(self, character: str, value: Any, place: Place) -> set[str]:
         """Replace a character's inventory, and return its new items."""
@@ -209,14 +229,14 @@ class _Ledger:
 
     def _holdings(self, item_id: str, stated: Mapping[str, Any], place: Place) -> list[_Holding]:
         """The holders of an item after the scene, the longest first."""
-        listed = [items[item_id] for items in self._by_inventory.values() if item_id in items]
+        listed_holdings = [items[item_id] for items in self._by_inventory.values() if item_id in items]
         holder = stated.get(item_id)
         if holder is None:
-            return sorted(listed, key=lambda each: each.place)
+            return sorted(listed_holdings, key=lambda holding: holding.place)
         for character, items in self._by_inventory.items():
             if character != holder and item_id in items and items[item_id].place < place:
                 del items[item_id]
-        disagreeing = [each for each in listed if each.holder_id != holder and each.place == place]
+        disagreeing = [holding for holding in listed_holdings if holding.holder_id != holder and holding.place == place]
         said_holder = _Holding(str(holder), place, f"{HOLDER_ATTRIBUTE}: {self._names.get(str(holder), holder)}")
         return [*disagreeing, said_holder]
 
@@ -229,17 +249,17 @@ def memories_that_disagree(
 ) -> list[Conflict]:
     """Find memories of which a record says that they cannot both be true, the later first, while both are stored."""
     by_place = {scene.place: scene for scene in scenes}
-    told = {memory.source_id: memory for memory in memories if story_place(memory) in by_place}
+    memories_by_key = {memory.source_id: memory for memory in memories if story_place(memory) in by_place}
     return [
         conflict_between(
             "memories_disagree",
             second.source_id or "",
-            [each for each in second.entities_mentioned if each in first.entities_mentioned],
+            [entity_id for entity_id in second.entities_mentioned if entity_id in first.entities_mentioned],
             first=source_in(by_place[story_place(first)], first.content),
             second=source_in(by_place[story_place(second)], second.content),
         )
         for later, earlier in contradictions
-        if (second := told.get(later)) is not None and (first := told.get(earlier)) is not None
+        if (second := memories_by_key.get(later)) is not None and (first := memories_by_key.get(earlier)) is not None
     ]
 
 
@@ -254,7 +274,7 @@ def find_conflicts(
     times: Sequence[SceneTime] = (),
 ) -> list[Conflict]:
     """Find the contradictions of a story."""
-    found = [
+    conflicts = [
         *slot_conflicts(scenes, changes, memories),
         *dead_who_act(scenes, changes, memories),
         *things_held_twice(scenes, changes, entities=entities),
@@ -262,7 +282,10 @@ def find_conflicts(
         *relationships_at_odds(scenes, relationships, changes, memories),
         *story_time_conflicts(times, changes),
     ]
-    return sorted({each.conflict_id: each for each in found}.values(), key=lambda each: story_place(each.second))
+    return sorted(
+        {conflict.conflict_id: conflict for conflict in conflicts}.values(),
+        key=lambda conflict: story_place(conflict.second),
+    )
 
 
 STORY_TIME = "story_time"
@@ -281,13 +304,13 @@ def story_time_conflicts(times: Sequence[SceneTime], changes: Sequence[StateChan
 
 
 def _of_times(times: Sequence[SceneTime]) -> Iterator[Conflict]:
-    for each in contradictions(times):
-        scenes = times[each.first], times[each.second]
+    for contradiction in contradictions(times):
+        scenes = times[contradiction.first], times[contradiction.second]
         first, second = (said(STORY_TIME, scene.told.text if scene.told else "") for scene in scenes)
-        if each.first == each.second:
-            first = each.expected
+        if contradiction.first == contradiction.second:
+            first = contradiction.expected
         else:
-            second = f"{second} ({each.expected})"
+            second = f"{second} ({contradiction.expected})"
         yield conflict_between(
             "story_time",
             STORY_TIME,
@@ -299,14 +322,14 @@ def _of_times(times: Sequence[SceneTime]) -> Iterator[Conflict]:
 
 def _of_ages(times: Sequence[SceneTime], changes: Sequence[StateChange]) -> Iterator[Conflict]:
     """Ages of one person in two scenes of the story's present: nobody grows younger, or older than time goes by."""
-    index = {each.place: number for number, each in enumerate(times) if not each.is_flashback}
+    index = {scene_time.place: number for number, scene_time in enumerate(times) if not scene_time.is_flashback}
     stated: defaultdict[tuple[str, str], list[tuple[int, int, StateChange]]] = defaultdict(list)
     for change in changes:
         age = _age(change.value) if change.attribute in AGE_ATTRIBUTES and change.kind == "explicit" else None
         if age is not None and story_place(change) in index:
             stated[change.entity_id, change.attribute].append((index[story_place(change)], age, change))
     for (entity_id, attribute), ages in stated.items():
-        for (first, was, earlier), (then, now, later) in pairwise(sorted(ages, key=lambda each: each[0])):
+        for (first, was, earlier), (then, now, later) in pairwise(sorted(ages, key=lambda item: item[0])):
             apart = days_apart(times, first, then)
             if apart is None or first == then:
                 continue

@@ -110,7 +110,7 @@ def choose_groups(
 
 def entity_counts(memories: Sequence[StoryMemoryChunk]) -> Counter[str]:
     """Return the number of memories per entity."""
-    return Counter(each for memory in memories for each in dict.fromkeys(memory.entities_mentioned))
+    return Counter(entity_id for memory in memories for entity_id in dict.fromkeys(memory.entities_mentioned))
 
 
 def counts_after(memories: Sequence[StoryMemoryChunk], groups: Sequence[ConsolidationGroup]) -> Counter[str]:
@@ -143,22 +143,22 @@ class _Joining:
 
     def tell_topics(self, vectors: Mapping[str, Vector]) -> None:
         """Compare memories by embeddings, minus the story's mean."""
-        known = [chunk.chunk_id for chunk in self.chunks if chunk.chunk_id in vectors]
-        if known and len(vectors) >= MIN_FOR_A_MEAN:
-            less_the_mean = np.stack([vectors[name] for name in known]) - np.mean(list(vectors.values()), axis=0)
-            self.directions = dict(zip(known, unit_rows(less_the_mean), strict=True))
+        known_ids = [chunk.chunk_id for chunk in self.chunks if chunk.chunk_id in vectors]
+        if known_ids and len(vectors) >= MIN_FOR_A_MEAN:
+            less_the_mean = np.stack([vectors[name] for name in known_ids]) - np.mean(list(vectors.values()), axis=0)
+            self.directions = dict(zip(known_ids, unit_rows(less_the_mean), strict=True))
 
     def groups(self) -> list[ConsolidationGroup]:
         """Join the cheapest groups first until the limit holds, in story order."""
         entities = [frozenset(chunk.entities_mentioned) for chunk in self.chunks]
         members: list[tuple[int, ...]] = [(index,) for index in range(len(self.chunks))]
-        left = Counter(self.counts)
+        counter = Counter(self.counts)
 
-        def most_crowded(joined: Sequence[int], counts: Mapping[str, int]) -> str | None:
+        def most_crowded(joined_numbers: Sequence[int], counts: Mapping[str, int]) -> str | None:
             """The entity of all of them that has most of those that have too many."""
-            shared = frozenset.intersection(*(entities[each] for each in joined))
-            found = [each for each in shared if counts[each] > self.limit]
-            return min(found, key=lambda each: (-counts[each], each), default=None)
+            shared = frozenset.intersection(*(entities[number] for number in joined_numbers))
+            matches = [entity_id for entity_id in shared if counts[entity_id] > self.limit]
+            return min(matches, key=lambda entity_id: (-counts[entity_id], entity_id), default=None)
 
         proposals = [
             (loss, first, second)
@@ -169,22 +169,22 @@ class _Joining:
         while proposals:
             proposed, first, second = heapq.heappop(proposals)
             one, other = members[first], members[second]
-            if one == other or most_crowded((*one, *other), left) is None:
+            if one == other or most_crowded((*one, *other), counter) is None:
                 continue
             loss = self._loss(*one, *other)
             if loss is not None and loss > proposed:
                 # One of the two was joined with something meanwhile: they wait for their turn.
                 heapq.heappush(proposals, (loss, first, second))
             elif loss is not None:
-                linked, others = (frozenset.union(*(entities[each] for each in part)) for part in (one, other))
-                left.subtract(linked & others)
-                joined = tuple(sorted((*one, *other)))
-                for member in joined:
-                    members[member] = joined
+                linked_ids, others = (frozenset.union(*(entities[number] for number in part)) for part in (one, other))
+                counter.subtract(linked_ids & others)
+                joined_numbers = tuple(sorted((*one, *other)))
+                for member in joined_numbers:
+                    members[member] = joined_numbers
         return [
-            ConsolidationGroup(most_crowded(each, self.counts) or "", tuple(self.chunks[member] for member in each))
-            for each in dict.fromkeys(members)
-            if len(each) > 1
+            ConsolidationGroup(most_crowded(group, self.counts) or "", tuple(self.chunks[member] for member in group))
+            for group in dict.fromkeys(members)
+            if len(group) > 1
         ]
 
     def _neighbours(self) -> Iterator[tuple[int, int]]:
@@ -196,7 +196,7 @@ class _Joining:
 
     def _loss(self, *members: int) -> float | None:
         """Return the loss of joining memories, or None where rules forbid it."""
-        sources, scenes = [self.chunks[each] for each in members], [self.scenes[each] for each in members]
+        sources, scenes = [self.chunks[member] for member in members], [self.scenes[member] for member in members]
         distance = max(scenes) - min(scenes)
         if len(sources) > MAX_SOURCES or distance >= SPAN_SCENES:
             return None
@@ -218,7 +218,7 @@ class _Joining:
         one, other = self.directions.get(first.chunk_id), self.directions.get(second.chunk_id)
         if one is not None and other is not None:
             return float(one @ other)
-        marks, others = ({*each.tags, *each.entities_mentioned} - self.crowded for each in (first, second))
+        marks, others = ({*memory.tags, *memory.entities_mentioned} - self.crowded for memory in (first, second))
         return len(marks & others) / max(1, min(len(marks), len(others)))
 
 
@@ -235,17 +235,17 @@ class ConsolidatedText(BaseModel):
 def extractive_text(sources: Sequence[StoryMemoryChunk]) -> ConsolidatedText:
     """Join the short forms of memories, or their first sentences, as far as there is room."""
     sentences = {source.chunk_id: _sentence_of(source) for source in sources}
-    kept: list[str] = []
+    kept_keys: list[str] = []
     room = MAX_TOKENS
-    for source in sorted(sources, key=lambda each: (-score(each), each.chunk_id)):
+    for source in sorted(sources, key=lambda memory: (-score(memory), memory.chunk_id)):
         sentence = sentences[source.chunk_id]
         cost = estimate_tokens(sentence) + 1
-        if sentence in kept or (kept and cost > room):
+        if sentence in kept_keys or (kept_keys and cost > room):
             continue
-        kept.append(sentence)
+        kept_keys.append(sentence)
         room -= cost
-    told = dict.fromkeys(sentence for sentence in sentences.values() if sentence in kept)
-    return ConsolidatedText(content=join_sentences(told))
+    fields = dict.fromkeys(sentence for sentence in sentences.values() if sentence in kept_keys)
+    return ConsolidatedText(content=join_sentences(fields))
 
 
 def consolidated_memory(
@@ -264,7 +264,9 @@ def consolidated_memory(
         content=text.content,
         short=text.short,
         content_type="memory",
-        entities_mentioned=list(dict.fromkeys(each for source in sources for each in source.entities_mentioned)),
+        entities_mentioned=list(
+            dict.fromkeys(entity_id for source in sources for entity_id in source.entities_mentioned)
+        ),
         tags=[tag for tag in dict.fromkeys(tags) if tags.count(tag) > 1],
         created_at=created_at,
         importance=max(source.importance for source in sources),
@@ -314,8 +316,8 @@ def grounded_text(
 ) -> ConsolidatedText:
     """Return an answer as the text of a memory, or refuse it."""
     content = whole_sentences(answer.content, field="content", max_tokens=MAX_TOKENS)
-    shown = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
-    require_grounded(f"{content}\n{answer.short}", shown=shown, names=names)
+    shown_text = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
+    require_grounded(f"{content}\n{answer.short}", shown=shown_text, names=names)
     line = " ".join(answer.short.split())
     is_usable = len(line) <= SHORT_FORM_CHARACTERS and not short_form_defect(line, content, estimate_tokens)
     return ConsolidatedText(content=content, short=line if is_usable else None)

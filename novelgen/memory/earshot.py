@@ -52,8 +52,8 @@ def takes_part(scene: KnowledgeScene, character_id: str, names: Sequence[str]) -
     words = "|".join(map(re.escape, names))
     pattern = re.compile(f"{words}|{_PRONOUN}" if is_seen_through and words else words or "(?!)")
     narrated = _narration(scene.text) if is_seen_through else scene.text
-    named = sum(pattern.search(narrated, *piece) is not None for piece in pieces)
-    return named >= SHARE_TAKING_PART * len(pieces)
+    named_count = sum(pattern.search(narrated, *piece) is not None for piece in pieces)
+    return named_count >= SHARE_TAKING_PART * len(pieces)
 
 
 def hears(scene: KnowledgeScene, at: Span, character_id: str, names: Sequence[str]) -> bool:

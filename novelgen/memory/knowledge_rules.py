@@ -102,50 +102,52 @@ class KnowledgeRules:
 
     def of_character(self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None) -> CharacterKnowledge:
         """Return a character's known and unknown memories."""
-        asked = self.story.memories if memories is None else memories
-        told = [(memory, self.knows(character_id, memory)) for memory in asked]
+        requested_memories = self.story.memories if memories is None else memories
+        lines = [(memory, self.knows(character_id, memory)) for memory in requested_memories]
         return CharacterKnowledge(
             character_id=character_id,
-            known=[_as_known(memory, knowing) for memory, knowing in told if knowing.knows],
-            not_known=[self._as_unknown(memory, knowing) for memory, knowing in told if not knowing.knows],
+            known=[_as_known(memory, knowing) for memory, knowing in lines if knowing.knows],
+            not_known=[self._as_unknown(memory, knowing) for memory, knowing in lines if not knowing.knows],
         )
 
     def knowers(self, memory: KnowledgeMemory, character_ids: Iterable[str]) -> list[Knowing]:
         """Return the knowers of a memory, in the order given."""
-        return [each for each in (self.knows(who, memory) for who in character_ids) if each.knows]
+        return [knowing for knowing in (self.knows(who, memory) for who in character_ids) if knowing.knows]
 
     def knows(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether a character knows a memory at the story's position."""
         return self._knows(character_id, memory, before=self.story.as_of)
 
     def _knows(self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition) -> Knowing:
-        said = self._said(character_id, memory, before=before)
-        if said is not None and (said.by_author or said.kind == "knows"):
-            return _by_event(memory, character_id, said)
+        event = self._decisive_event(character_id, memory, before=before)
+        if event is not None and (event.by_author or event.kind == "knows"):
+            return _by_event(memory, character_id, event)
         if character_id == READER:
             return Knowing(memory.source_id, READER, knows=True, how="read", since=memory.position)
         if self._is_dead_by(character_id, memory):
-            return self._unknown(character_id, memory, "dead")
+            return self._unknown_result(character_id, memory, "dead")
         if memory.position is None:
             return self._of_note(character_id, memory)
-        if said is not None or memory.tells_knowers:
-            after = memory.position if said is None else _place(said)
+        if event is not None or memory.tells_knowers:
+            after = memory.position if event is None else _place(event)
             stated = self._stated(character_id, memory, after=after, before=before, min_share=MIN_KNOWN_OF_SECRET)
             if stated is not None:
                 return stated
-            if said is not None:
-                return _by_event(memory, character_id, said)
+            if event is not None:
+                return _by_event(memory, character_id, event)
             is_present = character_id in self._scene(memory).present
-            return self._unknown(character_id, memory, "present" if is_present else "absent")
+            return self._unknown_result(character_id, memory, "present" if is_present else "absent")
         at_once = self._at_once(character_id, memory)
         if at_once.knows or at_once.reason == "inner":
             return at_once
-        told = self._told(character_id, memory, after=memory.position, before=before)
-        return told or self._off_stage(character_id, memory, at_once) or at_once
+        knowing = self._find_retelling(character_id, memory, after=memory.position, before=before)
+        return knowing or self._off_stage(character_id, memory, at_once) or at_once
 
     # --- What is said ---
 
-    def _said(self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition) -> KnowledgeEvent | None:
+    def _decisive_event(
+        self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition
+    ) -> KnowledgeEvent | None:
         """Return the decisive statement: the author's last, else the last one."""
         about = [
             event
@@ -181,27 +183,34 @@ class KnowledgeRules:
 
     def _of_note(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Return the knowledge of an author's note, by its names and subjects."""
-        knowing = _known(memory, character_id, "author", ABSENT_CERTAINTY)
-        said = self.story.events_by_memory.get(memory.source_id, ())
-        if any(each.by_author and each.kind == "knows" for each in said):
-            return self._unknown(character_id, memory, "absent")
+        knowing = _known_result(memory, character_id, "author", ABSENT_CERTAINTY)
+        events = self.story.events_by_memory.get(memory.source_id, ())
+        if any(event.by_author and event.kind == "knows" for event in events):
+            return self._unknown_result(character_id, memory, "absent")
         if memory.is_for_all:
             return knowing
         if not memory.entities:
-            return self._unknown(character_id, memory, "unsaid")
-        names = (each for each in self.story.names.get(character_id, ()) if memory.content.startswith(each))
-        if any(is_death("status", memory.content.removeprefix(each).lstrip(" ，,")) for each in names):
-            return self._unknown(character_id, memory, "dead")
-        about = [each for each in memory.entities if each in self.story.character_ids]
+            return self._unknown_result(character_id, memory, "unsaid")
+        names = (
+            entity_id for entity_id in self.story.names.get(character_id, ()) if memory.content.startswith(entity_id)
+        )
+        if any(is_death("status", memory.content.removeprefix(name).lstrip(" ，,")) for name in names):
+            return self._unknown_result(character_id, memory, "dead")
+        about = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         if not about or character_id in about:
             return knowing
         scene = next(
-            (each for each in self._scenes_of_note(memory) if self._is_of_note(each, character_id, about)), None
+            (
+                knowledge_scene
+                for knowledge_scene in self._scenes_of_note(memory)
+                if self._is_of_note(knowledge_scene, character_id, about)
+            ),
+            None,
         )
         if scene is not None and not (_APART.search(memory.content) or _INNER.search(memory.content)):
             certainty = WITNESSED_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=scene.position, certainty=certainty)
-        return self._unknown(character_id, memory, "absent")
+        return self._unknown_result(character_id, memory, "absent")
 
     def _scenes_of_note(self, memory: KnowledgeMemory) -> Iterator[KnowledgeScene]:
         """Return the scenes around a note's position."""
@@ -218,7 +227,7 @@ class KnowledgeRules:
         """Return whether a character was in a note's scene with its subjects."""
         if character_id not in scene.present:
             return False
-        names = (name for each in about for name in self.story.names.get(each, ()))
+        names = (name for entity_id in about for name in self.story.names.get(entity_id, ()))
         return not scene.present.isdisjoint(about) or any(name in scene.text for name in names)
 
     def _at_once(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
@@ -228,15 +237,15 @@ class KnowledgeRules:
         subject = self._subject(memory)
         is_inner = memory.event_type in INNER_EVENTS and _INNER.search(memory.content) is not None
         if is_inner and subject not in (None, character_id):
-            return self._unknown(character_id, memory, "inner")
+            return self._unknown_result(character_id, memory, "inner")
         if character_id not in memory.entities:
             if is_present and self._witnesses(character_id, memory, scene):
-                return _known(
+                return _known_result(
                     memory, character_id, "witnessed", TAKING_PART_CERTAINTY, since=memory.position, quote=memory.quote
                 )
-            return self._unknown(character_id, memory, "present" if is_present else "absent")
+            return self._unknown_result(character_id, memory, "present" if is_present else "absent")
         if not is_present and memory.event_type in SETTLED_AMONG_OTHERS and subject != character_id:
-            return self._unknown(character_id, memory, "settled")
+            return self._unknown_result(character_id, memory, "settled")
         how: KnowledgeSource
         if is_present and subject != character_id:
             how, certainty = "witnessed", WITNESSED_CERTAINTY
@@ -245,7 +254,7 @@ class KnowledgeRules:
         else:
             # Who is merely named while away was no witness: nothing tells how they know what concerns them.
             how, certainty = "author", ABSENT_CERTAINTY
-        return _known(memory, character_id, how, certainty, since=memory.position, quote=memory.quote)
+        return _known_result(memory, character_id, how, certainty, since=memory.position, quote=memory.quote)
 
     def _witnesses(self, character_id: str, memory: KnowledgeMemory, scene: KnowledgeScene) -> bool:
         """Return whether a participant perceives a fact about others."""
@@ -258,19 +267,19 @@ class KnowledgeRules:
         if not self._taking_part[key]:
             return False
         number = bisect_left(self._positions, scene.position)
-        told = self.retellings.best(memory.content, _bits(number, number + 1))
-        return told is None or hears(scene, told.piece, character_id, names)
+        retelling = self.retellings.best(memory.content, _bits(number, number + 1))
+        return retelling is None or hears(scene, retelling.piece, character_id, names)
 
     def _subject(self, memory: KnowledgeMemory) -> str | None:
         """Return the first character named by a memory, or None."""
-        named = [
+        named_pairs = [
             (place, entity_id)
             for entity_id in memory.entities
             if entity_id in self.story.character_ids
             for name in self.story.names.get(entity_id, ())
             if name and (place := memory.content.find(name)) >= 0
         ]
-        return min(named)[1] if named else None
+        return min(named_pairs)[1] if named_pairs else None
 
     # --- What follows from later scenes ---
 
@@ -285,20 +294,20 @@ class KnowledgeRules:
     @cached_property
     def _on_stage(self) -> Mapping[str, int]:
         """Scenes on stage by entity id, as bit masks."""
-        found: defaultdict[str, int] = defaultdict(int)
+        found_counts: defaultdict[str, int] = defaultdict(int)
         for index, scene in enumerate(self.story.scenes):
             for entity_id in scene.present:
-                found[entity_id] |= 1 << index
-        return found
+                found_counts[entity_id] |= 1 << index
+        return found_counts
 
     @cached_property
-    def _learnt(self) -> Mapping[str, Sequence[tuple[StoryPosition, frozenset[str]]]]:
+    def _learning_scenes(self) -> Mapping[str, Sequence[tuple[StoryPosition, frozenset[str]]]]:
         """Scenes with undetailed `knowledge` changes by character id, with words."""
-        found: defaultdict[str, list[tuple[StoryPosition, frozenset[str]]]] = defaultdict(list)
-        for scene in (each for each in self.story.scenes if not each.tells_knowledge):
-            for character_id, learnt in scene.learnt.items():
-                found[character_id].append((scene.position, significant_words(learnt)))
-        return found
+        results: defaultdict[str, list[tuple[StoryPosition, frozenset[str]]]] = defaultdict(list)
+        for scene in (knowledge_scene for knowledge_scene in self.story.scenes if not knowledge_scene.tells_knowledge):
+            for character_id, learnt_text in scene.learnt.items():
+                results[character_id].append((scene.position, significant_words(learnt_text)))
+        return results
 
     @cached_property
     def _silent(self) -> int:
@@ -333,9 +342,9 @@ class KnowledgeRules:
         self, character_id: str, others: Iterable[str], *, after: StoryPosition, before: StoryPosition
     ) -> int:
         """Return the scenes between two positions in which a character meets one of others, a bit a scene."""
-        met = reduce(or_, (self._on_stage.get(other, 0) for other in others if other != character_id), 0)
+        met_count = reduce(or_, (self._on_stage.get(other, 0) for other in others if other != character_id), 0)
         start, end = bisect_right(self._positions, after), bisect_left(self._positions, before)
-        return met & self._on_stage.get(character_id, 0) & _bits(start, end)
+        return met_count & self._on_stage.get(character_id, 0) & _bits(start, end)
 
     def _stated(
         self,
@@ -347,11 +356,15 @@ class KnowledgeRules:
         min_share: float = MIN_KNOWN,
     ) -> Knowing | None:
         """Find the scene since which their `knowledge` holds it."""
-        learnt = [each for each in self._learnt.get(character_id, ()) if after <= each[0] < before]
-        known = self.retellings.first_known(memory.content, learnt, min_share=min_share) if learnt else None
-        return None if known is None else _told(memory, character_id, known[0], share=known[1])
+        learnt_pairs = [pair for pair in self._learning_scenes.get(character_id, ()) if after <= pair[0] < before]
+        known_parts = (
+            self.retellings.first_known(memory.content, learnt_pairs, min_share=min_share) if learnt_pairs else None
+        )
+        return (
+            None if known_parts is None else _find_retelling(memory, character_id, known_parts[0], share=known_parts[1])
+        )
 
-    def _told(
+    def _find_retelling(
         self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition, before: StoryPosition
     ) -> Knowing | None:
         """Find the scene of learning, by `knowledge` or by a knower's telling."""
@@ -378,13 +391,13 @@ class KnowledgeRules:
                 and hears(scene, piece, character_id, names.get(character_id, ()))
             )
 
-        found = self.retellings.best(memory.content, later, counts=counts) if later else None
-        if found is None:
+        retelling = self.retellings.best(memory.content, later, counts=counts) if later else None
+        if retelling is None:
             return None
-        position, _, share = found
+        position, _, share = retelling
         tellers = sorted((self.story.scene_at[position].present - {character_id}) & inside)
-        about = [each for each in tellers if each in memory.entities]
-        return _told(memory, character_id, position, share=share, learned_from=(about or tellers)[0])
+        about = [teller for teller in tellers if teller in memory.entities]
+        return _find_retelling(memory, character_id, position, share=share, learned_from=(about or tellers)[0])
 
     def _off_stage(self, character_id: str, memory: KnowledgeMemory, at_once: Knowing) -> Knowing | None:
         """Assume that an absent character knows discoveries about its own people."""
@@ -393,7 +406,7 @@ class KnowledgeRules:
             return None
         if not self.story.companions.get(character_id, frozenset()) & set(memory.entities):
             return None
-        return _known(memory, character_id, "own_doing", OFF_STAGE_CERTAINTY, since=memory.position)
+        return _known_result(memory, character_id, "own_doing", OFF_STAGE_CERTAINTY, since=memory.position)
 
     def _as_unknown(self, memory: KnowledgeMemory, knowing: Knowing) -> UnknownMemory:
         reason: Reason = knowing.reason or "absent"
@@ -416,17 +429,17 @@ class KnowledgeRules:
         """
         if memory.position is None or character_id == READER:
             return None
-        inside = [each for each in memory.entities if each in self.story.character_ids]
+        inside = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         inside += sorted(self._scene(memory).present - set(inside))
-        met = self._meetings(character_id, inside, after=memory.position, before=self.story.as_of)
+        met_count = self._meetings(character_id, inside, after=memory.position, before=self.story.as_of)
         at_last = {
             other: self._knows(other, memory, before=self.story.as_of)
-            for other in (inside if met else ())
+            for other in (inside if met_count else ())
             if other != character_id
         }
-        while met:
-            index = met.bit_length() - 1
-            met ^= 1 << index
+        while met_count:
+            index = met_count.bit_length() - 1
+            met_count ^= 1 << index
             scene = self.story.scenes[index]
             for other, knowing in at_last.items():
                 if other in scene.present and self._knew(knowing, memory, at=scene.position):
@@ -449,7 +462,7 @@ class KnowledgeRules:
         position = memory.position or self.story.as_of
         return self.story.scene_at.get(position) or KnowledgeScene(position)
 
-    def _unknown(self, character_id: str, memory: KnowledgeMemory, reason: Reason) -> Knowing:
+    def _unknown_result(self, character_id: str, memory: KnowledgeMemory, reason: Reason) -> Knowing:
         return Knowing(memory.source_id, character_id, knows=False, reason=reason)
 
 
@@ -460,7 +473,7 @@ def _bits(start: int, end: int) -> int:
 
 @cache
 def _reasons() -> Mapping[str, str]:
-    return {why: reason for each in LANGUAGES for reason, why in words("memory", each, "unknown").items()}
+    return {why: reason for language in LANGUAGES for reason, why in words("memory", language, "unknown").items()}
 
 
 def why_unknown(why: str, language: str) -> str:
@@ -472,33 +485,35 @@ def _place(event: KnowledgeEvent) -> StoryPosition:
     return StoryPosition(event.chapter_index, event.scene_index)
 
 
-def _known(memory: KnowledgeMemory, character_id: str, how: KnowledgeSource, certainty: float, **more: Any) -> Knowing:
+def _known_result(
+    memory: KnowledgeMemory, character_id: str, how: KnowledgeSource, certainty: float, **more: Any
+) -> Knowing:
     return Knowing(memory.source_id, character_id, knows=True, how=how, certainty=certainty, **more)
 
 
 def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent) -> Knowing:
-    told: dict[str, Any] = {"certainty": event.certainty, "quote": event.quote, "is_said": True}
+    fields: dict[str, Any] = {"certainty": event.certainty, "quote": event.quote, "is_said": True}
     if event.kind != "knows":
-        return Knowing(memory.source_id, character_id, knows=False, reason=event.kind, **told)
+        return Knowing(memory.source_id, character_id, knows=False, reason=event.kind, **fields)
     # What was stored at no place, 0:0, has always held.
     since = None if _place(event) == StoryPosition(0, 0) else _place(event)
-    told |= {"learned_from": event.learned_from, "since": since, "quote": event.quote or memory.quote}
-    return Knowing(memory.source_id, character_id, knows=True, how=event.how, **told)
+    fields |= {"learned_from": event.learned_from, "since": since, "quote": event.quote or memory.quote}
+    return Knowing(memory.source_id, character_id, knows=True, how=event.how, **fields)
 
 
-def _told(
+def _find_retelling(
     memory: KnowledgeMemory, character_id: str, since: StoryPosition, *, share: float, learned_from: str | None = None
 ) -> Knowing:
     certainty = round(min(MAX_TOLD_CERTAINTY, MIN_TOLD_CERTAINTY + share), 2)
-    return _known(memory, character_id, "told", certainty, learned_from=learned_from, since=since)
+    return _known_result(memory, character_id, "told", certainty, learned_from=learned_from, since=since)
 
 
 def _as_known(memory: KnowledgeMemory, knowing: Knowing) -> KnownMemory:
     since = knowing.since
     if memory.noted_at is not None:
         # Nobody knows of a note before it is read, whenever they were there.
-        read = read_from(memory.noted_at.chapter_index or 0, memory.noted_at.scene_index)
-        since = read if since is None else max(since, read)
+        position = read_from(memory.noted_at.chapter_index or 0, memory.noted_at.scene_index)
+        since = position if since is None else max(since, position)
     return KnownMemory(
         source_id=memory.source_id,
         content=memory.content,

@@ -25,10 +25,12 @@ _CATEGORY_WORDS: Mapping[str, Any] = synonyms("thread_kinds")
 
 def kind_of(category: str) -> ThreadKind | None:
     """Return the kind that a category means, or None where its words say none."""
-    folded = category.strip().casefold()
-    words = {part.removesuffix("s") for part in re.split(r"[^a-z]+", folded)}
-    known = _CATEGORY_WORDS.items()
-    return next((kind for word, kind in known if (word in words if word.isascii() else word in folded)), None)
+    folded_text = category.strip().casefold()
+    words = {part.removesuffix("s") for part in re.split(r"[^a-z]+", folded_text)}
+    known_items_view = _CATEGORY_WORDS.items()
+    return next(
+        (kind for word, kind in known_items_view if (word in words if word.isascii() else word in folded_text)), None
+    )
 
 
 def is_of_category(category: str, wanted: str) -> bool:
@@ -126,16 +128,16 @@ class ThreadLedger(Shown, BaseModel):
 
     def at(self, *stages: ThreadStage) -> list[LedgerEntry]:
         """Return the threads of these stages, in the ledger's order."""
-        return [each for each in self.entries if each.stage in stages]
+        return [entry for entry in self.entries if entry.stage in stages]
 
     def of_category(self, *wanted: str) -> ThreadLedger:
         """Return the ledger of these categories, in either language."""
-        kept = [each for each in self.entries if any(is_of_category(each.category, one) for one in wanted)]
-        return self.model_copy(update={"entries": kept}) if wanted else self
+        kept_entries = [entry for entry in self.entries if any(is_of_category(entry.category, one) for one in wanted)]
+        return self.model_copy(update={"entries": kept_entries}) if wanted else self
 
     def ended(self, *endings: ThreadEnding) -> list[LedgerEntry]:
         """Return the threads that ended in these ways."""
-        return [each for each in self.entries if each.ending in endings]
+        return [entry for entry in self.entries if entry.ending in endings]
 
     def in_simpler_terms(self) -> ShownList[LedgerEntry]:
         """Return the notebook representation."""
@@ -162,13 +164,13 @@ def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
         here = sort_key(as_of.chapter_index, as_of.scene_index)
     whole = (events for events in story.events.values() if fold_loop_events(events).planted is not None)
     threads = [_Thread(events, places, story, here) for events in whole]
-    entries = [each.entry() for each in threads]
-    waiting = sorted((each for each in entries if each.is_waiting), key=_first_due)
+    entries = [thread.entry() for thread in threads]
+    waiting_entries = sorted((entry for entry in entries if entry.is_waiting), key=_first_due)
     return ThreadLedger(
         project_id=story.project_id,
         language=story.language,
         scenes=len(places),
-        entries=[*waiting, *(each for each in entries if not each.is_waiting)],
+        entries=[*waiting_entries, *(entry for entry in entries if not entry.is_waiting)],
     )
 
 
@@ -200,7 +202,7 @@ class _Thread:
     def entry(self) -> LedgerEntry:
         characters = list(self._detail.get("related_characters") or ())
         deaths = self._story.deaths
-        dead = [each for each in characters if each in deaths]
+        dead = [character for character in characters if character in deaths]
         doers = [] if asks_something(self.loop.category, self.loop.description) else characters
         is_moot = not self._is_over and bool(doers) and len(dead) == len(doers)
         window = self._window()
@@ -226,7 +228,7 @@ class _Thread:
             parts=self._detail.get("parts"),
             parts_paid=sum(bool(event.detail.get("pays_part")) for event in self._events),
             dead_ids=dead,
-            moot_since=max(deaths[each] for each in dead) if is_moot else None,
+            moot_since=max(deaths[item] for item in dead) if is_moot else None,
         )
 
     def _ending(self, doers: Sequence[str]) -> ThreadEnding:
@@ -235,16 +237,16 @@ class _Thread:
         if self.loop.status == "resolved":
             return "paid"
         deaths, end = self._story.deaths, story_place(self._last)
-        return "moot" if doers and all(each in deaths and deaths[each] <= end for each in doers) else "dropped"
+        return "moot" if doers and all(doer in deaths and deaths[doer] <= end for doer in doers) else "dropped"
 
     def _window(self) -> ThreadWindow | None:
-        said: tuple[tuple[StatedSource, Mapping[str, Any]], ...] = (
+        statements: tuple[tuple[StatedSource, Mapping[str, Any]], ...] = (
             ("author", self._detail),
             ("record", self._detail.get("expected") or {}),
         )
-        for source, stated in said:
+        for source, stated in statements:
             places = (stated.get(name) for name in ("due_from", "due_by"))
-            due_from, due_by = ((each[0], each[1]) if each else None for each in places)
+            due_from, due_by = ((place[0], place[1]) if place else None for place in places)
             if due_from or due_by:
                 return ThreadWindow(source=source, due_from=due_from, due_by=due_by)
         return None
@@ -276,54 +278,54 @@ def board_lines(ledger: ThreadLedger) -> list[tuple[str, list[str]]]:
     catalogue = words("memory", ledger.language, "threads")
     board = []
     for stage in BOARD_STAGES:
-        found = shown = ledger.at(stage)
+        entries = shown_entries = ledger.at(stage)
         if stage == "over":
-            places = {each.loop_id: sort_key(each.last_chapter_index, each.last_scene_index) for each in found}
-            shown = sorted(found, key=lambda each: places[each.loop_id], reverse=True)[:MAX_OVER]
-        lines = [_line(each, ledger.language) for each in shown]
-        if len(found) > len(shown):
-            lines.append(catalogue["earlier"].format(len(found) - len(shown)))
-        board.append((f"{catalogue[stage]}{catalogue['open']}{len(found)}{catalogue['close']}", lines))
+            places = {entry.loop_id: sort_key(entry.last_chapter_index, entry.last_scene_index) for entry in entries}
+            shown_entries = sorted(entries, key=lambda entry: places[entry.loop_id], reverse=True)[:MAX_OVER]
+        lines = [_line(entry, ledger.language) for entry in shown_entries]
+        if len(entries) > len(shown_entries):
+            lines.append(catalogue["earlier"].format(len(entries) - len(shown_entries)))
+        board.append((f"{catalogue[stage]}{catalogue['open']}{len(entries)}{catalogue['close']}", lines))
     return board
 
 
 def unpaid_report(ledger: ThreadLedger) -> list[str]:
     """Return the endings of promises and the unpaid ones."""
     catalogue = words("memory", ledger.language, "threads")
-    waiting = sorted(
-        (each for each in ledger.entries if each.is_waiting),
-        key=lambda each: (-LOOP_WEIGHTS[each.importance], -(each.age_scenes or 0), each.loop_id),
+    waiting_entries = sorted(
+        (entry for entry in ledger.entries if entry.is_waiting),
+        key=lambda entry: (-LOOP_WEIGHTS[entry.importance], -(entry.age_scenes or 0), entry.loop_id),
     )
     endings: tuple[ThreadEnding, ...] = ("paid", "broken", "dropped", "moot")
     counts = [len(ledger.ended(ending)) for ending in endings]
-    told = [catalogue["counts"].format(len(ledger.entries), *counts, len(waiting))]
-    if waiting:
-        told.append(f"{catalogue['never']}{catalogue['open']}{len(waiting)}{catalogue['close']}")
-    return [*told, *(f"- {_line(each, ledger.language)}" for each in waiting)]
+    lines = [catalogue["counts"].format(len(ledger.entries), *counts, len(waiting_entries))]
+    if waiting_entries:
+        lines.append(f"{catalogue['never']}{catalogue['open']}{len(waiting_entries)}{catalogue['close']}")
+    return [*lines, *(f"- {_line(entry, ledger.language)}" for entry in waiting_entries)]
 
 
 def ledger_warnings(ledger: ThreadLedger, scenes: Collection[Place]) -> list[str]:
     """Return the author's warnings after an ingest."""
     catalogue = words("memory", ledger.language, "threads")
-    found = []
-    late = [each for each in ledger.at("overdue") if each.importance == "critical" and not each.moot_since]
+    matches = []
+    late = [entry for entry in ledger.at("overdue") if entry.importance == "critical" and not entry.moot_since]
     if late:
-        found.append(catalogue["warn_overdue"].format(_named(late, catalogue)))
-    for each in ledger.at("over"):
-        place = (each.last_chapter_index, each.last_scene_index)
-        if place in scenes and not (each.resolution_summary or "").strip():
-            found.append(catalogue["warn_silent"].format(_named([each], catalogue), f"{place[0]}:{place[1]}"))
-    moot = [each for each in ledger.entries if each.moot_since in scenes]
+        matches.append(catalogue["warn_overdue"].format(_name_threads(late, catalogue)))
+    for entry in ledger.at("over"):
+        place = (entry.last_chapter_index, entry.last_scene_index)
+        if place in scenes and not (entry.resolution_summary or "").strip():
+            matches.append(catalogue["warn_silent"].format(_name_threads([entry], catalogue), f"{place[0]}:{place[1]}"))
+    moot = [entry for entry in ledger.entries if entry.moot_since in scenes]
     if moot:
-        found.append(catalogue["warn_moot"].format(_named(moot, catalogue)))
-    return found
+        matches.append(catalogue["warn_moot"].format(_name_threads(moot, catalogue)))
+    return matches
 
 
-def _named(entries: list[LedgerEntry], catalogue: Mapping[str, str]) -> str:
-    named = [f"{each.loop_id} {each.description}" for each in entries[:MAX_WARNED]]
+def _name_threads(entries: list[LedgerEntry], catalogue: Mapping[str, str]) -> str:
+    named_ids = [f"{entry.loop_id} {entry.description}" for entry in entries[:MAX_WARNED]]
     if len(entries) > MAX_WARNED:
-        named.append(catalogue["more"].format(len(entries) - MAX_WARNED))
-    return catalogue["list"].join(named)
+        named_ids.append(catalogue["more"].format(len(entries) - MAX_WARNED))
+    return catalogue["list"].join(named_ids)
 
 
 def _line(entry: LedgerEntry, language: StoryLanguage) -> str:
@@ -340,8 +342,8 @@ def _line(entry: LedgerEntry, language: StoryLanguage) -> str:
             catalogue["by"].format(deadline_text(due_by)) if due_by else "",
             catalogue["needs"].format(entry.pay_off) if entry.pay_off else "",
         ]
-    said = catalogue["list"].join(filter(None, remarks))
-    aside = f"{catalogue['open']}{said}{catalogue['close']}" if said else ""
+    statement = catalogue["list"].join(filter(None, remarks))
+    aside = f"{catalogue['open']}{statement}{catalogue['close']}" if statement else ""
     return f"{entry.loop_id} {entry.description}{aside}"
 
 

@@ -33,7 +33,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
 
     first = records[0]
     now = [record for record in records if not record.is_flashback] or records
-    resolved = {loop.id: loop for loop in _all(records, "open_loops_resolved")}
+    resolved_fields = {loop.id: loop for loop in _all(records, "open_loops_resolved")}
     advanced = merged_moves(_all(records, "open_loops_advanced"))
     # One change per entity and attribute, the last, with its own evidence.
     states = {
@@ -56,11 +56,11 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         state_changes=list(states.values()),
         relationship_changes=_merged_relationships(_all(records, "relationship_changes")),
         open_loops_created=_first_by_key(_all(records, "open_loops_created"), lambda loop: folded(loop.description)),
-        open_loops_advanced=[loop for loop in advanced if loop.id not in resolved],
-        open_loops_resolved=list(resolved.values()),
+        open_loops_advanced=[loop for loop in advanced if loop.id not in resolved_fields],
+        open_loops_resolved=list(resolved_fields.values()),
         memories=_distinct_memories(records),
         learned=_all(records, "learned"),
-        memories_repeated=_first_by_key(_all(records, "memories_repeated"), lambda each: each.memory_id),
+        memories_repeated=_first_by_key(_all(records, "memories_repeated"), lambda item: item.memory_id),
     )
 
 
@@ -84,8 +84,8 @@ def is_same_fact(one: RecordedMemory, other: RecordedMemory) -> bool:
     if not fewer_entities <= more_entities:
         return False
     words, other_words = significant_words(one.content), significant_words(other.content)
-    needed = SHARED_WORDS_OF_A_DUPLICATE * min(len(words), len(other_words))
-    return len(words & other_words) >= max(MIN_SHARED_WORDS, needed)
+    needed_score = SHARED_WORDS_OF_A_DUPLICATE * min(len(words), len(other_words))
+    return len(words & other_words) >= max(MIN_SHARED_WORDS, needed_score)
 
 
 def _all(records: Sequence[SceneRecord], field: str) -> list:
@@ -93,12 +93,12 @@ def _all(records: Sequence[SceneRecord], field: str) -> list:
 
 
 def _merged_relationships(changes: Iterable[RecordedRelationshipChange]) -> list[RecordedRelationshipChange]:
-    merged: dict[frozenset[str], RecordedRelationshipChange] = {}
+    merged_recorded_relationship_changes_by_key: dict[frozenset[str], RecordedRelationshipChange] = {}
     for change in changes:
         pair = frozenset({change.character_a, change.character_b})
-        earlier = merged.get(pair)
-        merged[pair] = change if earlier is None else _both_said(earlier, change)
-    return list(merged.values())
+        earlier = merged_recorded_relationship_changes_by_key.get(pair)
+        merged_recorded_relationship_changes_by_key[pair] = change if earlier is None else _both_said(earlier, change)
+    return list(merged_recorded_relationship_changes_by_key.values())
 
 
 def _both_said(earlier: RecordedRelationshipChange, later: RecordedRelationshipChange) -> RecordedRelationshipChange:
@@ -115,34 +115,34 @@ def _both_said(earlier: RecordedRelationshipChange, later: RecordedRelationshipC
 
 def _distinct_memories(records: Sequence[SceneRecord]) -> list[RecordedMemory]:
     """Drop memories repeated across windows, and equal contents within one."""
-    kept: list[RecordedMemory] = []
+    kept_memories: list[RecordedMemory] = []
     for record in records:
-        before = len(kept)
-        for memory in _first_by_key(record.memories, lambda each: folded(each.content)):
-            earlier = (index for index in range(before) if is_same_fact(kept[index], memory))
+        before = len(kept_memories)
+        for memory in _first_by_key(record.memories, lambda memory: folded(memory.content)):
+            earlier = (index for index in range(before) if is_same_fact(kept_memories[index], memory))
             at = next(earlier, None)
             if at is None:
-                kept.append(memory)
-            elif memory.importance > kept[at].importance:
-                kept[at] = memory
-    return kept
+                kept_memories.append(memory)
+            elif memory.importance > kept_memories[at].importance:
+                kept_memories[at] = memory
+    return kept_memories
 
 
 def _first_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:
-    kept: dict[Hashable, Item] = {}
+    kept_items_by_key: dict[Hashable, Item] = {}
     for item in items:
-        kept.setdefault(key(item), item)
-    return list(kept.values())
+        kept_items_by_key.setdefault(key(item), item)
+    return list(kept_items_by_key.values())
 
 
 def merged_moves(moves: Iterable[RecordedLoopAdvance]) -> list[RecordedLoopAdvance]:
     """Return the last move of each thread, with earlier details."""
-    merged: dict[str, RecordedLoopAdvance] = {}
+    merged_recorded_loop_advances_by_id: dict[str, RecordedLoopAdvance] = {}
     for move in moves:
-        said = move.model_dump(exclude_defaults=True)
-        before = merged.pop(move.id, None)
-        merged[move.id] = before.model_copy(update=said) if before else move
-    return list(merged.values())
+        stated_fields = move.model_dump(exclude_defaults=True)
+        before = merged_recorded_loop_advances_by_id.pop(move.id, None)
+        merged_recorded_loop_advances_by_id[move.id] = before.model_copy(update=stated_fields) if before else move
+    return list(merged_recorded_loop_advances_by_id.values())
 
 
 SHARED_WORDS_OF_ONE_LOOP = 0.5
@@ -182,15 +182,15 @@ def loops_said_again(created: Sequence[RecordedLoop], open_loops: Sequence[OpenL
     matched: dict[str, str] = {}
     for new in created:
         words = set(significant_words(new.description))
-        for known in open_loops:
-            known_words = set(significant_words(known.description))
+        for known_thread in open_loops:
+            known_words = set(significant_words(known_thread.description))
             shared = len(words & known_words)
             if (
-                known.loop_id not in matched.values()
+                known_thread.loop_id not in matched.values()
                 and shared >= MIN_WORDS_SHARED_WITH_A_LOOP
                 and shared >= SAME_WORDS * len(words | known_words)
             ):
-                matched[new.id] = known.loop_id
+                matched[new.id] = known_thread.loop_id
                 break
     return matched
 
@@ -200,7 +200,7 @@ def with_loops_said_again(record: SceneRecord, known_ids: Collection[str]) -> Sc
     again = [loop for loop in record.open_loops_created if loop.id in known_ids]
     if not again:
         return record
-    touched = {move.id for move in record.open_loops_advanced} | {end.id for end in record.open_loops_resolved}
+    touched_names = {move.id for move in record.open_loops_advanced} | {end.id for end in record.open_loops_resolved}
     return record.model_copy(
         update={
             "open_loops_created": [loop for loop in record.open_loops_created if loop.id not in known_ids],
@@ -209,7 +209,7 @@ def with_loops_said_again(record: SceneRecord, known_ids: Collection[str]) -> Sc
                 *(
                     RecordedLoopAdvance(id=loop.id, note=loop.description, pay_off=loop.pay_off)
                     for loop in again
-                    if loop.id not in touched
+                    if loop.id not in touched_names
                 ),
             ],
         }
@@ -221,41 +221,48 @@ def with_joined_memory(records: Sequence[SceneRecord], gone_id: str, stays_id: s
     order = {memory.memory_id: (at, memory) for at, record in enumerate(records) for memory in record.memories}
     if gone_id not in order or stays_id not in order:
         return None
-    (gone_at, gone), (stays_at, stays) = order[gone_id], order[stays_id]
+    (gone_at, removed_memory), (stays_at, stays) = order[gone_id], order[stays_id]
     if stays_at > gone_at:
         if stays.supersedes not in (None, gone_id):
             return None
-        ended = stays.model_copy(update={"supersedes": gone_id})
-        memories = [ended if each.memory_id == stays_id else each for each in records[stays_at].memories]
+        ended_memory = stays.model_copy(update={"supersedes": gone_id})
+        memories = [ended_memory if memory.memory_id == stays_id else memory for memory in records[stays_at].memories]
         changed = records[stays_at].model_copy(update={"memories": memories})
         return [*records[:stays_at], changed, *records[stays_at + 1 :]]
-    if gone.supersedes is not None:
+    if removed_memory.supersedes is not None:
         # What it ended would hold again.
         return None
-    return [_without(record, gone, stays_id) for record in records]
+    return [_without(record, removed_memory, stays_id) for record in records]
 
 
-def _without(record: SceneRecord, gone: RecordedMemory, stays_id: str) -> SceneRecord:
+def _without(record: SceneRecord, memory: RecordedMemory, stays_id: str) -> SceneRecord:
     memories = []
-    for each in record.memories:
-        if each.memory_id != gone.memory_id:
-            named = {name: stays_id for name in ("supersedes", "contradicts") if getattr(each, name) == gone.memory_id}
-            memories.append(each.model_copy(update=named))
+    for other_memory in record.memories:
+        if other_memory.memory_id != memory.memory_id:
+            named_values = {
+                name: stays_id
+                for name in ("supersedes", "contradicts")
+                if getattr(other_memory, name) == memory.memory_id
+            }
+            memories.append(other_memory.model_copy(update=named_values))
     repeated = list(record.memories_repeated)
     if len(memories) < len(record.memories):
-        repeated.append(RecordedRepetition(memory_id=gone.memory_id, evidence=gone.evidence))
-    now = {gone.memory_id: stays_id}
+        repeated.append(RecordedRepetition(memory_id=memory.memory_id, evidence=memory.evidence))
+    now = {memory.memory_id: stays_id}
     return record.model_copy(
         update={
             "memories": memories,
             "memories_repeated": [
-                each.model_copy(update={"memory_id": now.get(each.memory_id, each.memory_id)}) for each in repeated
+                recorded_repetition.model_copy(
+                    update={"memory_id": now.get(recorded_repetition.memory_id, recorded_repetition.memory_id)}
+                )
+                for recorded_repetition in repeated
             ],
             "learned": [
-                each.model_copy(
-                    update={"memory_ids": list(dict.fromkeys(now.get(one, one) for one in each.memory_ids))}
+                learning.model_copy(
+                    update={"memory_ids": list(dict.fromkeys(now.get(one, one) for one in learning.memory_ids))}
                 )
-                for each in record.learned
+                for learning in record.learned
             ],
         }
     )

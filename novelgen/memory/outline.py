@@ -107,8 +107,8 @@ class StoryOutline(Model):
     @property
     def names(self) -> dict[str, str]:
         """The names by id, with revealed identities."""
-        names = {each.entity_id: each.name for each in self.entities}
-        return {**{mask: names[each] for mask, each in self.masks.items() if each in names}, **names}
+        names = {entity.entity_id: entity.name for entity in self.entities}
+        return {**{mask: names[entity_id] for mask, entity_id in self.masks.items() if entity_id in names}, **names}
 
 
 RECALLED_SCENES = 12
@@ -187,13 +187,13 @@ def story_parts(
     stated: Sequence[StoryPart], *, last_chapter: int, chapters_per_part: int = CHAPTERS_PER_PART
 ) -> list[NumberedPart]:
     """Number the parts of a story."""
-    said = stated or [
+    stated_story_parts = stated or [
         StoryPart(first_chapter=0 if first == 1 else first, last_chapter=first + chapters_per_part - 1)
         for first in range(1, max(last_chapter, 1) + 1, chapters_per_part)
     ]
     return [
         NumberedPart(number=number, **part.model_dump(exclude={"extra"}))
-        for number, part in enumerate(said, start=1)
+        for number, part in enumerate(stated_story_parts, start=1)
         if part.first_chapter <= last_chapter
     ]
 
@@ -233,15 +233,15 @@ def chapter_summaries(
     written: Mapping[int, WrittenSummary] | None = None,
 ) -> list[ChapterSummary]:
     """Sum up the chapters that are over at a position."""
-    found = []
+    summaries = []
     for chapter_index, chapter in groupby(sorted(scenes, key=story_place), key=lambda scene: scene.chapter_index):
-        told = list(chapter)
-        made = _summed_up(told)
-        stands = (written or {}).get(chapter_index) or WrittenSummary(text=made, origin="made")
+        rendered_scenes = list(chapter)
+        summary_text = _summed_up(rendered_scenes)
+        stands = (written or {}).get(chapter_index) or WrittenSummary(text=summary_text, origin="made")
         if stands.text and as_of.admits(chapter_index, None):
-            place = {"chapter_index": chapter_index, "scene_index": told[-1].scene_index}
-            found.append(ChapterSummary(**place, summary=stands.text, origin=stands.origin))
-    return found
+            place = {"chapter_index": chapter_index, "scene_index": rendered_scenes[-1].scene_index}
+            summaries.append(ChapterSummary(**place, summary=stands.text, origin=stands.origin))
+    return summaries
 
 
 def part_summaries(
@@ -253,28 +253,28 @@ def part_summaries(
     weights: Mapping[tuple[int, int], float] | None = None,
 ) -> list[PartSummary]:
     """Sum up the parts that are over at a position, from their whole course, of neighbours the weightiest scene."""
-    found = []
+    matching_parts = []
     last_chapter = max((scene.chapter_index for scene in scenes), default=-1)
     for part in finished_parts(parts, as_of=as_of, last_chapter=last_chapter):
-        told = sorted((scene for scene in scenes if part.holds(scene.chapter_index)), key=story_place)
-        if not told:
+        rendered_scenes = sorted((scene for scene in scenes if part.holds(scene.chapter_index)), key=story_place)
+        if not rendered_scenes:
             continue
-        made = _rolled_up(told, weights or {})
-        stands = (written or {}).get(part.number) or WrittenSummary(text=made, origin="made")
+        summary_text = _rolled_up(rendered_scenes, weights or {})
+        stands = (written or {}).get(part.number) or WrittenSummary(text=summary_text, origin="made")
         if stands.text:
-            found.append(
+            matching_parts.append(
                 PartSummary(
                     part_number=part.number,
                     title=part.title,
-                    first_chapter=told[0].chapter_index,
+                    first_chapter=rendered_scenes[0].chapter_index,
                     last_chapter=part.last_chapter,
-                    chapter_index=told[-1].chapter_index,
-                    scene_index=told[-1].scene_index,
+                    chapter_index=rendered_scenes[-1].chapter_index,
+                    scene_index=rendered_scenes[-1].scene_index,
                     summary=stands.text,
                     origin=stands.origin,
                 )
             )
-    return found
+    return matching_parts
 
 
 def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int], float]) -> str:
@@ -283,10 +283,10 @@ def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int],
     for scene in scenes:
         for sentence in _sentences(scene):
             weight_of.setdefault(sentence, weights.get(story_place(scene), 0.0))
-    told = [sentence for sentence in weight_of if estimate_tokens(sentence) <= PART_TOKENS]
-    for count in range(min(PART_BULLETS, len(told)), 0, -1):
-        borders = [len(told) * index // count for index in range(count + 1)]
-        stretches = [told[start:end] for start, end in pairwise(borders)]
+    lines = [sentence for sentence in weight_of if estimate_tokens(sentence) <= PART_TOKENS]
+    for count in range(min(PART_BULLETS, len(lines)), 0, -1):
+        borders = [len(lines) * index // count for index in range(count + 1)]
+        stretches = [lines[start:end] for start, end in pairwise(borders)]
         text = join_sentences(max(stretch, key=weight_of.__getitem__) for stretch in stretches)
         if estimate_tokens(text) <= PART_TOKENS:
             return text
@@ -295,9 +295,9 @@ def _rolled_up(scenes: Sequence[OutlineScene], weights: Mapping[tuple[int, int],
 
 def _summed_up(scenes: Sequence[OutlineScene]) -> str:
     sentences = dict.fromkeys(sentence for scene in scenes for sentence in _sentences(scene))
-    told = [sentence for sentence in sentences if len(sentence) <= SUMMARY_CHARACTERS]
-    for count in range(min(CHAPTER_BULLETS, len(told)), 0, -1):
-        text = join_sentences(spread(told, count))
+    lines = [sentence for sentence in sentences if len(sentence) <= SUMMARY_CHARACTERS]
+    for count in range(min(CHAPTER_BULLETS, len(lines)), 0, -1):
+        text = join_sentences(spread(lines, count))
         if len(text) <= SUMMARY_CHARACTERS:
             return text
     return ""

@@ -58,16 +58,16 @@ class SceneAhead:
 
 def threads_by_pay_off(story: StoryOutline, ahead: SceneAhead) -> list[OpenLoop]:
     """Return the open threads, likeliest paid first: by signs standardised within the list, and by a model's word."""
-    threads = sorted(story.open_loops, key=lambda each: each.loop_id)
+    threads = sorted(story.open_loops, key=lambda thread: thread.loop_id)
     if len(threads) < 2:
         return threads
     many = min(1.0, len(threads) / MANY_THREADS)
-    counted = np.ones(len(threads), dtype=bool)
+    counted_rows = np.ones(len(threads), dtype=bool)
     total = np.zeros(len(threads))
     for name, column in _signs(threads, story, ahead).items():
         weight = (1 - many) * FEW_WEIGHTS[name] + many * MANY_WEIGHTS[name]
-        total += weight * standardise(np.array(column, dtype=float), counted)
-    total += EXPECTED_BONUS * np.array([each.loop_id in ahead.expected_ids for each in threads])
+        total += weight * standardise(np.array(column, dtype=float), counted_rows)
+    total += EXPECTED_BONUS * np.array([thread.loop_id in ahead.expected_ids for thread in threads])
     order = np.argsort(-total, kind="stable")
     return [threads[place] for place in order]
 
@@ -77,16 +77,16 @@ def _signs(
 ) -> dict[str, Sequence[float] | NDArray[np.float64]]:
     places = [story_place(scene) for scene in story.scenes]
     related = [frozenset(thread.related_entities) for thread in threads]
-    shown = [{*scene.participants, *([scene.location_id] if scene.location_id else [])} for scene in story.scenes]
-    appearances = Counter(entity_id for scene in shown for entity_id in scene)
-    met = [own & ahead.entity_ids for own in related]
+    shown_items = [{*scene.participants, *([scene.location_id] if scene.location_id else [])} for scene in story.scenes]
+    appearances = Counter(entity_id for scene in shown_items for entity_id in scene)
+    met_items = [own & ahead.entity_ids for own in related]
     with_plan, with_chosen = _shared_words(threads, story, ahead)
     # Of places of memories, which come best first: how far up the best of each stands, 1 to 0.
     evidence: dict[Place, float] = {}
     for rank, (place, _) in enumerate(ahead.chosen):
         if place is not None:
             evidence.setdefault(place, 1 - rank / len(ahead.chosen))
-    last = shown[-LAST_SCENES:]
+    last = shown_items[-LAST_SCENES:]
 
     def silence(thread: OpenLoop) -> int:
         chapter, scene = thread.last_chapter_index, thread.last_scene_index
@@ -97,9 +97,11 @@ def _signs(
     return {
         "silence": [-math.log(1 + silence(thread)) for thread in threads],
         "words": with_plan,
-        "people": [sum(max(0.0, rarity_of(appearances[each], len(places))) for each in own) for own in met],
+        "people": [
+            sum(max(0.0, rarity_of(appearances[entity_id], len(places))) for entity_id in own) for own in met_items
+        ],
         "found": with_chosen,
-        "share": [len(own) / max(1, len(all_own)) for own, all_own in zip(met, related, strict=True)],
+        "share": [len(own) / max(1, len(all_own)) for own, all_own in zip(met_items, related, strict=True)],
         "importance": [LOOP_WEIGHTS[thread.importance] for thread in threads],
         "nearby": [sum(len(own & scene) for scene in last) / (1 + len(own)) for own in related],
         "scene": [
@@ -113,16 +115,18 @@ def _shared_words(
 ) -> tuple[list[float], list[float]]:
     """Return the rarity of each thread's words in the plan, names apart, and of those in the best memories."""
     plan, names = _stems(ahead.texts), _stems(entity.name for entity in story.entities)
-    chosen = [_stems([text]) for _, text in ahead.chosen[:FOUND_MEMORIES]]
+    chosen_items = [_stems([text]) for _, text in ahead.chosen[:FOUND_MEMORIES]]
     described = [_stems([thread.description]) for thread in threads]
-    wanted = frozenset().union(*described)
-    counts = Counter(word for text in ahead.known_texts for word in _stems([text]) & wanted)
+    wanted_words = frozenset().union(*described)
+    counts = Counter(word for text in ahead.known_texts for word in _stems([text]) & wanted_words)
 
     def weight(words: Iterable[str]) -> float:
         return sum(max(0.0, rarity_of(counts[word], len(ahead.known_texts))) for word in sorted(words))
 
     with_plan = [weight((own & plan) - names) / math.sqrt(1 + weight(own - names)) for own in described]
-    return with_plan, [sum(weight(own & said) for said in chosen) / (1 + weight(own)) for own in described]
+    return with_plan, [
+        sum(weight(own & said_names) for said_names in chosen_items) / (1 + weight(own)) for own in described
+    ]
 
 
 def _stems(texts: Iterable[str]) -> frozenset[str]:

@@ -168,8 +168,8 @@ class PartialStoryMemory:
     """
 
     def __init__(self, tools: MemoryTools) -> None:
-        found = {name: getattr(tools, name, None) or getattr(tools, f"{name}_tool", None) for name in TOOL_NAMES}
-        self._tools: dict[str, Callable[..., Any]] = {name: tool for name, tool in found.items() if tool is not None}
+        results = {name: getattr(tools, name, None) or getattr(tools, f"{name}_tool", None) for name in TOOL_NAMES}
+        self._tools: dict[str, Callable[..., Any]] = {name: tool for name, tool in results.items() if tool is not None}
         if not self._tools:
             raise UserInputError(f"{tools!r:.120} has none of the tools of a memory: {', '.join(TOOL_NAMES)}")
 
@@ -186,18 +186,18 @@ class PartialStoryMemory:
     def search(self, request: SearchRequest) -> SearchResult:
         """Run the queries and entity searches, one retriever result per list."""
         self._tool("search_story_memory")
-        asked: list[tuple[int | None, str, SearchQuery]] = [
+        asked_places: list[tuple[int | None, str, SearchQuery]] = [
             (index, "semantic", query) for index, query in enumerate(request.queries)
         ]
         if request.queries and request.entity_ids:
             of_entities = request.queries[0].model_copy(update={"entities": list(request.entity_ids)})
-            asked.append((None, "entity", of_entities))
+            asked_places.append((None, "entity", of_entities))
         hits: dict[str, list[RetrieverHit]] = {}
         chunks: dict[str, StoryMemoryChunk] = {}
         failures: list[Exception] = []
-        for index, retriever, query in asked:
+        for index, retriever, query in asked_places:
             try:
-                found = self.search_story_memory(
+                memories = self.search_story_memory(
                     request.project_id,
                     query.text,
                     entities=query.entities or None,
@@ -208,18 +208,18 @@ class PartialStoryMemory:
                 )
             except MemoryAnswerError as error:
                 failures.append(error)
-                found = error.usable or []
+                memories = error.usable or []
             except Exception as error:  # noqa: BLE001 - one query that fails must not cost the others
                 failures.append(error)
                 continue
-            for rank, chunk in enumerate(found, start=1):
+            for rank, chunk in enumerate(memories, start=1):
                 if chunk.project_id == request.project_id and request.as_of.admits(
                     chunk.chapter_index, chunk.scene_index
                 ):
                     chunks[chunk.chunk_id] = chunk
                     hit = RetrieverHit(retriever=retriever, query_index=index, rank=rank, score=None)
                     hits.setdefault(chunk.chunk_id, []).append(hit)
-        if failures and len(failures) == len(asked) and not chunks:
+        if failures and len(failures) == len(asked_places) and not chunks:
             raise failures[0]
         candidates = tuple(Candidate(chunk=chunks[name], hits=tuple(hits[name])) for name in sorted(chunks))
         issues = {str(error): _issue_of_search(error) for error in failures}

@@ -45,12 +45,12 @@ CLIP = 4.0
 
 def standardise(values: Matrix, reference: Mask) -> Matrix:
     """Bring rows to mean 0 and deviation 1 over the reference columns."""
-    known = np.where(reference, values, np.nan)
-    counted = np.maximum((~np.isnan(known)).sum(axis=-1, keepdims=True), 1)
-    mean = np.nansum(known, axis=-1, keepdims=True) / counted
-    deviation = np.sqrt(np.nansum((known - mean) ** 2, axis=-1, keepdims=True) / counted)
-    spread = deviation > 1e-9
-    scaled = np.where(spread, (values - mean) / np.where(spread, deviation, 1.0), 0.0)
+    known_rows = np.where(reference, values, np.nan)
+    counted_value = np.maximum((~np.isnan(known_rows)).sum(axis=-1, keepdims=True), 1)
+    mean = np.nansum(known_rows, axis=-1, keepdims=True) / counted_value
+    deviation = np.sqrt(np.nansum((known_rows - mean) ** 2, axis=-1, keepdims=True) / counted_value)
+    spread_value = deviation > 1e-9
+    scaled = np.where(spread_value, (values - mean) / np.where(spread_value, deviation, 1.0), 0.0)
     return np.clip(np.nan_to_num(scaled, nan=0.0), -CLIP, CLIP)
 
 
@@ -66,12 +66,12 @@ def semantic_scores(
 ) -> Matrix:
     """Score candidates by centred cosine, or by the semantic retriever's scores."""
     vectors, present = stack_vectors(candidates)
-    asked = [scene.vectors[number] for number in queries] if len(scene.vectors) == len(scene.queries) else []
-    if not present.any() or not asked or any(each is None for each in asked):
+    asked_items = [scene.vectors[number] for number in queries] if len(scene.vectors) == len(scene.queries) else []
+    if not present.any() or not asked_items or any(vector is None for vector in asked_items):
         return retriever_scores(SEMANTIC_RETRIEVER, queries, candidates)
-    counted = present & reference if (present & reference).any() else present
-    common = vectors[counted].mean(axis=0)
-    cosine = unit_rows(np.array(asked, dtype=np.float32) - common) @ unit_rows(vectors - common).T
+    counted_mask = present & reference if (present & reference).any() else present
+    common = vectors[counted_mask].mean(axis=0)
+    cosine = unit_rows(np.array(asked_items, dtype=np.float32) - common) @ unit_rows(vectors - common).T
     return np.where(present, cosine, np.nan).astype(np.float64)
 
 
@@ -84,8 +84,8 @@ def retriever_scores(retriever: str, queries: Sequence[int], candidates: Sequenc
             if hit.retriever == retriever and hit.query_index in rows:
                 scores[rows[hit.query_index], column] = hit.worth
     for row in scores:
-        known = row[~np.isnan(row)]
-        floor = float(known.min()) if retriever == SEMANTIC_RETRIEVER and len(known) else 0.0
+        known_value = row[~np.isnan(row)]
+        floor = float(known_value.min()) if retriever == SEMANTIC_RETRIEVER and len(known_value) else 0.0
         np.nan_to_num(row, copy=False, nan=floor)
     return scores
 
@@ -133,9 +133,9 @@ class CandidateTable:
 def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> CandidateTable:
     """Lay out candidates for scoring."""
     rows = tuple(sorted(candidates, key=lambda candidate: candidate.chunk.chunk_id))
-    known = {place for row in rows if (place := row.chunk.place) in scene.ordinals and place is not None}
-    scenes = tuple(sorted(known, key=lambda each: scene.ordinals[each]))
-    places: dict[Place | None, int] = {each: index for index, each in enumerate(scenes)}
+    known_places = {place for row in rows if (place := row.chunk.place) in scene.ordinals and place is not None}
+    scenes = tuple(sorted(known_places, key=lambda place: scene.ordinals[place]))
+    places: dict[Place | None, int] = {scene: index for index, scene in enumerate(scenes)}
     distilled = np.array([row.chunk.content_type in DISTILLED_TYPES for row in rows], dtype=bool)
     recorded = np.array([row.chunk.content_type == "memory" for row in rows], dtype=bool)
     everything = np.ones(len(rows), dtype=bool)
@@ -145,7 +145,7 @@ def lay_out(candidates: Sequence[Candidate], scene: SelectionScene) -> Candidate
         measure=distilled if recorded.any() and distilled.sum() >= MIN_DISTILLED else everything,
         summaries=np.array([row.chunk.content_type == SUMMARY_TYPE for row in rows], dtype=bool),
         scenes=scenes,
-        ordinals=np.array([scene.ordinals[each] for each in scenes], dtype=np.intp),
+        ordinals=np.array([scene.ordinals[other_scene] for other_scene in scenes], dtype=np.intp),
         scene_of=np.array([places.get(row.chunk.place, -1) for row in rows], dtype=np.intp),
     )
 
@@ -160,22 +160,22 @@ _RUN = re.compile(rf"[{CJK_RANGES}]+|[^\W_{CJK_RANGES}]+")
 
 def word_scores(texts: Sequence[str], queries: Sequence[str]) -> Matrix:
     """Score texts by shared query words, with their own rarity and length."""
-    asked = [dict.fromkeys(_terms(query)) for query in queries]
-    found: dict[str, list[tuple[int, int]]] = {term: [] for terms in asked for term in terms}
+    asked_entries = [dict.fromkeys(_terms(query)) for query in queries]
+    results: dict[str, list[tuple[int, int]]] = {term: [] for terms in asked_entries for term in terms}
     lengths = np.zeros(len(texts))
     for place, text in enumerate(texts):
         terms = _terms(text)
         lengths[place] = len(terms)
-        for term, count in Counter(term for term in terms if term in found).items():
-            found[term].append((place, count))
+        for term, count in Counter(term for term in terms if term in results).items():
+            results[term].append((place, count))
     relative = lengths / max(1.0, float(lengths.mean())) if len(texts) else lengths
     norms = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * relative)
     scores = np.zeros((len(queries), len(texts)))
-    for term, entries in found.items():
+    for term, entries in results.items():
         if entries:
             places, times = np.array(entries).T
             rarity = idf(len(places), len(texts))
-            holding = np.array([term in terms for terms in asked])
+            holding = np.array([term in terms for terms in asked_entries])
             scores[np.ix_(holding, places)] += rarity * times * (SATURATION + 1) / (times + norms[places])
     return scores
 
@@ -201,7 +201,9 @@ def shared_words(table: CandidateTable, scene: SelectionScene) -> Column:
     is_name = np.array([query.kind in NAME_KINDS for query in scene.queries], dtype=bool)
     is_whole = np.array([query.kind == "plan" for query in scene.queries], dtype=bool)
     is_plan = is_whole if is_whole.any() else ~is_name
-    scores = word_scores([row.chunk.content for row in table.candidates], [each.text for each in scene.queries])
+    scores = word_scores(
+        [row.chunk.content for row in table.candidates], [search_query.text for search_query in scene.queries]
+    )
     by_plan, by_names = (scores[rows].sum(axis=0) for rows in (is_plan, is_name))
     return standardise(by_plan, table.measure) + standardise(by_names, table.measure)
 
@@ -210,9 +212,9 @@ def novelty(table: CandidateTable) -> Column:
     """Score each candidate's novelty against earlier scenes."""
     vectors, present = stack_vectors(table.candidates)
     rows = np.flatnonzero(present & (table.scene_of >= 0))
-    told = np.full(len(table.candidates), np.nan)
+    told_rows = np.full(len(table.candidates), np.nan)
     if not len(rows):
-        return told
+        return told_rows
     rows = rows[np.argsort(table.scene_of[rows], kind="stable")]
     apart = unit_rows(vectors[rows] - vectors[rows].mean(axis=0))
     scenes, begins = np.unique(table.scene_of[rows], return_index=True)
@@ -220,11 +222,11 @@ def novelty(table: CandidateTable) -> Column:
     closest[scenes >= table.scene_of[rows][:, np.newaxis]] = np.nan
     # Sorted, the unknown come last; what is alike has the least negative.
     best = np.sort(-closest, axis=1)[:, :COMPARED_SCENES]
-    known = ~np.isnan(best)
-    counts = known.sum(axis=1)
-    sums = np.where(known, best, 0.0).sum(axis=1)
-    told[rows] = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
-    return told
+    known_value = ~np.isnan(best)
+    counts = known_value.sum(axis=1)
+    sums = np.where(known_value, best, 0.0).sum(axis=1)
+    told_rows[rows] = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+    return told_rows
 
 
 def beside_in_text(candidates: Iterable[Candidate]) -> dict[str, tuple[str, ...]]:
@@ -256,15 +258,17 @@ def search_order(
     candidates: Iterable[Candidate], query: str, *, holding: Mapping[str, StoryMemoryChunk] | None = None
 ) -> list[RankedMemory]:
     """Order a query's results: exact words, then score, ended facts last."""
-    found = [each for each in candidates if any(hit.query_index is not None for hit in each.hits)]
-    scores = _scores(found)
-    asked = _plain(query)
+    matching_candidates = [
+        candidate for candidate in candidates if any(hit.query_index is not None for hit in candidate.hits)
+    ]
+    scores = _scores(matching_candidates)
+    asked_text = _plain(query)
     own_words = {
-        each.chunk.chunk_id
-        for each in found
-        if asked and asked in (_plain(each.chunk.content), _plain(each.chunk.short or ""))
+        candidate.chunk.chunk_id
+        for candidate in matching_candidates
+        if asked_text and asked_text in (_plain(candidate.chunk.content), _plain(candidate.chunk.short or ""))
     }
-    by_id = {each.chunk.chunk_id: each for each in found}
+    by_id = {candidate.chunk.chunk_id: candidate for candidate in matching_candidates}
     best_first = sorted(
         by_id,
         key=lambda name: (
@@ -286,8 +290,8 @@ def search_order(
             pair.insert(int(name in own_words), (holder.chunk_id, leader.chunk if leader else holder, None))
         for chunk_id, chunk, held_by in pair:
             ranks = by_id[chunk_id].best_ranks(of_queries=True) if chunk_id in by_id else {}
-            ranked = RankedMemory(chunk=chunk, score=scores.get(chunk_id, 0.0), found_by=ranks, held_by=held_by)
-            ordered.setdefault(chunk_id, ranked)
+            ranked_memory = RankedMemory(chunk=chunk, score=scores.get(chunk_id, 0.0), found_by=ranks, held_by=held_by)
+            ordered.setdefault(chunk_id, ranked_memory)
     return list(ordered.values())
 
 
@@ -297,14 +301,16 @@ def _scores(candidates: Sequence[Candidate]) -> dict[str, float]:
     for candidate in candidates:
         for hit in candidate.hits:
             if hit.query_index is not None:
-                kept = by_retriever[hit.retriever]
-                kept[candidate.chunk.chunk_id] = max(hit.worth, kept.get(candidate.chunk.chunk_id, hit.worth))
-    scaled = [_scaled(name, found) for name, found in by_retriever.items()]
+                kept_scores = by_retriever[hit.retriever]
+                kept_scores[candidate.chunk.chunk_id] = max(
+                    hit.worth, kept_scores.get(candidate.chunk.chunk_id, hit.worth)
+                )
+    scaled = [_scaled(name, found_scores) for name, found_scores in by_retriever.items()]
     return {
-        each.chunk.chunk_id: sum(part.get(each.chunk.chunk_id, 0.0) for part in scaled)
+        candidate.chunk.chunk_id: sum(part.get(candidate.chunk.chunk_id, 0.0) for part in scaled)
         / len(scaled)
-        * (1.0 if each.chunk.content_type in DISTILLED_TYPES else RETOLD_SHARE)
-        for each in candidates
+        * (1.0 if candidate.chunk.content_type in DISTILLED_TYPES else RETOLD_SHARE)
+        for candidate in candidates
     }
 
 
@@ -319,8 +325,8 @@ def _scaled(retriever: str, scores: Mapping[str, float]) -> dict[str, float]:
 
 def _plain(text: str) -> str:
     """Return a text without case, width, punctuation and blanks."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return "".join(character for character in folded if character.isalnum())
+    folded_text = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(character for character in folded_text if character.isalnum())
 
 
 _WORD = re.compile(f"[^\\W_{CJK_RANGES}]+(?:['’-][^\\W_{CJK_RANGES}]+)*")
@@ -329,9 +335,9 @@ _CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
 
 def relevance(candidate: Candidate, query: str, query_vector: Vector) -> float:
     """Return a memory's relevance to a query, 0 to 1, by cosine or words."""
-    wanted = _words(query)
-    held = wanted & _words(f"{candidate.chunk.content}\n{candidate.chunk.short or ''}")
-    share = len(held) / len(wanted) if wanted else 0.0
+    wanted_words = _words(query)
+    held_words = wanted_words & _words(f"{candidate.chunk.content}\n{candidate.chunk.short or ''}")
+    share = len(held_words) / len(wanted_words) if wanted_words else 0.0
     if candidate.vector is None:
         return share
     length = float(np.linalg.norm(candidate.vector) * np.linalg.norm(query_vector))

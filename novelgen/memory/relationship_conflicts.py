@@ -88,7 +88,7 @@ def _kinship_of(said_type: str) -> Kinship | None:
         # Brothers by birth are none in arms or orders.
         is_certain = words == "brothers" and re.search(r"\b(?:twin|biological|full|birth)\b", said_type)
         return Kinship("sibling") if is_certain else _WHOLE_TYPES[words]
-    roles = [each.strip() for each in _BETWEEN.split(words)]
+    roles = [word.strip() for word in _BETWEEN.split(words)]
     if len(roles) != 2:
         return None
     # Roles around a hyphen are not turned with the pair, so that they do not tell who is who.
@@ -123,27 +123,33 @@ def relationships_at_odds(
     memories: Sequence[StoryMemoryChunk] = (),
 ) -> list[Conflict]:
     """Find kin that exclude each other, a second marriage within the first, foes wed for nothing, unless revealed."""
-    by_place = {each.place: each for each in scenes if not is_out_of_time(each.story_time)}
+    by_place = {
+        telling_scene.place: telling_scene for telling_scene in scenes if not is_out_of_time(telling_scene.story_time)
+    }
     by_pair = _by_pair(relationships, by_place)
     revealed = revelations(memories)
-    found = [
+    conflicts = [
         conflict
         for stated in by_pair.values()
         for conflict in (*_kin(stated, by_place, revealed), *_foes_wed(stated, by_place, revealed, memories))
     ]
-    found += _married_twice(by_pair, by_place, revealed, _deaths(changes, memories))
-    return in_story_order(found)
+    conflicts += _married_twice(by_pair, by_place, revealed, _deaths(changes, memories))
+    return in_story_order(conflicts)
 
 
 def _by_pair(relationships: Sequence[PairChange], places: Collection[Place]) -> Mapping[str, list[PairChange]]:
     """The statements on each pair in story order, the last type per scene."""
     grouped: defaultdict[str, dict[Place, PairChange]] = defaultdict(dict)
-    for each in relationships:
-        place = story_place(each)
+    for pair_change in relationships:
+        place = story_place(pair_change)
         if place in places:
-            before = grouped[each.relationship_id].get(place)
-            kept = {name: getattr(each, name) or getattr(before, name, "") for name in ("relationship_type", "event")}
-            grouped[each.relationship_id][place] = replace(each, **kept, status=each.status or "")
+            before = grouped[pair_change.relationship_id].get(place)
+            kept_fields = {
+                name: getattr(pair_change, name) or getattr(before, name, "") for name in ("relationship_type", "event")
+            }
+            grouped[pair_change.relationship_id][place] = replace(
+                pair_change, **kept_fields, status=pair_change.status or ""
+            )
     return {pair: [stated[place] for place in sorted(stated)] for pair, stated in grouped.items()}
 
 
@@ -151,13 +157,13 @@ def _kin(
     stated: Sequence[PairChange], scenes: Mapping[Place, TellingScene], revealed: Collection[tuple[Place, str]]
 ) -> Iterator[Conflict]:
     last: tuple[PairChange, Kinship] | None = None
-    for each in stated:
-        kinship = kinship_in(each.relationship_type)
+    for pair_change in stated:
+        kinship = kinship_in(pair_change.relationship_type)
         if kinship is None:
             continue
-        if last is not None and kinship.excludes(last[1]) and not _is_revealed(each, revealed):
-            yield _conflict(last[0], each, scenes)
-        last = each, kinship
+        if last is not None and kinship.excludes(last[1]) and not _is_revealed(pair_change, revealed):
+            yield _conflict(last[0], pair_change, scenes)
+        last = pair_change, kinship
 
 
 def _foes_wed(
@@ -167,20 +173,20 @@ def _foes_wed(
     memories: Sequence[StoryMemoryChunk],
 ) -> Iterator[Conflict]:
     foes: PairChange | None = None
-    for each in stated:
-        pair = {each.character_a, each.character_b}
-        if foes is not None and _is(each.relationship_type, _ANY_MARRIAGES) and not each.event:
+    for pair_change in stated:
+        pair = {pair_change.character_a, pair_change.character_b}
+        if foes is not None and _is(pair_change.relationship_type, _ANY_MARRIAGES) and not pair_change.event:
             between = (
                 memory
                 for memory in memories
-                if story_place(foes) < story_place(memory) <= story_place(each)
+                if story_place(foes) < story_place(memory) <= story_place(pair_change)
                 and pair <= set(memory.entities_mentioned)
             )
-            if next(between, None) is None and not _is_revealed(each, revealed):
-                yield _conflict(foes, each, scenes)
-        if each.relationship_type or each.status:
-            is_enmity = _is(each.relationship_type, _ENMITIES) or _is(each.status, _ENMITIES)
-            foes = each if is_enmity else None
+            if next(between, None) is None and not _is_revealed(pair_change, revealed):
+                yield _conflict(foes, pair_change, scenes)
+        if pair_change.relationship_type or pair_change.status:
+            is_enmity = _is(pair_change.relationship_type, _ENMITIES) or _is(pair_change.status, _ENMITIES)
+            foes = pair_change if is_enmity else None
 
 
 def _married_twice(
@@ -189,59 +195,67 @@ def _married_twice(
     revealed: Collection[tuple[Place, str]],
     deaths: Mapping[str, Place],
 ) -> Iterator[Conflict]:
-    in_order = sorted((each for stated in by_pair.values() for each in stated), key=story_place)
+    in_order = sorted((pair_change for stated in by_pair.values() for pair_change in stated), key=story_place)
     married: dict[str, PairChange] = {}
-    for each in in_order:
-        pair = (each.character_a, each.character_b)
-        is_over = _MARRIAGE_OVER.search(f"{each.relationship_type} {each.status}") is not None
-        is_marriage = _is(each.relationship_type, _MARRIAGES) and not is_over
+    for pair_change in in_order:
+        pair = (pair_change.character_a, pair_change.character_b)
+        is_over = _MARRIAGE_OVER.search(f"{pair_change.relationship_type} {pair_change.status}") is not None
+        is_marriage = _is(pair_change.relationship_type, _MARRIAGES) and not is_over
         for one, other in (pair, pair[::-1]):
             first = married.get(one)
-            if first is not None and first.relationship_id == each.relationship_id:
-                if (each.relationship_type or is_over) and not is_marriage:
+            if first is not None and first.relationship_id == pair_change.relationship_id:
+                if (pair_change.relationship_type or is_over) and not is_marriage:
                     del married[one]
                 continue
             if not is_marriage:
                 continue
-            if first is not None and _lasts(first, each, deaths) and not _is_revealed(each, revealed):
+            if first is not None and _lasts(first, pair_change, deaths) and not _is_revealed(pair_change, revealed):
                 spouse = first.character_b if first.character_a == one else first.character_a
                 yield conflict_between(
-                    "relationship", one, [one, spouse, other], first=_side(first, scenes), second=_side(each, scenes)
+                    "relationship",
+                    one,
+                    [one, spouse, other],
+                    first=_side(first, scenes),
+                    second=_side(pair_change, scenes),
                 )
-            married[one] = each
+            married[one] = pair_change
 
 
 def _lasts(first: PairChange, later: PairChange, deaths: Mapping[str, Place]) -> bool:
-    died = [deaths[each] for each in (first.character_a, first.character_b) if each in deaths]
+    died = [deaths[entity_id] for entity_id in (first.character_a, first.character_b) if entity_id in deaths]
     return story_place(first) < story_place(later) and all(place > story_place(later) for place in died)
 
 
 def _deaths(changes: Sequence[StateChange], memories: Sequence[StoryMemoryChunk]) -> dict[str, Place]:
     """The earliest possible place of each death."""
-    told = [(each.entity_id, story_place(each)) for each in changes if is_death(each.attribute, each.value)]
-    told += [
+    lines = [(change.entity_id, story_place(change)) for change in changes if is_death(change.attribute, change.value)]
+    lines += [
         (entity_id, story_place(memory))
         for memory in memories
         if memory.event_type == "death"
         for entity_id in memory.entities_mentioned
     ]
-    return dict(sorted(told, key=lambda each: each[1], reverse=True))
+    return dict(sorted(lines, key=lambda pair: pair[1], reverse=True))
 
 
 def _is(said_text: str | None, words: Collection[str]) -> bool:
-    return any(each.strip() in words for each in _SEVERAL.split((said_text or "").casefold()))
+    return any(text.strip() in words for text in _SEVERAL.split((said_text or "").casefold()))
 
 
-def _is_revealed(each: PairChange, revealed: Collection[tuple[Place, str]]) -> bool:
-    return any((story_place(each), one) in revealed for one in (each.character_a, each.character_b))
+def _is_revealed(pair_change: PairChange, revealed: Collection[tuple[Place, str]]) -> bool:
+    return any(
+        (story_place(pair_change), one) in revealed for one in (pair_change.character_a, pair_change.character_b)
+    )
 
 
-def _conflict(first: PairChange, each: PairChange, scenes: Mapping[Place, TellingScene]) -> Conflict:
-    sides = {"first": _side(first, scenes), "second": _side(each, scenes)}
-    return conflict_between("relationship", each.relationship_id, [each.character_a, each.character_b], **sides)
+def _conflict(first: PairChange, pair_change: PairChange, scenes: Mapping[Place, TellingScene]) -> Conflict:
+    sides = {"first": _side(first, scenes), "second": _side(pair_change, scenes)}
+    return conflict_between(
+        "relationship", pair_change.relationship_id, [pair_change.character_a, pair_change.character_b], **sides
+    )
 
 
 def _side(stated: PairChange, scenes: Mapping[Place, TellingScene]) -> ConflictSource:
     pair = f"{stated.character_a} – {stated.character_b}"
-    told = ", ".join(each for each in (stated.relationship_type, stated.status) if each and each != UNSAID_STATUS)
-    return source_in(scenes[story_place(stated)], said(pair, told), value=stated.relationship_type or None)
+    text = ", ".join(text for text in (stated.relationship_type, stated.status) if text and text != UNSAID_STATUS)
+    return source_in(scenes[story_place(stated)], said(pair, text), value=stated.relationship_type or None)

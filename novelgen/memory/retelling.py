@@ -35,13 +35,13 @@ def content_words(text: str) -> frozenset[str]:
     plain = _plain(text)
     if plain.isascii():
         return frozenset(_ASCII_WORDS.findall(plain))
-    found: set[str] = set()
+    found_names: set[str] = set()
     for run in _RUNS.findall(plain):
         if is_cjk(run[0]):
-            found.update(run[i : i + 2] for i in range(len(run) - 1))
+            found_names.update(run[i : i + 2] for i in range(len(run) - 1))
         elif len(run) > 2 or run.isdigit():
-            found.add(run)
-    return frozenset(found)
+            found_names.add(run)
+    return frozenset(found_names)
 
 
 class DuplicateFinder:
@@ -167,11 +167,11 @@ class Retellings:
             wanted,
             MIN_RETOLD * whole,
         )
-        for piece, told in plainest:
+        for piece, share in plainest:
             scene = self._scene_of[piece]
             span, _ = _words_of_pieces(self.scenes[scene].text)[piece - self._first_piece[scene]]
             if counts(self.scenes[scene], span):
-                return Retelling(self.scenes[scene].position, span, told / whole)
+                return Retelling(self.scenes[scene].position, span, share / whole)
         return None
 
     def first_known(
@@ -203,8 +203,8 @@ class Retellings:
         if leaving_out:
             for name in sorted(leaving_out, key=len, reverse=True):
                 content = content.replace(name, " ")
-            said = significant_words(content) - FUNCTION_WORDS
-            rarities = {word: rarity for word, rarity in rarities.items() if word in said}
+            said_words = significant_words(content) - FUNCTION_WORDS
+            rarities = {word: rarity for word, rarity in rarities.items() if word in said_words}
         whole = sum(rarities.values())
         return {word: rarity / whole for word, rarity in rarities.items()} if whole else {}
 
@@ -217,20 +217,20 @@ class Retellings:
 
 
 def _best_of_few(
-    words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted: int, least: float
+    words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted_count: int, least: float
 ) -> list[tuple[int, float]]:
     """Return the pieces of the wanted scenes that hold most of words that weigh so much each, and how much."""
     shared = [0.0] * len(scene_of)
     for pieces, weight in words:
         for piece in pieces:
             shared[piece] += weight
-    told = [share if wanted >> scene & 1 else 0.0 for share, scene in zip(shared, scene_of, strict=True)]
-    enough = [piece for piece, share in enumerate(told) if share >= least]
-    return [(piece, told[piece]) for piece in sorted(enough, key=lambda piece: -told[piece])[:PIECES_TRIED]]
+    lines = [share if wanted_count >> scene & 1 else 0.0 for share, scene in zip(shared, scene_of, strict=True)]
+    enough = [piece for piece, share in enumerate(lines) if share >= least]
+    return [(piece, lines[piece]) for piece in sorted(enough, key=lambda piece: -lines[piece])[:PIECES_TRIED]]
 
 
 def _best_of_many(
-    words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted: int, least: float
+    words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted_count: int, least: float
 ) -> list[tuple[int, float]]:
     """Return the same of a long story."""
     import numpy as np  # noqa: PLC0415
@@ -238,7 +238,9 @@ def _best_of_many(
     shared = np.zeros(len(scene_of))
     for pieces, weight in words:
         shared[np.frombuffer(pieces, dtype=np.int64)] += weight
-    bits = np.frombuffer(wanted.to_bytes(max(scene_of[-1], wanted.bit_length()) // 8 + 1, "little"), dtype=np.uint8)
+    bits = np.frombuffer(
+        wanted_count.to_bytes(max(scene_of[-1], wanted_count.bit_length()) // 8 + 1, "little"), dtype=np.uint8
+    )
     shared *= np.unpackbits(bits, bitorder="little")[np.frombuffer(scene_of, dtype=np.int64)]
     enough = np.flatnonzero(shared >= least)
     first = enough[np.argsort(-shared[enough], kind="stable")[:PIECES_TRIED]]

@@ -69,8 +69,8 @@ def similar_scenes(table: CandidateTable, weights: SelectionWeights) -> SceneTie
     least = np.partition(others, count - ties, axis=1)[:, count - ties]
     near = others >= np.maximum(least, np.finfo(np.float32).tiny)[:, np.newaxis]
     # One dimension is searched several times faster than two.
-    chosen, choice = np.divmod(np.flatnonzero(near), count)
-    cells = np.unique(np.concatenate([chosen * count + choice, choice * count + chosen]))
+    chosen_rows, choice = np.divmod(np.flatnonzero(near), count)
+    cells = np.unique(np.concatenate([chosen_rows * count + choice, choice * count + chosen_rows]))
     sources, targets = np.divmod(cells, count)
     return _in_shares(count, sources, targets, others[sources, targets].astype(float))
 
@@ -90,12 +90,12 @@ def spread_evidence(evidence: Column, ties: SceneTies, weights: SelectionWeights
 def _scene_vectors(table: CandidateTable) -> NDArray[np.float32] | None:
     """Centred mean vector of each scene's memories, or None without embeddings."""
     vectors, present = query_scores.stack_vectors(table.candidates)
-    used = present & table.measure & (table.scene_of >= 0)
-    if not used.any():
+    used_mask = present & table.measure & (table.scene_of >= 0)
+    if not used_mask.any():
         return None
-    by_scene = np.argsort(table.scene_of[used], kind="stable")
-    scenes, begins = np.unique(table.scene_of[used][by_scene], return_index=True)
-    apart = unit_rows(vectors[used] - vectors[used].mean(axis=0))
+    by_scene = np.argsort(table.scene_of[used_mask], kind="stable")
+    scenes, begins = np.unique(table.scene_of[used_mask][by_scene], return_index=True)
+    apart = unit_rows(vectors[used_mask] - vectors[used_mask].mean(axis=0))
     sums = np.zeros((len(table.scenes), apart.shape[1]), dtype=np.float32)
     sums[scenes] = np.add.reduceat(apart[by_scene], begins)
     return unit_rows(sums)
@@ -144,11 +144,13 @@ def score_candidates(table: CandidateTable, scene: SelectionScene, weights: Sele
 
 def entity_overlap(table: CandidateTable, entity_ids: frozenset[str]) -> Column:
     """Sum the rarity of entities shared with the plan."""
-    named = [frozenset(row.chunk.entities_mentioned) for row in table.candidates]
-    counts = Counter(entity for row, counted in zip(named, table.measure, strict=True) if counted for entity in row)
+    named_items = [frozenset(row.chunk.entities_mentioned) for row in table.candidates]
+    counts = Counter(
+        entity for row, counted_value in zip(named_items, table.measure, strict=True) if counted_value for entity in row
+    )
     total = int(table.measure.sum())
     rarity = {e: max(0.0, rarity_of(counts[e], total)) for e in entity_ids}
-    return np.array([sum(rarity[e] for e in sorted(row & entity_ids)) for row in named], dtype=float)
+    return np.array([sum(rarity[e] for e in sorted(row & entity_ids)) for row in named_items], dtype=float)
 
 
 def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
@@ -158,23 +160,23 @@ def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
         if loop.status in UNRESOLVED_STATUSES and loop.said_from is None:
             key = (loop.chapter_index, loop.scene_index)
             weights[key] = max(weights.get(key, 0), LOOP_WEIGHTS[loop.importance])
-    return np.array([weights.get(each, 0) for each in table.scenes], dtype=float)
+    return np.array([weights.get(scene, 0) for scene in table.scenes], dtype=float)
 
 
 def _weighted_columns(
     table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
 ) -> list[tuple[str, float, Column]]:
     voting = [number for number, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
-    found = query_scores.semantic_scores(scene, voting, table.candidates, table.measure)
-    if table.is_distilled and not found.any():
+    found_vectors = query_scores.semantic_scores(scene, voting, table.candidates, table.measure)
+    if table.is_distilled and not found_vectors.any():
         # The index or its model failed: words stand in for meaning. Passages alone are weighed by words anyway.
-        found = query_scores.retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates)
-    meaning = standardise(found, table.measure)
+        found_vectors = query_scores.retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates)
+    meaning = standardise(found_vectors, table.measure)
     by_meaning = query_scores.pool_best(meaning, weights.best_queries)
     of_text: list[tuple[str, float, Column]] = []
     if table.is_distilled:
         relevance, related, entities = query_scores.pool_best(meaning, 1), by_meaning, weights.entities
-        told = min(1.0, scene.ordinal / weights.whole_story_scenes)
+        share = min(1.0, scene.ordinal / weights.whole_story_scenes)
     else:
         words = query_scores.shared_words(table, scene)
         of_text = [
@@ -182,7 +184,7 @@ def _weighted_columns(
             ("novelty", weights.text_alone_novelty, query_scores.novelty(table)),
         ]
         related = by_meaning + weights.lexical_share * words
-        relevance, entities, told = by_meaning, weights.text_alone_entities, 1.0
+        relevance, entities, share = by_meaning, weights.text_alone_entities, 1.0
     bullets = _lifted(table.best_of_scene(by_meaning, table.summaries))
     everywhere = np.ones(len(table.scenes), dtype=bool)
     memories = _lifted(table.best_of_scene(related, table.measure))
@@ -191,15 +193,15 @@ def _weighted_columns(
     )
     importance = np.array([row.chunk.importance for row in table.candidates], dtype=float)
     return [
-        ("relevance", told * weights.relevance + (1 - told) * weights.early_relevance, relevance),
+        ("relevance", share * weights.relevance + (1 - share) * weights.early_relevance, relevance),
         *of_text,
         ("importance", weights.importance, importance),
         ("entities", entities, entity_overlap(table, scene.entity_ids)),
         ("open_loops", weights.open_loops, table.spread(loop_weights(table, scene))),
-        ("spreading", told * weights.spreading, table.spread(flow)),
+        ("spreading", share * weights.spreading, table.spread(flow)),
         # Passages alone say nothing of what lies around the scenes like theirs.
-        ("surroundings", told * weights.surroundings if table.is_distilled else 0.0, table.spread(around)),
-        ("summaries", told * weights.summaries, table.spread(bullets)),
+        ("surroundings", share * weights.surroundings if table.is_distilled else 0.0, table.spread(around)),
+        ("summaries", share * weights.summaries, table.spread(bullets)),
     ]
 
 
@@ -207,9 +209,9 @@ def _scene_parts(table: CandidateTable, weights: SelectionWeights, evidence: Col
     """The flow from similar scenes and the surroundings, bounded by `MAX_SCENES`."""
     if len(evidence) <= MAX_SCENES:
         return _parts_of_scenes(table, weights, evidence)
-    kept = np.sort(np.argsort(-evidence, kind="stable")[:MAX_SCENES])
+    kept_rows = np.sort(np.argsort(-evidence, kind="stable")[:MAX_SCENES])
     flow, around = np.full((2, len(evidence)), np.nan)
-    flow[kept], around[kept] = _parts_of_scenes(table.of_scenes(kept), weights, evidence[kept])
+    flow[kept_rows], around[kept_rows] = _parts_of_scenes(table.of_scenes(kept_rows), weights, evidence[kept_rows])
     return _lifted(flow), _lifted(around)
 
 
@@ -228,8 +230,8 @@ def _parts_of_scenes(table: CandidateTable, weights: SelectionWeights, evidence:
 
 def _lifted(evidence: Column) -> Column:
     """Give scenes without evidence the least that was found: the retrievers looked, and passed them over."""
-    known = evidence[~np.isnan(evidence)]
-    return np.nan_to_num(evidence, nan=float(known.min()) if len(known) else 0.0)
+    known_vectors = evidence[~np.isnan(evidence)]
+    return np.nan_to_num(evidence, nan=float(known_vectors.min()) if len(known_vectors) else 0.0)
 
 
 def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: SelectionWeights) -> dict[str, Column]:
@@ -296,20 +298,20 @@ def select_memories(
 ) -> Selection:
     """Choose what the planned scene must remember; `first_ids` go before all others, in that order."""
     by_score = _Ranked.of(merge_candidates(candidates), scene, weights, count_tokens)
-    ranked = by_score.with_first(first_ids, count_tokens, budget_tokens=budget_tokens)
-    unlikely = ranked.unlikely(budget_tokens)
+    ranked_value = by_score.with_first(first_ids, count_tokens, budget_tokens=budget_tokens)
+    unlikely = ranked_value.unlikely(budget_tokens)
     filling = fill(
-        {each: price for each, price in ranked.prices.items() if each not in unlikely},
+        {text: price for text, price in ranked_value.prices.items() if text not in unlikely},
         budget_tokens,
-        DuplicateFinder(ranked.table.candidates, weights.near_duplicate_overlap).take,
-        beside={} if ranked.table.is_distilled else query_scores.beside_in_text(ranked.table.candidates),
+        DuplicateFinder(ranked_value.table.candidates, weights.near_duplicate_overlap).take,
+        beside={} if ranked_value.table.is_distilled else query_scores.beside_in_text(ranked_value.table.candidates),
         beside_points=weights.beside_points,
         top_k=top_k,
     )
     return Selection(
-        chunks=tuple(ranked.candidate(chunk_id).chunk for chunk_id in filling.taken),
-        items=tuple(ranked.receipt(chunk_id, filling.lifted.get(chunk_id)) for chunk_id in filling.taken),
-        left_out=ranked.left_out(filling, unlikely),
+        chunks=tuple(ranked_value.candidate(chunk_id).chunk for chunk_id in filling.taken),
+        items=tuple(ranked_value.receipt(chunk_id, filling.lifted.get(chunk_id)) for chunk_id in filling.taken),
+        left_out=ranked_value.left_out(filling, unlikely),
     )
 
 
@@ -324,14 +326,14 @@ def rank_candidates(
 
 def merge_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
     """Merge candidates of the same chunk: all hits, the first embedding."""
-    merged: dict[str, Candidate] = {}
+    merged_candidates_by_id: dict[str, Candidate] = {}
     for candidate in candidates:
-        known = merged.get(candidate.chunk.chunk_id)
-        if known is not None:
-            vector = known.vector if known.vector is not None else candidate.vector
-            candidate = Candidate(known.chunk, known.hits + candidate.hits, vector)
-        merged[candidate.chunk.chunk_id] = candidate
-    return [merged[chunk_id] for chunk_id in sorted(merged)]
+        known_candidate = merged_candidates_by_id.get(candidate.chunk.chunk_id)
+        if known_candidate is not None:
+            vector = known_candidate.vector if known_candidate.vector is not None else candidate.vector
+            candidate = Candidate(known_candidate.chunk, known_candidate.hits + candidate.hits, vector)
+        merged_candidates_by_id[candidate.chunk.chunk_id] = candidate
+    return [merged_candidates_by_id[chunk_id] for chunk_id in sorted(merged_candidates_by_id)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -361,22 +363,26 @@ class _Ranked:
             score = float(scores.total[row])
             form = forms[chunk_id] = choose_form(table.candidates[row].chunk, score, weights, count)
             prices[chunk_id] = Priced(gain_per_token(score, form.tokens, weights), form.tokens)
-        untold = frozenset(
+        untold_ids = frozenset(
             candidate.chunk.chunk_id
             for candidate in table.candidates
             if candidate.chunk.content_type in PASSAGE_TYPES and candidate.chunk.place in scene.unread_places
         )
-        return cls(table, scores, weights, rows, forms, prices, untold=untold)
+        return cls(table, scores, weights, rows, forms, prices, untold=untold_ids)
 
     def with_first(self, first_ids: Sequence[str], count: TokenCounter, *, budget_tokens: int) -> _Ranked:
         """Return the ranking with these ids first, ignoring unknown ones."""
         first = {chunk_id: rank for rank, chunk_id in enumerate(first_ids, start=1) if chunk_id in self.rows}
         if not first:
             return self
-        chosen = forms_of_chosen([self.candidate(chunk_id).chunk for chunk_id in first], budget_tokens, count)
+        chosen_forms_by_id = forms_of_chosen(
+            [self.candidate(chunk_id).chunk for chunk_id in first], budget_tokens, count
+        )
         above = max(price.gain for price in self.prices.values()) + len(first_ids) + 1
-        prices = {chunk_id: Priced(above - rank, chosen[chunk_id].tokens) for chunk_id, rank in first.items()}
-        return replace(self, forms={**self.forms, **chosen}, prices={**self.prices, **prices}, first=first)
+        prices = {
+            chunk_id: Priced(above - rank, chosen_forms_by_id[chunk_id].tokens) for chunk_id, rank in first.items()
+        }
+        return replace(self, forms={**self.forms, **chosen_forms_by_id}, prices={**self.prices, **prices}, first=first)
 
     def score(self, chunk_id: str) -> float:
         return float(self.scores.total[self.rows[chunk_id]])
@@ -389,10 +395,12 @@ class _Ranked:
         that fits whole."""
         if len(self.rows) <= MIN_DISTILLED:
             return frozenset()
-        holding = [each.chunk for each in self.table.candidates if each.chunk.content_type in DISTILLED_TYPES]
-        holding = [each for each in holding if not each.superseded_by]
-        is_whole = sum(self.prices[each.chunk_id].tokens for each in holding) <= budget_tokens
-        fitting = {each.chunk_id for each in holding} if is_whole else set()
+        holding = [
+            candidate.chunk for candidate in self.table.candidates if candidate.chunk.content_type in DISTILLED_TYPES
+        ]
+        holding = [memory for memory in holding if not memory.superseded_by]
+        is_whole = sum(self.prices[memory.chunk_id].tokens for memory in holding) <= budget_tokens
+        fitting = {memory.chunk_id for memory in holding} if is_whole else set()
         return frozenset(
             chunk_id
             for chunk_id in self.rows
@@ -403,7 +411,7 @@ class _Ranked:
         )
 
     def receipt(self, chunk_id: str, lifted: float | None) -> ContextItem:
-        candidate, chosen = self.candidate(chunk_id), self.forms[chunk_id]
+        candidate, chosen_form = self.candidate(chunk_id), self.forms[chunk_id]
         parts = self.scores.of(self.rows[chunk_id]) | ({"beside": lifted} if lifted is not None else {})
         strong = sorted((name for name in parts if parts[name] >= NOTABLE_POINTS), key=lambda n: (-parts[n], n))
         if chunk_id in self.first:
@@ -413,11 +421,11 @@ class _Ranked:
             source_id=candidate.chunk.source_id,
             chapter_index=candidate.chunk.chapter_index,
             scene_index=candidate.chunk.scene_index,
-            form=chosen.form,
-            text=chosen.text,
-            tokens=chosen.tokens,
+            form=chosen_form.form,
+            text=chosen_form.text,
+            tokens=chosen_form.tokens,
             prompt_index=0,
-            reasons=[*strong, f"full form: {chosen.why}"] if chosen.why else strong,
+            reasons=[*strong, f"full form: {chosen_form.why}"] if chosen_form.why else strong,
             arm_ranks=({"selector": self.first[chunk_id]} if chunk_id in self.first else {}) | candidate.best_ranks(),
             score=round(self.score(chunk_id) + (lifted or 0), 3),
             score_parts=parts,
@@ -425,21 +433,24 @@ class _Ranked:
 
     def left_out(self, filling: Filling, unlikely: frozenset[str]) -> tuple[LeftOutItem, ...]:
         """The best memories not taken, and duplicates of taken ones."""
-        told = {
+        reasons_by_id = {
             chunk_id: LeftOutWhy(code="duplicate", values={"twin": twin})
             for chunk_id, twin in filling.duplicates.items()
             if twin in filling.taken
         }
         for chunk_id in unlikely if not filling.no_room else ():
             values = {"score": f"{self.score(chunk_id):.2f}", "least": f"{self.weights.least_score:g}"}
-            told[chunk_id] = LeftOutWhy(code="unlikely", values=values)
-        told |= dict.fromkeys(filling.no_room, LeftOutWhy(code="no_room"))
+            reasons_by_id[chunk_id] = LeftOutWhy(code="unlikely", values=values)
+        reasons_by_id |= dict.fromkeys(filling.no_room, LeftOutWhy(code="no_room"))
         over_count = LeftOutWhy(code="over_top_k", values={"limit": str(len(filling.taken))})
-        told |= dict.fromkeys(filling.over_count, over_count)
-        nearest = sorted(told, key=lambda chunk_id: (-self.prices[chunk_id].gain, chunk_id))
-        return tuple(self._missed(each, told[each]) for each in nearest[: self.weights.left_out_receipts])
+        reasons_by_id |= dict.fromkeys(filling.over_count, over_count)
+        nearest = sorted(reasons_by_id, key=lambda chunk_id: (-self.prices[chunk_id].gain, chunk_id))
+        return tuple(
+            self._missed_item(entity_id, reasons_by_id[entity_id])
+            for entity_id in nearest[: self.weights.left_out_receipts]
+        )
 
-    def _missed(self, chunk_id: str, why: LeftOutWhy) -> LeftOutItem:
+    def _missed_item(self, chunk_id: str, why: LeftOutWhy) -> LeftOutItem:
         chunk, parts = self.candidate(chunk_id).chunk, self.scores.of(self.rows[chunk_id])
         against = [name for name in ("superseded", "unverified", "at_hand") if name in parts]
         return why.model_copy(update={"lowered_as": against}).item(

@@ -72,11 +72,11 @@ class KnowledgeStory:
     @cached_property
     def companions(self) -> Mapping[str, frozenset[str]]:
         """Entity id to the ids that stand with it in some memory."""
-        found: dict[str, set[str]] = {}
+        found_by_key: dict[str, set[str]] = {}
         for memory in self.memories:
             for entity_id in memory.entities:
-                found.setdefault(entity_id, set()).update(memory.entities)
-        return {entity_id: frozenset(others - {entity_id}) for entity_id, others in found.items()}
+                found_by_key.setdefault(entity_id, set()).update(memory.entities)
+        return {entity_id: frozenset(others - {entity_id}) for entity_id, others in found_by_key.items()}
 
     @cached_property
     def events_by_memory(self) -> Mapping[str, Sequence[KnowledgeEvent]]:
@@ -84,10 +84,10 @@ class KnowledgeStory:
 
         Key `*` holds those of whole tales.
         """
-        found: dict[str, list[KnowledgeEvent]] = {}
+        events_by_id: dict[str, list[KnowledgeEvent]] = {}
         for event in self.events:
-            found.setdefault(event.source_id, []).append(event)
-        return found
+            events_by_id.setdefault(event.source_id, []).append(event)
+        return events_by_id
 
     @property
     def whole_tales(self) -> Sequence[KnowledgeEvent]:

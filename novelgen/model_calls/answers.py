@@ -48,14 +48,14 @@ class AtMost:
     def _cut(self, value: Any, info: ValidationInfo, *, field: str) -> Any:
         if not isinstance(value, list):
             return value
-        items = list({str(each): each for each in value if each not in (None, "")}.values())
+        items = list({str(item): item for item in value if item not in (None, "")}.values())
         if info.context and len(items) > self.limit:
             info.context["cuts"].append(f"{field}: {self.limit} of {len(items)}")
         return items[: self.limit]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        cut = partial(self._cut, field=handler.field_name or "")
-        return with_info_before_validator_function(cut, handler(source))
+        visible_partial = partial(self._cut, field=handler.field_name or "")
+        return with_info_before_validator_function(visible_partial, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {**handler(schema), "maxItems": self.limit}
@@ -84,8 +84,12 @@ class ModelPart(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _drop_nulls(cls, given: Any) -> Any:
-        return {key: value for key, value in given.items() if value is not None} if isinstance(given, dict) else given
+    def _drop_nulls(cls, given_value: Any) -> Any:
+        return (
+            {key: value for key, value in given_value.items() if value is not None}
+            if isinstance(given_value, dict)
+            else given_value
+        )
 
 
 MAX_ANSWER_CHARACTERS = 60_000
@@ -167,10 +171,10 @@ def parse_json_object(answer: str, *, keys: Collection[str]) -> dict[str, Any]:
         raise UnusableAnswerError("not_json", _DEPTH_MESSAGE) from error
     if not objects:
         raise UnusableAnswerError("not_json", f"no readable JSON object in the answer {excerpt(answer)!r}")
-    wanted = (_fitting(objects, keys) or objects)[-1]
-    if is_deeper(wanted, than=MAX_DEPTH):
+    filters = (_fitting(objects, keys) or objects)[-1]
+    if is_deeper(filters, than=MAX_DEPTH):
         raise UnusableAnswerError("not_json", _DEPTH_MESSAGE)
-    return wanted
+    return filters
 
 
 def _fitting(objects: Iterable[dict[str, Any]], keys: Collection[str]) -> list[dict[str, Any]]:
@@ -224,14 +228,14 @@ def _read_value(text: str, start: int) -> tuple[Any, int]:
 
 def _joined_pairs(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object, joining repeated lists and keeping the first other value."""
-    joined: dict[str, Any] = {}
+    joined_fields: dict[str, Any] = {}
     for key, value in pairs:
-        earlier = joined.get(key)
+        earlier = joined_fields.get(key)
         if isinstance(earlier, list) and isinstance(value, list):
-            joined[key] = [*earlier, *value]
+            joined_fields[key] = [*earlier, *value]
         elif not earlier:
-            joined[key] = value
-    return joined
+            joined_fields[key] = value
+    return joined_fields
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -325,8 +329,8 @@ def _end_of_text(value: str, piece: str, start: int) -> int:
     """Return the end of a string in a text, plain or escaped."""
     if piece.startswith(value, start):
         return start + len(value)
-    written = _escaped_text(value).match(piece, start)
-    return written.end() if written else len(piece)
+    written_match = _escaped_text(value).match(piece, start)
+    return written_match.end() if written_match else len(piece)
 
 
 def _escaped_text(value: str) -> re.Pattern[str]:
@@ -346,8 +350,8 @@ def _written_forms(character: str) -> str:
 def _json_punctuation(text: str) -> str:
     pieces = _CHINESE_QUOTED.split(text)
     between = [piece.translate(_CHINESE_PUNCTUATION) for piece in pieces[::2]]
-    quoted = [json.dumps(piece, ensure_ascii=False) for piece in pieces[1::2]]
-    return "".join(part for pair in zip(between, [*quoted, ""], strict=True) for part in pair)
+    quoted_names = [json.dumps(piece, ensure_ascii=False) for piece in pieces[1::2]]
+    return "".join(part for pair in zip(between, [*quoted_names, ""], strict=True) for part in pair)
 
 
 def excerpt(text: str) -> str:

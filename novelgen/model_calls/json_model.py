@@ -91,10 +91,10 @@ class Question(Generic[Answer]):
 
     def messages(self, language: StoryLanguage, values: Mapping[str, str]) -> list[BaseMessage]:
         """Return the prompt, with the constant part first for provider caches."""
-        told = {**values, "format_instructions": self.parser.get_format_instructions()}
+        texts = {**values, "format_instructions": self.parser.get_format_instructions()}
         if "{example}" in read_prompt_file(f"{self._prompt}.{language}.txt"):
-            told["example"] = read_prompt_example(self._prompt, language)
-        return load_chat_prompt(self._prompt, language, variables=told).format_messages(**told)
+            texts["example"] = read_prompt_example(self._prompt, language)
+        return load_chat_prompt(self._prompt, language, variables=texts).format_messages(**texts)
 
     def prompt_tokens(self, language: StoryLanguage, values: Mapping[str, str]) -> int:
         """Estimate the tokens of the prompt."""
@@ -120,10 +120,10 @@ class Question(Generic[Answer]):
             if error.fault == "withheld" or (error.fault == "empty" and conversation.is_asked_plainly):
                 raise
             logger.info("%s: the model is asked once more: %s", self._stage, error)
-            told = {**self._repair_values, "problem": str(error)}
-            repair = load_chat_prompt(self._repair, language, variables=told).format_messages(**told)
-            said = AIMessage(str(conversation.said[-1].content)[:MAX_REPAIRED_CHARACTERS])
-        return accept(conversation.say([*messages, said, *repair]))
+            texts = {**self._repair_values, "problem": str(error)}
+            repair = load_chat_prompt(self._repair, language, variables=texts).format_messages(**texts)
+            message = AIMessage(str(conversation.said[-1].content)[:MAX_REPAIRED_CHARACTERS])
+        return accept(conversation.say([*messages, message, *repair]))
 
     def answer(
         self,

@@ -92,8 +92,8 @@ def withheld_reason(answer: BaseMessage) -> str | None:
 
 def state_of(answer: BaseMessage) -> str:
     """Return why an answer ended, and the tokens that its reasoning took."""
-    counted = getattr(answer, "usage_metadata", None) or {}
-    reasoning = (counted.get("output_token_details") or {}).get("reasoning") or 0
+    counted_value = getattr(answer, "usage_metadata", None) or {}
+    reasoning = (counted_value.get("output_token_details") or {}).get("reasoning") or 0
     return f"finish_reason {finish_reason_of(answer) or None}, {reasoning} tokens of reasoning"
 
 
@@ -109,17 +109,17 @@ def cut_answer_in(error: Exception) -> AIMessage | None:
     from langchain_core import messages  # noqa: PLC0415 - what only describes an error starts without it
 
     usage = getattr(completion, "usage", None)
-    counted = None
+    counted_fields = None
     if usage is not None:
         details = getattr(usage, "completion_tokens_details", None)
-        counted = {
+        counted_fields = {
             "input_tokens": usage.prompt_tokens,
             "output_tokens": usage.completion_tokens,
             "total_tokens": usage.total_tokens,
             "output_token_details": {"reasoning": getattr(details, "reasoning_tokens", None) or 0},
         }
     text = choices[0].message.content or ""
-    return messages.AIMessage(text, response_metadata={"finish_reason": "length"}, usage_metadata=counted)
+    return messages.AIMessage(text, response_metadata={"finish_reason": "length"}, usage_metadata=counted_fields)
 
 
 def refusal_of(error: Exception) -> str | None:
@@ -178,10 +178,10 @@ def retry_after_of(headers: Mapping[str, str], body: str) -> float | None:
 
 
 def _wait_in(text: str) -> float | None:
-    found = _WAIT.search(text)
-    if found is None:
+    match = _WAIT.search(text)
+    if match is None:
         return None
-    number, unit = float(found["number"] or found["number_zh"]), (found["unit"] or "s").casefold()
+    number, unit = float(match["number"] or match["number_zh"]), (match["unit"] or "s").casefold()
     return number / 1000 if unit.startswith(("ms", "milli")) else number * 60 if unit.startswith("m") else number
 
 
@@ -235,14 +235,14 @@ def status_of(error: Exception) -> int | None:
 
 def is_nobody_there(error: Exception) -> bool:
     """Tell whether no connection could be made at all, whatever the client wrapped that in."""
-    return any(type(each).__name__ in _NO_CONNECTION_ERRORS for each in _chain_of(error))
+    return any(type(other_error).__name__ in _NO_CONNECTION_ERRORS for other_error in _chain_of(error))
 
 
 def _chain_of(error: BaseException) -> Iterator[BaseException]:
-    seen: set[int] = set()
+    seen_numbers: set[int] = set()
     current: BaseException | None = error
-    while current is not None and id(current) not in seen:
-        seen.add(id(current))
+    while current is not None and id(current) not in seen_numbers:
+        seen_numbers.add(id(current))
         yield current
         current = current.__cause__ or current.__context__
 
@@ -250,7 +250,9 @@ def _chain_of(error: BaseException) -> Iterator[BaseException]:
 def _response_of(error: Exception) -> Any:
     """Return the HTTP response that a client hung on an error, if it did."""
     responses = (getattr(cause, "response", None) for cause in _chain_of(error))
-    return next((each for each in responses if hasattr(each, "headers") and hasattr(each, "status_code")), None)
+    return next(
+        (response for response in responses if hasattr(response, "headers") and hasattr(response, "status_code")), None
+    )
 
 
 def _body_of(response: Any) -> str:
@@ -285,8 +287,12 @@ def described(error: Exception, *, secrets: Collection[str] = ()) -> str:
 def _text_of(error: Exception) -> str:
     """Return an error's text, or the words of a provider's JSON."""
     body = getattr(error, "body", None)
-    held = body if isinstance(body, Mapping) else error.args[0] if error.args else None
-    words = _words_of(held if "error" in held else {"error": held}) if isinstance(held, Mapping) else ""
+    held_value = body if isinstance(body, Mapping) else error.args[0] if error.args else None
+    words = (
+        _words_of(held_value if "error" in held_value else {"error": held_value})
+        if isinstance(held_value, Mapping)
+        else ""
+    )
     status = status_of(error)
     if not words:
         return str(error)
@@ -300,8 +306,8 @@ def _one_line(text: str) -> str:
 
 def safe_cause(error: Exception, *, secrets: Collection[str] = ()) -> Exception | None:
     """Return the error as the cause of another, or None when its traceback, which may be logged, tells a key."""
-    shown = "".join(traceback.format_exception(error))
-    return error if _redacted(shown, secrets) == shown else None
+    shown_text = "".join(traceback.format_exception(error))
+    return error if _redacted(shown_text, secrets) == shown_text else None
 
 
 def secrets_of(model: BaseChatModel) -> list[str]:

@@ -55,19 +55,19 @@ def listed(
     items: Iterable[Item], line_of: Callable[[Item], str], max_tokens: float, *, stops_at_first: bool = False
 ) -> Listed[Item]:
     """List the first items with fitting lines, skipping or stopping at long ones."""
-    taken: list[Item] = []
+    used_items: list[Item] = []
     lines: list[str] = []
-    left_out = spent = 0
+    left_out = used_tokens = 0
     for item in items:
         line = as_data(line_of(item))
         cost = line_tokens(line)
-        if spent + cost > max_tokens or (stops_at_first and left_out):
+        if used_tokens + cost > max_tokens or (stops_at_first and left_out):
             left_out += 1
             continue
-        spent += cost
-        taken.append(item)
+        used_tokens += cost
+        used_items.append(item)
         lines.append(line)
-    return Listed(taken, lines, left_out)
+    return Listed(used_items, lines, left_out)
 
 
 def line_tokens(line: str) -> int:

@@ -57,13 +57,13 @@ class TokenPrices(BaseModel):
 
 def usage_of(answer: AIMessage) -> ModelUsage:
     """Return the provider's usage of an answer, or one uncounted call."""
-    counted = answer.usage_metadata
-    if counted is None:
+    counted_value = answer.usage_metadata
+    if counted_value is None:
         return ModelUsage(uncounted_calls=1)
     return ModelUsage(
-        input_tokens=counted["input_tokens"],
-        output_tokens=counted["output_tokens"],
-        cached_tokens=counted.get("input_token_details", {}).get("cache_read") or _deepseek_cached(answer),
+        input_tokens=counted_value["input_tokens"],
+        output_tokens=counted_value["output_tokens"],
+        cached_tokens=counted_value.get("input_token_details", {}).get("cache_read") or _deepseek_cached(answer),
     )
 
 
@@ -74,5 +74,5 @@ def total_usage(usages: Iterable[ModelUsage]) -> ModelUsage:
 
 def _deepseek_cached(answer: AIMessage) -> int:
     """DeepSeek tells it under a name of its own, which LangChain hands on as it is."""
-    told = answer.response_metadata.get("token_usage") or {}
-    return int(told.get("prompt_cache_hit_tokens") or 0) if isinstance(told, dict) else 0
+    text = answer.response_metadata.get("token_usage") or {}
+    return int(text.get("prompt_cache_hit_tokens") or 0) if isinstance(text, dict) else 0

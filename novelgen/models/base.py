@@ -18,8 +18,8 @@ class Model(BaseModel):
 def with_texts(value: Any, changed: Callable[[str, str], str], *, field: str = "") -> Any:
     """Return a model with each text transformed, including nested ones."""
     if isinstance(value, BaseModel):
-        told = {name: with_texts(getattr(value, name), changed, field=name) for name in value.model_fields_set}
-        return value.model_copy(update=told)
+        fields = {name: with_texts(getattr(value, name), changed, field=name) for name in value.model_fields_set}
+        return value.model_copy(update=fields)
     if isinstance(value, list):
-        return [with_texts(each, changed, field=field) for each in value]
+        return [with_texts(item, changed, field=field) for item in value]
     return changed(field, value) if isinstance(value, str) else value

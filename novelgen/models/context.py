@@ -64,19 +64,19 @@ class MemoryContextRequest(Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_what_callers_hold(cls, given: Any) -> Any:
-        if not isinstance(given, Mapping):
-            return given
-        cls.require_spelt(given)
-        given = _with_one_cast(given)
+    def _read_what_callers_hold(cls, given_value: Any) -> Any:
+        if not isinstance(given_value, Mapping):
+            return given_value
+        cls.require_spelt(given_value)
+        given_value = _with_one_cast(given_value)
         readers: dict[str, Callable[[object], object]] = {
-            "scene_plan": partial(given_scene_plan, scene_index=given.get("scene_index")),
-            "chapter_plan": partial(given_chapter_plan, chapter_index=given.get("chapter_index")),
+            "scene_plan": partial(given_scene_plan, scene_index=given_value.get("scene_index")),
+            "chapter_plan": partial(given_chapter_plan, chapter_index=given_value.get("chapter_index")),
             "characters": given_characters,
             "settings": given_settings,
         }
-        said = {name: value for name, value in given.items() if value is not None}
-        return {name: readers[name](value) if name in readers else value for name, value in said.items()}
+        stated_fields = {name: value for name, value in given_value.items() if value is not None}
+        return {name: readers[name](value) if name in readers else value for name, value in stated_fields.items()}
 
     @classmethod
     def require_spelt(cls, given: Mapping[Any, Any]) -> None:
@@ -85,11 +85,11 @@ class MemoryContextRequest(Model):
         Raises:
             ValueError: With the key, and the field that it is like.
         """
-        known = {*cls.model_fields, "characters_config"}
+        known_names = {*cls.model_fields, "characters_config"}
         absent = [name for name in (*cls.model_fields, "characters_config") if name not in given]
         for name in map(str, given):
-            if name not in known and (meant := did_you_mean(name, absent, likeness=MISSPELT_KEY)):
-                raise ValueError(f"a context takes no key {name!r}{meant}")
+            if name not in known_names and (suggestion := did_you_mean(name, absent, likeness=MISSPELT_KEY)):
+                raise ValueError(f"a context takes no key {name!r}{suggestion}")
 
     @property
     def position(self) -> StoryPosition:
@@ -100,11 +100,11 @@ class MemoryContextRequest(Model):
         return StoryPosition(self.chapter_index, self.scene_index)
 
 
-def _with_one_cast(given: Mapping[Any, Any]) -> Mapping[Any, Any]:
+def _with_one_cast(payload: Mapping[Any, Any]) -> Mapping[Any, Any]:
     """Return the fields with `characters_config`, the name of the specification, as `characters`."""
-    if "characters_config" not in given:
-        return given
-    fields = dict(given)
+    if "characters_config" not in payload:
+        return payload
+    fields = dict(payload)
     cast = fields.pop("characters_config")
     if cast is not None and fields.get("characters") is not None:
         raise ValueError("characters and characters_config are one field; pass one of them")
@@ -281,7 +281,9 @@ class LeftOutWhy(Model):
     """Why something was not taken, so that every language can say it."""
 
     # Older files tell of a quota of passages, which was no more than want of room.
-    code: Annotated[LeftOutCode, BeforeValidator(lambda said: "no_room" if said == "over_quota" else said)]
+    code: Annotated[
+        LeftOutCode, BeforeValidator(lambda said_value: "no_room" if said_value == "over_quota" else said_value)
+    ]
     values: dict[str, str] = Field(
         default_factory=dict, exclude_if=is_unsaid, description="What the words of the code name."
     )
@@ -292,8 +294,8 @@ class LeftOutWhy(Model):
     @property
     def sentence(self) -> str:
         """The same in English."""
-        told = _WHY_LEFT_OUT[self.code].format(**self.values)
-        return f"{told}; lowered as {', '.join(self.lowered_as)}" if self.lowered_as else told
+        text = _WHY_LEFT_OUT[self.code].format(**self.values)
+        return f"{text}; lowered as {', '.join(self.lowered_as)}" if self.lowered_as else text
 
     def item(self, **told: Any) -> "LeftOutItem":
         """Return the omission record of an item."""
@@ -360,14 +362,14 @@ class ContextReport(Model):
     @property
     def left_out_of_prompt(self) -> list[LeftOutItem]:
         """Items without a line: told by other sections first, then omitted ones."""
-        told = [
+        omissions = [
             LeftOutWhy(code="told_elsewhere", values={"section": item.told_in}).item(
                 id=item.chunk_id, **item.model_dump(include={"source_id", "text", "tokens", "score"})
             )
             for item in self.items
             if item.told_in is not None
         ]
-        return [*told, *self.left_out]
+        return [*omissions, *self.left_out]
 
 
 class LeftOff(Model):
@@ -444,8 +446,8 @@ class SceneMemoryContext(Shown, Model):
 
     @model_validator(mode="before")
     @classmethod
-    def _read_what_its_file_leaves_out(cls, given: Any) -> Any:
-        return with_references_read(given)
+    def _read_what_its_file_leaves_out(cls, value: Any) -> Any:
+        return with_references_read(value)
 
     def as_prompt(self, *, language: str | None = None) -> str:
         """Return the context as a block for the prompt of a scene writer, in the language of its story.
@@ -591,7 +593,7 @@ def with_references_read(given: Any) -> Any:
     return {
         **given,
         "relevant_memories": [
-            {"embedding_id": each.get("chunk_id"), **each} if isinstance(each, Mapping) else each
-            for each in given["relevant_memories"]
+            {"embedding_id": item.get("chunk_id"), **item} if isinstance(item, Mapping) else item
+            for item in given["relevant_memories"]
         ],
     }

@@ -41,13 +41,13 @@ _VALUES = TypeAdapter(list[DatedValue])
 
 def dated_values(entity: Entity) -> list[DatedValue]:
     """Return the dated values of a card, in story order, those without a position first."""
-    listed = entity.profile.get(DATED)
-    values = _VALUES.validate_python(listed) if isinstance(listed, list) else []
+    listed_value = entity.profile.get(DATED)
+    values = _VALUES.validate_python(listed_value) if isinstance(listed_value, list) else []
     return _in_order(values)
 
 
 def _in_order(values: Iterable[DatedValue]) -> list[DatedValue]:
-    return sorted(values, key=lambda each: each.start or (-1, -1))
+    return sorted(values, key=lambda dated_value: dated_value.start or (-1, -1))
 
 
 def entity_at(entity: Entity, position: StoryPosition) -> Entity:
@@ -60,22 +60,26 @@ def entity_at(entity: Entity, position: StoryPosition) -> Entity:
     if not values:
         return entity
     first = undated(entity)
-    begun = [each for each in values if each.start is not None and each.holds_at(position)]
+    opened_dated_values = [
+        dated_value for dated_value in values if dated_value.start is not None and dated_value.holds_at(position)
+    ]
     before = _values(first)
     earlier = [
         DatedValue(field=field, key=key, value=before.get((field, key)))
-        for field, key in dict.fromkeys(each.path for each in begun)
+        for field, key in dict.fromkeys(dated_value.path for dated_value in opened_dated_values)
     ]
-    return _with_values(first, begun, dated=[*earlier, *begun])
+    return _with_values(first, opened_dated_values, dated_dated_values=[*earlier, *opened_dated_values])
 
 
 def undated(entity: Entity) -> Entity:
     """Return a card as it is stored: with its first values, and the later ones beside them."""
     values = dated_values(entity)
-    first = [each for each in values if each.start is None]
+    first = [dated_value for dated_value in values if dated_value.start is None]
     if not first:
         return entity
-    return _with_values(entity, first, dated=[each for each in values if each.start is not None])
+    return _with_values(
+        entity, first, dated_dated_values=[dated_value for dated_value in values if dated_value.start is not None]
+    )
 
 
 def with_values_from(
@@ -92,7 +96,7 @@ def with_values_from(
     """
     before = _values(shown)
     new = {path: value for path, value in _values(changed).items() if value != before.get(path)}
-    values = [each for each in dated_values(stored) if each.start is not None]
+    values = [dated_value for dated_value in dated_values(stored) if dated_value.start is not None]
     first: list[DatedValue] = []
     for (field, key), value in new.items():
         newest = (
@@ -101,14 +105,18 @@ def with_values_from(
             else next((number for number in range(len(values))[::-1] if values[number].path == (field, key)), None)
         )
         if start is not None:
-            values = [each for each in values if (each.start, each.path) != (start, (field, key))]
+            values = [
+                dated_value for dated_value in values if (dated_value.start, dated_value.path) != (start, (field, key))
+            ]
             values.append(DatedValue(field=field, key=key, value=value, start=start))
         elif newest is not None:
             values[newest] = values[newest].model_copy(update={"value": value})
         else:
             first.append(DatedValue(field=field, key=key, value=value))
     texts = {name: getattr(stored, name) for name in CARD_TEXTS}
-    return _with_values(changed.model_copy(update={**texts, "profile": dict(stored.profile)}), first, dated=values)
+    return _with_values(
+        changed.model_copy(update={**texts, "profile": dict(stored.profile)}), first, dated_dated_values=values
+    )
 
 
 def _values(entity: Entity) -> dict[Path, Any]:
@@ -122,21 +130,27 @@ def _values(entity: Entity) -> dict[Path, Any]:
     return values
 
 
-def _with_values(entity: Entity, values: Iterable[DatedValue], *, dated: Iterable[DatedValue]) -> Entity:
+def _with_values(entity: Entity, values: Iterable[DatedValue], *, dated_dated_values: Iterable[DatedValue]) -> Entity:
     texts: dict[str, Any] = {}
     profile = {name: value for name, value in entity.profile.items() if name != DATED}
-    for each in values:
-        if each.field in CARD_TEXTS:
-            texts[each.field] = each.value or ""
-        elif each.key is not None:
-            inner = dict(_keyed(profile.get(each.field), each.field)) | {each.key: each.value}
-            profile[each.field] = {key: value for key, value in inner.items() if value is not None}
+    for dated_value in values:
+        if dated_value.field in CARD_TEXTS:
+            texts[dated_value.field] = dated_value.value or ""
+        elif dated_value.key is not None:
+            inner = dict(_keyed(profile.get(dated_value.field), dated_value.field)) | {
+                dated_value.key: dated_value.value
+            }
+            profile[dated_value.field] = {key: value for key, value in inner.items() if value is not None}
         else:
-            profile[each.field] = each.value
-        if profile.get(each.field, "") in (None, {}):
-            del profile[each.field]
-    listed = [each.model_dump(mode="json", exclude_none=True) for each in _in_order(dated)]
-    return entity.model_copy(update={**texts, "profile": {**profile, **({DATED: listed} if listed else {})}})
+            profile[dated_value.field] = dated_value.value
+        if profile.get(dated_value.field, "") in (None, {}):
+            del profile[dated_value.field]
+    listed_entries = [
+        dated_value.model_dump(mode="json", exclude_none=True) for dated_value in _in_order(dated_dated_values)
+    ]
+    return entity.model_copy(
+        update={**texts, "profile": {**profile, **({DATED: listed_entries} if listed_entries else {})}}
+    )
 
 
 def _keyed(value: Any, field: str) -> Mapping[str, Any]:

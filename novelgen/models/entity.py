@@ -73,7 +73,7 @@ def names_from_the_start(entity: Entity) -> list[str]:
     first = (entity.first_chapter, entity.first_scene)
     unplaced = ((None, None), first)
     own = [entity.name] if (entity.name_first_chapter, entity.name_first_scene) in unplaced else []
-    others = [each.alias for each in entity.aliases if (each.first_chapter, each.first_scene) in unplaced]
+    others = [alias.alias for alias in entity.aliases if (alias.first_chapter, alias.first_scene) in unplaced]
     return list(dict.fromkeys([*own, *others]))
 
 
@@ -94,8 +94,8 @@ class RevealedIdentity(Model):
 
 def revealed_identity(entity: Entity) -> RevealedIdentity | None:
     """Return the revealed identity of an entity, or None."""
-    told = entity.profile.get(SAME_AS)
-    return RevealedIdentity.model_validate(told) if isinstance(told, dict) else None
+    text = entity.profile.get(SAME_AS)
+    return RevealedIdentity.model_validate(text) if isinstance(text, dict) else None
 
 
 def renamed(entity: Entity, name: str) -> Entity:
@@ -135,19 +135,19 @@ def profile_with_names(entity: Entity, names: Sequence[str], *, is_told: bool) -
     """Return a profile that translates some names only, since a translation tells a name, and no true identity."""
     elsewhere = (TRANSLATION, ALIAS_TRANSLATIONS, SAME_AS, DATED)
     rest = {key: value for key, value in entity.profile.items() if key not in elsewhere}
-    shown: dict[str, Any] = dict(rest) if is_told else {}
+    shown_fields: dict[str, Any] = dict(rest) if is_told else {}
     if entity.name in names and TRANSLATION in entity.profile:
-        shown[TRANSLATION] = entity.profile[TRANSLATION]
+        shown_fields[TRANSLATION] = entity.profile[TRANSLATION]
     by_alias = entity.profile.get(ALIAS_TRANSLATIONS)
     if isinstance(by_alias, dict):
-        translated = {name: each for name, each in by_alias.items() if name in names}
-        shown |= {ALIAS_TRANSLATIONS: translated} if translated else {}
-    dated = entity.profile.get(DATED)
-    if isinstance(dated, list):
-        is_of = {TRANSLATION: lambda _: entity.name in names, ALIAS_TRANSLATIONS: lambda each: each.get("key") in names}
-        listed = [each for each in dated if is_of.get(each.get("field"), lambda _: is_told)(each)]
-        shown |= {DATED: listed} if listed else {}
-    return shown
+        translated = {name: by_alia for name, by_alia in by_alias.items() if name in names}
+        shown_fields |= {ALIAS_TRANSLATIONS: translated} if translated else {}
+    dated_value = entity.profile.get(DATED)
+    if isinstance(dated_value, list):
+        is_of = {TRANSLATION: lambda _: entity.name in names, ALIAS_TRANSLATIONS: lambda item: item.get("key") in names}
+        listing = [item for item in dated_value if is_of.get(item.get("field"), lambda _: is_told)(item)]
+        shown_fields |= {DATED: listing} if listing else {}
+    return shown_fields
 
 
 def translated_under(entity: Entity, name: str) -> dict[str, Any]:
@@ -159,41 +159,48 @@ def translated_under(entity: Entity, name: str) -> dict[str, Any]:
     by_alias = profile.get(ALIAS_TRANSLATIONS)
     by_alias = dict(by_alias) if isinstance(by_alias, Mapping) else {}
     own, old = by_alias.pop(name, None), profile.get(TRANSLATION)
-    dated: list[dict[str, Any]] = profile[DATED] if isinstance(profile.get(DATED), list) else []
+    dated_entries: list[dict[str, Any]] = profile[DATED] if isinstance(profile.get(DATED), list) else []
     if old:
         by_alias.setdefault(entity.name, old)
     if own is not None:
         profile[TRANSLATION] = own
     profile |= {ALIAS_TRANSLATIONS: by_alias} if by_alias else {}
-    if dated:
-        of_old = [each for each in dated if each.get("field") == TRANSLATION]
-        of_new = [each for each in dated if (each.get("field"), each.get("key")) == (ALIAS_TRANSLATIONS, name)]
+    if dated_entries:
+        of_old = [fields for fields in dated_entries if fields.get("field") == TRANSLATION]
+        of_new = [
+            fields for fields in dated_entries if (fields.get("field"), fields.get("key")) == (ALIAS_TRANSLATIONS, name)
+        ]
         has_own = own is not None or bool(of_new)
-        rest = [each for each in dated if each not in of_new and not (has_own and each in of_old)]
-        profile[DATED] = [*rest, *(_of_alias(each, entity.name) for each in of_old), *map(_of_name, of_new)]
+        rest = [fields for fields in dated_entries if fields not in of_new and not (has_own and fields in of_old)]
+        profile[DATED] = [*rest, *(_of_alias(fields, entity.name) for fields in of_old), *map(_of_name, of_new)]
     return profile
 
 
 def translated_as(profile: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
     """Return a profile in which new names are translated as the old aliases are in whose place they stand."""
-    by_alias, dated = profile.get(ALIAS_TRANSLATIONS), profile.get(DATED)
+    by_alias, dated_value = profile.get(ALIAS_TRANSLATIONS), profile.get(DATED)
     copied = dict(profile)
     if isinstance(by_alias, Mapping):
         new = {names[name]: value for name, value in by_alias.items() if name in names}
         copied[ALIAS_TRANSLATIONS] = {**new, **by_alias}
-    if isinstance(dated, list):
-        of_old = [each for each in dated if each.get("field") == ALIAS_TRANSLATIONS and each.get("key") in names]
-        copied[DATED] = [*dated, *({**each, "key": names[each["key"]]} for each in of_old)]
+    if isinstance(dated_value, list):
+        of_old = [item for item in dated_value if item.get("field") == ALIAS_TRANSLATIONS and item.get("key") in names]
+        copied[DATED] = [*dated_value, *({**item, "key": names[item["key"]]} for item in of_old)]
     return copied
 
 
-def _of_alias(dated: Mapping[str, Any], alias: str) -> dict[str, Any]:
-    language, value = dated.get("key"), dated.get("value")
-    return {**dated, "field": ALIAS_TRANSLATIONS, "key": alias, "value": {language: value} if language else value}
+def _of_alias(dated_fields: Mapping[str, Any], alias: str) -> dict[str, Any]:
+    language, value = dated_fields.get("key"), dated_fields.get("value")
+    return {
+        **dated_fields,
+        "field": ALIAS_TRANSLATIONS,
+        "key": alias,
+        "value": {language: value} if language else value,
+    }
 
 
-def _of_name(dated: Mapping[str, Any]) -> dict[str, Any]:
-    return {**{name: each for name, each in dated.items() if name != "key"}, "field": TRANSLATION}
+def _of_name(dated_fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{name: item for name, item in dated_fields.items() if name != "key"}, "field": TRANSLATION}
 
 
 def translation_of(entity: Entity, name: str, *, into: str = "") -> str:
@@ -215,9 +222,9 @@ def _text(value: Any, into: str) -> str:
     if not isinstance(value, Mapping):
         return value.strip() if isinstance(value, str) else ""
     of_any = [value.get(TRANSLATION), value.get(ANY_LANGUAGE)]
-    by_language = [each for name, each in value.items() if name not in (*_NO_LANGUAGES, TRANSLATION, ANY_LANGUAGE)]
-    wanted = [value.get(into), *of_any] if into else [*of_any, *by_language]
-    return next((each.strip() for each in wanted if isinstance(each, str) and each.strip()), "")
+    by_language = [item for name, item in value.items() if name not in (*_NO_LANGUAGES, TRANSLATION, ANY_LANGUAGE)]
+    wanted_items = [value.get(into), *of_any] if into else [*of_any, *by_language]
+    return next((item.strip() for item in wanted_items if isinstance(item, str) and item.strip()), "")
 
 
 SAID_FROM = "said_from"
@@ -259,15 +266,17 @@ def entity_counts(entity_id: str, entity_type: EntityType, scenes: Sequence[Scen
     """Return an entity's counts on stage, as a place and in names."""
     if entity_type == "character":
         counts: dict[str, Any] = {"pov_count": sum(scene.pov == entity_id for scene in scenes)}
-        return counts | _counted(scenes, lambda scene: scene.has(entity_id), *_CHARACTER_COUNTS[1:])
+        return counts | _count_scenes(scenes, lambda scene: scene.has(entity_id), *_CHARACTER_COUNTS[1:])
     if entity_type == "location":
-        return _counted(scenes, lambda scene: scene.location_id == entity_id, *_LOCATION_COUNTS)
-    return _counted(scenes, lambda scene: entity_id in scene.named or entity_id in scene.participants, *_OTHER_COUNTS)
+        return _count_scenes(scenes, lambda scene: scene.location_id == entity_id, *_LOCATION_COUNTS)
+    return _count_scenes(
+        scenes, lambda scene: entity_id in scene.named or entity_id in scene.participants, *_OTHER_COUNTS
+    )
 
 
 def pair_counts(first: str, second: str, scenes: Sequence[SceneCast]) -> dict[str, Any]:
     """Return in how many scenes two characters are on stage together, and the label of the last of them."""
-    return _counted(scenes, lambda scene: scene.has(first) and scene.has(second), *PAIR_COUNTS)
+    return _count_scenes(scenes, lambda scene: scene.has(first) and scene.has(second), *PAIR_COUNTS)
 
 
 def without_computed(profile: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
@@ -275,12 +284,14 @@ def without_computed(profile: Mapping[str, Any], names: Sequence[str]) -> dict[s
     noted = profile.get(METADATA)
     if not isinstance(noted, Mapping):
         return dict(profile)
-    left = {name: value for name, value in noted.items() if name not in names}
+    remaining_fields = {name: value for name, value in noted.items() if name not in names}
     rest = {name: value for name, value in profile.items() if name != METADATA}
-    return {**rest, METADATA: left} if left else rest
+    return {**rest, METADATA: remaining_fields} if remaining_fields else rest
 
 
-def _counted(scenes: Sequence[SceneCast], counts: Callable[[SceneCast], bool], count: str, last: str) -> dict[str, Any]:
+def _count_scenes(
+    scenes: Sequence[SceneCast], counts: Callable[[SceneCast], bool], count: str, last: str
+) -> dict[str, Any]:
     labels = [scene.label for scene in scenes if counts(scene)]
     return {count: len(labels), **({last: labels[-1]} if labels else {})}
 

@@ -149,9 +149,9 @@ def chapters_of_change(changes: Iterable[StateChange], *, first: int, last: int)
 
     Presence counts only without statements.
     """
-    listed = list(changes)
-    stated = [change for change in listed if change.kind == "explicit"]
-    chapters = {change.chapter_index for change in stated or listed}
+    listed_changes = list(changes)
+    stated = [change for change in listed_changes if change.kind == "explicit"]
+    chapters = {change.chapter_index for change in stated or listed_changes}
     return sorted(chapter for chapter in chapters if chapter is not None and first <= chapter <= last)
 
 
@@ -194,21 +194,23 @@ def fold_loop_events(events: Sequence[AnyLoopEvent]) -> LoopFold[AnyLoopEvent]:
     """Fold the events of one thread: the first planting, of two at one place the later, and the last move."""
     plantings = [event for event in events if event.kind == "planted"]
     first_place = story_place(plantings[0]) if plantings else None
-    planted = next((event for event in reversed(plantings) if story_place(event) == first_place), None)
+    planted_event = next((event for event in reversed(plantings) if story_place(event) == first_place), None)
     moves = [event for event in events if event.kind != "planted"]
     last = moves[-1] if moves else events[0]
-    return LoopFold(planted, last, _STATUS_AFTER[last.kind])
+    return LoopFold(planted_event, last, _STATUS_AFTER[last.kind])
 
 
 def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str, Any]:
     """Fold the changes of one pair."""
-    folded: dict[str, Any] = {name: Relationship.model_fields[name].default for name in FOLDED_RELATIONSHIP_FIELDS}
-    folded |= {"dimensions": {}, "dimensions_a": {}, "dimensions_b": {}}
+    folded_fields: dict[str, Any] = {
+        name: Relationship.model_fields[name].default for name in FOLDED_RELATIONSHIP_FIELDS
+    }
+    folded_fields |= {"dimensions": {}, "dimensions_a": {}, "dimensions_b": {}}
     for change in changes:
-        said = {name: getattr(change, name) for name in FOLDED_RELATIONSHIP_FIELDS}
-        folded |= {name: value for name, value in said.items() if value is not None}
-        folded |= feelings_after(change, folded)
-    return folded
+        stated_fields = {name: getattr(change, name) for name in FOLDED_RELATIONSHIP_FIELDS}
+        folded_fields |= {name: value for name, value in stated_fields.items() if value is not None}
+        folded_fields |= feelings_after(change, folded_fields)
+    return folded_fields
 
 
 def feelings_after(
@@ -220,8 +222,8 @@ def feelings_after(
     """
 
     def side(name: str) -> dict[str, int]:
-        kept = {each: value for each, value in before[name].items() if each not in change.dimensions}
-        return kept | (getattr(change, name) or {})
+        kept_fields = {item: value for item, value in before[name].items() if item not in change.dimensions}
+        return kept_fields | (getattr(change, name) or {})
 
     both = {**before["dimensions"], **change.dimensions}
     return {"dimensions": both, "dimensions_a": side("dimensions_a"), "dimensions_b": side("dimensions_b")}
@@ -233,13 +235,13 @@ OWN_WORDS = "own_words"
 
 def _last_said(events: Sequence[AnyLoopEvent], name: str) -> AnyLoopEvent | None:
     """Return the last move of a thread that says something anew of it: its `description`, its `pay_off`."""
-    return next((each for each in reversed(events) if each.kind == "advanced" and each.detail.get(name)), None)
+    return next((event for event in reversed(events) if event.kind == "advanced" and event.detail.get(name)), None)
 
 
 def said_pay_off(events: Sequence[AnyLoopEvent]) -> str:
     """Return a thread's due time: the author's, its planting's or a later move's."""
-    planted, later = fold_loop_events(events).planted, _last_said(events, "pay_off")
-    detail = planted.detail if planted else {}
+    planted_event, later = fold_loop_events(events).planted, _last_said(events, "pay_off")
+    detail = planted_event.detail if planted_event else {}
     return str(
         detail.get("pay_off")
         or (detail.get("expected") or {}).get("pay_off")
@@ -300,13 +302,17 @@ def folded_relationship(
 def standing_after(change: RecordedRelationshipChange, before: Relationship | None) -> Relationship:
     """Return how a pair stands after a change, in the order of its ids."""
     ordered = change.in_order()
-    known = before or Relationship(relationship_id="", character_a=ordered.character_a, character_b=ordered.character_b)
+    known_relationship = before or Relationship(
+        relationship_id="", character_a=ordered.character_a, character_b=ordered.character_b
+    )
     views = {
-        name: getattr(ordered, name) or getattr(known, name)
+        name: getattr(ordered, name) or getattr(known_relationship, name)
         for name in ("relationship_type", "perspective_a", "perspective_b")
     }
-    feelings = feelings_after(ordered, vars(known))
-    return known.model_copy(update={**views, **feelings, "status": ordered.status, "intensity": ordered.intensity})
+    feelings = feelings_after(ordered, vars(known_relationship))
+    return known_relationship.model_copy(
+        update={**views, **feelings, "status": ordered.status, "intensity": ordered.intensity}
+    )
 
 
 RecordedLoopEvent = RecordedLoop | RecordedLoopAdvance | RecordedLoopResolution
@@ -326,8 +332,8 @@ def loop_event_values(event: RecordedLoopEvent) -> dict[str, Any]:
     kind, note, detail = "planted", "", {}
     if isinstance(event, RecordedLoop):
         detail = event.model_dump(exclude={"id", "extra", *EXPECTED_FIELDS})
-        if expected := event.model_dump(mode="json", include=EXPECTED_FIELDS):
-            detail["expected"] = expected
+        if expected_fields := event.model_dump(mode="json", include=EXPECTED_FIELDS):
+            detail["expected"] = expected_fields
     elif isinstance(event, RecordedLoopAdvance):
         kind, note = "advanced", event.note
         detail = event.model_dump(exclude={"id", "note", "extra"})
@@ -343,13 +349,13 @@ def relationship_change_values(change: RecordedRelationshipChange) -> dict[str, 
     `character_a` sorts first, and missing values are None.
     """
     ordered = change.in_order()
-    given = change.model_fields_set
+    given_names = change.model_fields_set
     return {
         "relationship_type": ordered.relationship_type or None,
-        "status": change.status if "status" in given else None,
+        "status": change.status if "status" in given_names else None,
         "perspective_a": ordered.perspective_a or None,
         "perspective_b": ordered.perspective_b or None,
-        "intensity": change.intensity if "intensity" in given else None,
+        "intensity": change.intensity if "intensity" in given_names else None,
         "dimensions": dict(change.dimensions),
         "dimensions_a": dict(ordered.dimensions_a),
         "dimensions_b": dict(ordered.dimensions_b),

@@ -151,7 +151,7 @@ def memory_place_text(thing: object, *, always: str, after: str = "{0}") -> str:
     """Return the displayed place of a memory, a note's being its beginning."""
     chapter, scene = place_told(thing)
     ids = (getattr(thing, name, None) or "" for name in ("memory_id", "source_id", "chunk_id"))
-    if chapter is not None and any(each.startswith(NOTE_ID) for each in ids):
+    if chapter is not None and any(other_id.startswith(NOTE_ID) for other_id in ids):
         return str(read_from(chapter, scene))
     is_after = scene is not None and getattr(thing, "by_author", False)
     return (after if is_after else "{0}").format(place_text(chapter, scene, always=always))
@@ -215,26 +215,28 @@ def is_entity_target(target: str) -> bool:
 
 def linked_targets(derived: list[str], attached: list[str], detached: list[str]) -> list[str]:
     """Return the links of a memory: derived and added ones, without removed ones."""
-    kept = [each for each in derived if each not in detached]
-    return list(dict.fromkeys([*kept, *attached]))
+    kept_keys = [entity_id for entity_id in derived if entity_id not in detached]
+    return list(dict.fromkeys([*kept_keys, *attached]))
 
 
 def attached_to(targets: Sequence[str], known: Mapping[str, AttachedTo]) -> list[AttachedTo]:
     """Return the attachments of a memory: entities, chapters, then the book."""
     if not targets:
         return [AttachedTo(type=BOOK, id=BOOK, is_default=True)]
-    found = [
-        known[each] if each in known else AttachedTo(type=BOOK if each == BOOK else "chapter", id=each)
-        for each in targets
-        if each in known or not is_entity_target(each)
+    attachments = [
+        known[target_id]
+        if target_id in known
+        else AttachedTo(type=BOOK if target_id == BOOK else "chapter", id=target_id)
+        for target_id in targets
+        if target_id in known or not is_entity_target(target_id)
     ]
-    return sorted(found, key=lambda each: (each.type == BOOK, each.type == "chapter"))
+    return sorted(attachments, key=lambda attachment: (attachment.type == BOOK, attachment.type == "chapter"))
 
 
 def found_under(chunk: StoryMemoryChunk) -> set[str]:
     """Return the search targets of a memory: attachments and its chapter."""
     own = [] if chunk.chapter_index is None else [chapter_target(chunk.chapter_index)]
-    return {*chunk.entities_mentioned, *(each.id for each in chunk.attached_to), *own}
+    return {*chunk.entities_mentioned, *(attachment.id for attachment in chunk.attached_to), *own}
 
 
 def targets_of(chunk: StoryMemoryChunk) -> set[str]:
@@ -242,5 +244,7 @@ def targets_of(chunk: StoryMemoryChunk) -> set[str]:
 
     Only author's notes default to the book.
     """
-    beyond = (each.id for each in chunk.attached_to if not each.is_default or chunk.origin == "author")
+    beyond = (
+        attachment.id for attachment in chunk.attached_to if not attachment.is_default or chunk.origin == "author"
+    )
     return {*chunk.entities_mentioned, *beyond}

@@ -131,9 +131,9 @@ def foreign_field_names(plan: ScenePlan) -> list[str]:
     ]
 
 
-def _with_likely_field(name: str, filled: Sequence[str]) -> str:
+def _with_likely_field(name: str, filled_names: Sequence[str]) -> str:
     likely = _FOREIGN_FIELDS.get(name.strip().casefold())
-    return repr(name) if likely is None or likely in filled else f"{name!r} (did you mean {likely!r}?)"
+    return repr(name) if likely is None or likely in filled_names else f"{name!r} (did you mean {likely!r}?)"
 
 
 def _require_known_field(fields: object) -> None:
@@ -142,8 +142,8 @@ def _require_known_field(fields: object) -> None:
     names = fields.model_fields_set if isinstance(fields, ScenePlan) else fields if isinstance(fields, dict) else ()
     if extra and not set(names) - {"extra", "scene_number"}:
         foreign = ", ".join(_with_likely_field(str(name), ()) for name in extra)
-        known = ", ".join(name for name in ScenePlan.model_fields if name not in ("extra", "scene_number"))
-        raise ValueError(f"scene_plan has no field of a plan, only {foreign}; a plan has {known}")
+        known_name = ", ".join(name for name in ScenePlan.model_fields if name not in ("extra", "scene_number"))
+        raise ValueError(f"scene_plan has no field of a plan, only {foreign}; a plan has {known_name}")
 
 
 _NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
@@ -177,8 +177,8 @@ def given_chapter_plan(given: object, *, chapter_index: object) -> object:
     fields = given_fields(given, ChapterPlan, where="chapter_plan")
     scenes = fields.get("scenes") if isinstance(fields, dict) else None
     if isinstance(fields, dict) and isinstance(scenes, list) and all(map(_lacks_number, scenes)):
-        numbered = [_with_default(each, "scene_number", number) for number, each in enumerate(scenes, 1)]
-        fields = {**fields, "scenes": numbered}
+        numbered_items = [_with_default(scene, "scene_number", number) for number, scene in enumerate(scenes, 1)]
+        fields = {**fields, "scenes": numbered_items}
     return _with_default(fields, "chapter_number", chapter_index)
 
 
@@ -199,9 +199,9 @@ def given_record(given: object, *, chapter_index: int, scene_index: int) -> obje
     """Return record data for `SceneRecord`, placed at its scene."""
     fields = given_fields(given, SceneRecord, where="record")
     place = {"chapter_index": chapter_index, "scene_index": scene_index}
-    said = dict(fields) if isinstance(fields, dict | SceneRecord) else {}
-    if any(said.get(name) not in (None, number) for name, number in place.items()):
-        of = f"{said.get('chapter_index')}:{said.get('scene_index')}"
+    stated_fields = dict(fields) if isinstance(fields, dict | SceneRecord) else {}
+    if any(stated_fields.get(name) not in (None, number) for name, number in place.items()):
+        of = f"{stated_fields.get('chapter_index')}:{stated_fields.get('scene_index')}"
         raise ValueError(f"record is of scene {of}, not of {chapter_index}:{scene_index}; pass that of this scene")
     if isinstance(fields, SceneRecord):
         return fields
@@ -218,15 +218,15 @@ def given_fields(given: object, model: type[UserFileModel], *, where: str) -> ob
     fields = _fields_of(given)
     if fields is None:
         return given
-    known = {name: fields[name] for name in fields if name in model.model_fields}
+    known_fields = {name: fields[name] for name in fields if name in model.model_fields}
     extra = {name: value for name, value in fields.items() if name not in model.model_fields}
-    _require_spelt(extra, [name for name in model.model_fields if name not in known], where)
+    _require_spelt(extra, [name for name in model.model_fields if name not in known_fields], where)
     for name, inner in _NESTED.get(model, {}).items():
-        if name in known:
-            known[name] = _nested(known[name], inner, where=f"{where}.{name}")
+        if name in known_fields:
+            known_fields[name] = _nested(known_fields[name], inner, where=f"{where}.{name}")
     if extra:
-        known["extra"] = {**(known.get("extra") or {}), **extra}
-    return known
+        known_fields["extra"] = {**(known_fields.get("extra") or {}), **extra}
+    return known_fields
 
 
 def _require_spelt(extra: Mapping[str, Any], absent: Sequence[str], where: str) -> None:
@@ -236,23 +236,23 @@ def _require_spelt(extra: Mapping[str, Any], absent: Sequence[str], where: str) 
             raise ValueError(f"{where} has no field {name!r}; did you mean {right!r}?")
 
 
-def _nested(given: object, model: type[UserFileModel], *, where: str) -> object:
-    if isinstance(given, list | tuple):
-        return [given_fields(each, model, where=f"{where}[{index}]") for index, each in enumerate(given)]
-    return given_fields(given, model, where=where)
+def _nested(value: object, model: type[UserFileModel], *, where: str) -> object:
+    if isinstance(value, list | tuple):
+        return [given_fields(item, model, where=f"{where}[{index}]") for index, item in enumerate(value)]
+    return given_fields(value, model, where=where)
 
 
-def _fields_of(given: object) -> dict[str, Any] | None:
+def _fields_of(given_value: object) -> dict[str, Any] | None:
     """Return one level of fields.
 
     Nested values are read with their own model.
     """
-    if isinstance(given, Mapping):
-        return {str(name): value for name, value in given.items()}
-    if isinstance(given, BaseModel):
-        return dict(given)
-    if dataclasses.is_dataclass(given) and not isinstance(given, type):
-        return {field.name: getattr(given, field.name) for field in dataclasses.fields(given)}
+    if isinstance(given_value, Mapping):
+        return {str(name): value for name, value in given_value.items()}
+    if isinstance(given_value, BaseModel):
+        return dict(given_value)
+    if dataclasses.is_dataclass(given_value) and not isinstance(given_value, type):
+        return {field.name: getattr(given_value, field.name) for field in dataclasses.fields(given_value)}
     return None
 
 

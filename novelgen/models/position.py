@@ -180,8 +180,8 @@ def story_place(thing: Placed) -> Place:
 def place_told(thing: Any) -> tuple[int | None, int | None]:
     """Return where people are told something: where its author said it begins, else the scene at which it stands."""
     of = thing.get if isinstance(thing, Mapping) else functools.partial(getattr, thing)
-    said: tuple[int, int] | None = of("said_from", None)
-    return (said[0], said[1]) if said else (of("chapter_index", None), of("scene_index", None))
+    said_place: tuple[int, int] | None = of("said_from", None)
+    return (said_place[0], said_place[1]) if said_place else (of("chapter_index", None), of("scene_index", None))
 
 
 def place_text(chapter_index: int | None, scene_index: int | None, *, always: str) -> str:

@@ -250,13 +250,13 @@ class SceneRecord(UserFileModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _name_memories(cls, given: Any) -> Any:
+    def _name_memories(cls, value: Any) -> Any:
         """Give each memory without an id one that the same record gets again."""
-        memories = given.get("memories") if isinstance(given, dict) else None
+        memories = value.get("memories") if isinstance(value, dict) else None
         if not isinstance(memories, list):
-            return given
-        where = f"{given.get('chapter_index')}:{given.get('scene_index')}"
-        return {**given, "memories": [_with_id(each, where) for each in memories]}
+            return value
+        where = f"{value.get('chapter_index')}:{value.get('scene_index')}"
+        return {**value, "memories": [_with_id(memory, where) for memory in memories]}
 
 
 def _with_id(memory: Any, where: str) -> Any:

@@ -109,9 +109,12 @@ class OpenLoop(Shown, Model):
 
     def scenes(self) -> set[tuple[int, int]]:
         """Return the scenes of its planting and last move, without author's dates."""
-        planted, moved = (self.chapter_index, self.scene_index), (self.last_chapter_index, self.last_scene_index)
-        told = {planted, moved} if self.said_from is None else {moved} - {planted}
-        return {(chapter, scene) for chapter, scene in told if chapter is not None and scene is not None}
+        planted_place, moved_place = (
+            (self.chapter_index, self.scene_index),
+            (self.last_chapter_index, self.last_scene_index),
+        )
+        told_places = {planted_place, moved_place} if self.said_from is None else {moved_place} - {planted_place}
+        return {(chapter, scene) for chapter, scene in told_places if chapter is not None and scene is not None}
 
 
 def most_due(loops: Iterable[OpenLoop], limit: int) -> list[OpenLoop]:
@@ -166,15 +169,15 @@ _SIGN, _WORD = (
 
 def turned_type(said: str) -> str:
     """Return the type of a pair for the pair the other way round: "killer and victim", "victim and killer"."""
-    return "、".join(_turned_roles(each) for each in said.split("、"))
+    return "、".join(_turned_roles(item) for item in said.split("、"))
 
 
-def _turned_roles(said: str) -> str:
-    roles = _SIGN.fullmatch(said)
+def _turned_roles(statement: str) -> str:
+    roles = _SIGN.fullmatch(statement)
     if roles is None:
-        roles = _WORD.fullmatch(said)
+        roles = _WORD.fullmatch(statement)
         if roles is None or max(len(roles[side].split()) for side in ("one", "other")) > MAX_WORDS_OF_A_ROLE:
-            return said
+            return statement
     return f"{roles['other']}{roles['between']}{roles['one']}"
 
 

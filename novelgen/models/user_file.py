@@ -30,11 +30,11 @@ class UserFileModel(Model):
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         """Drop `extra` from the schema, so that models invent no fields."""
-        told = handler(schema)
-        whole = handler.resolve_ref_schema(told)
+        fields = handler(schema)
+        whole = handler.resolve_ref_schema(fields)
         if handler.mode == "validation":
             whole.get("properties", {}).pop("extra", None)
-        return told
+        return fields
 
     @model_validator(mode="wrap")
     @classmethod
@@ -57,14 +57,14 @@ class UserFileModel(Model):
 
     @classmethod
     def _moved_to_extra(cls, data: dict[str, Any], collected: list[str]) -> dict[str, Any]:
-        known = cls.model_fields
-        unknown = [name for name in data if name not in known]
-        if not unknown:
+        known_fields_by_id = cls.model_fields
+        unknown_names = [name for name in data if name not in known_fields_by_id]
+        if not unknown_names:
             return data
-        collected.extend(f"{cls.__name__}.{name}" for name in unknown)
-        kept = {name: value for name, value in data.items() if name in known}
-        extra = kept.get("extra") or {}
-        return {**kept, "extra": {**extra, **{name: data[name] for name in unknown}}}
+        collected.extend(f"{cls.__name__}.{name}" for name in unknown_names)
+        kept_fields = {name: value for name, value in data.items() if name in known_fields_by_id}
+        extra = kept_fields.get("extra") or {}
+        return {**kept_fields, "extra": {**extra, **{name: data[name] for name in unknown_names}}}
 
 
 class Character(UserFileModel):

@@ -75,12 +75,12 @@ def interpreted(part: ScenePart, so_far: SceneSoFar, answer: WindowAnswer) -> Wi
         # Those that had temporary ids when the prompt showed them.
         by_name = References(so_far.entities, shown_ids=(), present_ids=so_far.present_ids)
         now = {
-            each: by_name.entity_id(one.name, entity_types=[one.entity_type]) for each, one in answer.proposed.items()
+            text: by_name.entity_id(one.name, entity_types=[one.entity_type]) for text, one in answer.proposed.items()
         }
         stand_ins |= {temporary_id: entity_id for temporary_id, entity_id in now.items() if entity_id is not None}
     references = References(
         so_far.entities,
-        shown_ids=[each for each in answer.lists.shown_ids if each not in answer.proposed],
+        shown_ids=[shown_id for shown_id in answer.lists.shown_ids if shown_id not in answer.proposed],
         present_ids=so_far.present_ids,
         stand_ins=stand_ins,
     )
@@ -104,7 +104,7 @@ class AnswerReader:
         self._placer = Placer(references)
         self._here, self._before = QuoteFinder(part.text), QuoteFinder(part.context)
         self._listed = QuoteFinder("\n".join(lists.texts.values()))
-        self._memory_ids = {number.casefold(): each for number, each in lists.memory_ids.items()}
+        self._memory_ids = {number.casefold(): entity_id for number, entity_id in lists.memory_ids.items()}
         self._new_ids: dict[str, str] = {}
         """The memories of the answer by their numbers: n1, n2."""
         self._told_before: list[str] = []
@@ -113,7 +113,9 @@ class AnswerReader:
     def read(self, answer: model_record.ModelSceneRecord) -> WindowReading:
         """Turn an answer into a record."""
         in_names = self._placer.references.in_names
-        answer = with_texts(answer, lambda field, said: in_names(said) if field in _RUNNING_TEXT else said)
+        answer = with_texts(
+            answer, lambda field, statement: in_names(statement) if field in _RUNNING_TEXT else statement
+        )
         first_number = len(self._so_far.proposed) + 1
         proposals = self._placer.references.propose(
             answer.new_entities, text=self._text, first_number=first_number, used_ids=_used_ids(answer)
@@ -144,7 +146,7 @@ class AnswerReader:
             state_changes=self._states(answer),
             relationship_changes=self._relationships(answer.relationship_changes),
             open_loops_created=self._loops_created(answer),
-            learned=self._learned(answer),
+            learned=self._learnings(answer),
             **memories,
             **self._loops_moved(answer),
         )
@@ -168,65 +170,83 @@ class AnswerReader:
 
     def _members(self, answer: model_record.ModelSceneRecord, references: References) -> dict[str, list[str]]:
         """The members of each group, in the story and this answer."""
-        told = {entity_id: list(state.get(MEMBERS_ATTRIBUTE) or ()) for entity_id, state in self._so_far.states.items()}
+        fields = {
+            entity_id: list(state.get(MEMBERS_ATTRIBUTE) or ()) for entity_id, state in self._so_far.states.items()
+        }
         for change in answer.state_changes:
             group = references.entity_id(change.entity, entity_types=["faction"])
             if group is not None and attribute_named(change.attribute) == MEMBERS_ATTRIBUTE and change.op != "remove":
                 value = change.value if isinstance(change.value, list) else [change.value or ""]
-                told[group] = [*told.get(group, []), *value]
-        found = {
-            group: [references.entity_id(each, entity_types=["character"]) for each in each_said]
-            for group, each_said in told.items()
+                fields[group] = [*fields.get(group, []), *value]
+        results = {
+            group: [references.entity_id(item, entity_types=["character"]) for item in each_said]
+            for group, each_said in fields.items()
         }
-        return {group: [each for each in ids if each is not None] for group, ids in found.items()}
+        return {group: [other_id for other_id in ids if other_id is not None] for group, ids in results.items()}
 
-    def _location(self, said: str) -> str | None:
+    def _location(self, statement: str) -> str | None:
         """The scene's known place.
 
         Vehicles and unknown places are none.
         """
-        if not said:
+        if not statement:
             return None
-        place_id = self._placer.meant(said, ["location"])
-        is_an_id = place_id is None and names_an_id(said)
-        if is_an_id and self._placer.meant(said, ["item"]) is None:
-            self._placer.unknown_in("location", said, ["location"])
+        place_id = self._placer.meant(statement, ["location"])
+        is_an_id = place_id is None and names_an_id(statement)
+        if is_an_id and self._placer.meant(statement, ["item"]) is None:
+            self._placer.unknown_in("location", statement, ["location"])
         return place_id
 
-    def _known_names(self, said: Sequence[model_record.ModelKnownName]) -> list[NewName]:
-        found = []
+    def _known_names(self, model_known_names: Sequence[model_record.ModelKnownName]) -> list[NewName]:
+        new_names = []
         references = self._placer.references
-        for number, each in enumerate(said):
+        for number, model_known_name in enumerate(model_known_names):
             field = f"known_names[{number}]"
-            entity_id = self._placer.one(each.entity, field=f"{field}.entity")
-            if entity_id is None or not each.name or references.bearers(each.name) == [entity_id]:
+            entity_id = self._placer.one(model_known_name.entity, field=f"{field}.entity")
+            if (
+                entity_id is None
+                or not model_known_name.name
+                or references.bearers(model_known_name.name) == [entity_id]
+            ):
                 continue
-            evidence = name_evidence(each.name, self._text, quote=each.quote)
-            bearers = ", ".join(references.bearers(each.name))
-            if looks_like_an_id(each.name) or evidence in ("none", "garbled"):
-                self._placer.refuse(f"{field}.name", each.name, "the scene does not give it; quote what does")
-            elif bearers and bearers == (former := self._placer.meant(each.former)):
-                found.append(NewName(entity_id=entity_id, name=each.name, quote=each.quote, former_id=former))
+            evidence = name_evidence(model_known_name.name, self._text, quote=model_known_name.quote)
+            bearers = ", ".join(references.bearers(model_known_name.name))
+            if looks_like_an_id(model_known_name.name) or evidence in ("none", "garbled"):
+                self._placer.refuse(
+                    f"{field}.name", model_known_name.name, "the scene does not give it; quote what does"
+                )
+            elif bearers and bearers == (former := self._placer.meant(model_known_name.former)):
+                new_names.append(
+                    NewName(
+                        entity_id=entity_id, name=model_known_name.name, quote=model_known_name.quote, former_id=former
+                    )
+                )
             elif bearers:
                 why = f"{bearers} bears it; same_entities if they are one"
-                self._placer.refuse(f"{field}.name", each.name, why)
+                self._placer.refuse(f"{field}.name", model_known_name.name, why)
             else:
-                found.append(NewName(entity_id=entity_id, name=each.name, quote=each.quote))
-        return found
+                new_names.append(NewName(entity_id=entity_id, name=model_known_name.name, quote=model_known_name.quote))
+        return new_names
 
-    def _same_entities(self, said: Sequence[model_record.ModelSameEntities]) -> list[SameEntities]:
-        found = []
-        for number, each in enumerate(said):
+    def _same_entities(self, model_same_entitieses: Sequence[model_record.ModelSameEntities]) -> list[SameEntities]:
+        same_entitieses = []
+        for number, model_same_entities in enumerate(model_same_entitieses):
             field = f"same_entities[{number}]"
-            first = self._placer.one(each.a, field=f"{field}.a")
-            second = self._placer.one(each.b, field=f"{field}.b")
+            first = self._placer.one(model_same_entities.a, field=f"{field}.a")
+            second = self._placer.one(model_same_entities.b, field=f"{field}.b")
             if first is None or second is None or first == second:
                 continue
-            if all(words.find(each.quote) is None for words in (self._here, self._before, self._listed)):
-                self._placer.refuse(f"{field}.quote", each.quote, "no words of the scene or of the lists")
+            if all(words.find(model_same_entities.quote) is None for words in (self._here, self._before, self._listed)):
+                self._placer.refuse(
+                    f"{field}.quote", model_same_entities.quote, "no words of the scene or of the lists"
+                )
                 continue
-            found.append(SameEntities(entity_id=first, other_id=second, how=each.how, quote=each.quote))
-        return found
+            same_entitieses.append(
+                SameEntities(
+                    entity_id=first, other_id=second, how=model_same_entities.how, quote=model_same_entities.quote
+                )
+            )
+        return same_entitieses
 
     def _states(self, answer: model_record.ModelSceneRecord) -> list[records.RecordedStateChange]:
         earlier = [
@@ -247,15 +267,15 @@ class AnswerReader:
     def _relationships(
         self, changes: Sequence[model_record.ModelRelationshipChange]
     ) -> list[records.RecordedRelationshipChange]:
-        cut: list[str] = []
+        cut_parts: list[str] = []
         reader = RelationshipReader(
             self._placer,
             so_far=self._so_far.relationships,
             on_entering=self._request.relationships,
-            report_cut=cut.append,
+            report_cut=cut_parts.append,
         )
         recorded = reader.read(changes)
-        self._report("over_limit", "changes of a relationship were cut to a scene's bounds", cut)
+        self._report("over_limit", "changes of a relationship were cut to a scene's bounds", cut_parts)
         return recorded
 
     def _loops_created(self, answer: model_record.ModelSceneRecord) -> list[records.RecordedLoop]:
@@ -274,13 +294,13 @@ class AnswerReader:
             for number in [next(numbers)]
         ]
 
-    def _related(self, said: Sequence[str], *, field: str) -> dict[str, list[str]]:
-        ids = self._placer.all(said, field=field)
-        types = {each: self._placer.type_of(each) for each in ids}
+    def _related(self, statements: Sequence[str], *, field: str) -> dict[str, list[str]]:
+        ids = self._placer.all(statements, field=field)
+        types = {other_id: self._placer.type_of(other_id) for other_id in ids}
         return {
-            "related_characters": [each for each in ids if types[each] in ("character", "faction")],
-            "related_locations": [each for each in ids if types[each] == "location"],
-            "related_items": [each for each in ids if types[each] in ("item", "term")],
+            "related_characters": [other_id for other_id in ids if types[other_id] in ("character", "faction")],
+            "related_locations": [other_id for other_id in ids if types[other_id] == "location"],
+            "related_items": [other_id for other_id in ids if types[other_id] in ("item", "term")],
         }
 
     def _loops_moved(self, answer: model_record.ModelSceneRecord) -> dict[str, Any]:
@@ -313,43 +333,47 @@ class AnswerReader:
             self._told_before.append(quote)
         return not is_told_before
 
-    def _learned(self, answer: model_record.ModelSceneRecord) -> list[records.RecordedLearning]:
+    def _learnings(self, answer: model_record.ModelSceneRecord) -> list[records.RecordedLearning]:
         reader = LearningReader(self._placer, {**self._memory_ids, **self._new_ids}, text=self._text)
-        learned = reader.read([each for each in answer.learned if self._is_of_this_window(each.quote)])
+        learned_learnings = reader.read(
+            [learning for learning in answer.learned if self._is_of_this_window(learning.quote)]
+        )
         self._report("degraded", "what was learnt is less sure without its quote", reader.unproved)
-        return learned
+        return learned_learnings
 
     def _memories(self, answer: model_record.ModelSceneRecord, present: Sequence[str]) -> dict[str, Any]:
         new: list[records.RecordedMemory] = []
         repeated: list[records.RecordedRepetition] = []
-        for number, each in enumerate(answer.memories):
+        for number, memory in enumerate(answer.memories):
             field = f"memories[{number}]"
-            if not self._is_of_this_window(each.evidence):
+            if not self._is_of_this_window(memory.evidence):
                 continue
-            if known := self._known_memories(each.repeats, field=f"{field}.repeats"):
-                repeated += [records.RecordedRepetition(memory_id=one, evidence=each.evidence or None) for one in known]
-                self._new_ids[f"n{number + 1}"] = known[0]
-            elif each.content:
-                new.append(self._memory(each, present, field=field))
+            if known_ids := self._known_memories(memory.repeats, field=f"{field}.repeats"):
+                repeated += [
+                    records.RecordedRepetition(memory_id=one, evidence=memory.evidence or None) for one in known_ids
+                ]
+                self._new_ids[f"n{number + 1}"] = known_ids[0]
+            elif memory.content:
+                new.append(self._memory(memory, present, field=field))
                 self._new_ids[f"n{number + 1}"] = new[-1].memory_id
         return {"memories": new, "memories_repeated": repeated}
 
-    def _known_memories(self, said: str, *, field: str) -> list[str]:
+    def _known_memories(self, statement: str, *, field: str) -> list[str]:
         """The memory ids of numbers.
 
         Unknown numbers are reported.
         """
-        found = []
-        for number in _MEMORY_NUMBER.findall(said):
-            known = self._memory_ids.get(number.casefold())
-            if known is None:
+        matches = []
+        for number in _MEMORY_NUMBER.findall(statement):
+            known_name = self._memory_ids.get(number.casefold())
+            if known_name is None:
                 self._placer.unknown_in(field, number)
             else:
-                found.append(known)
-        return list(dict.fromkeys(found))
+                matches.append(known_name)
+        return list(dict.fromkeys(matches))
 
-    def _known_memory(self, said: str, *, field: str) -> str | None:
-        return next(iter(self._known_memories(said, field=field)), None)
+    def _known_memory(self, statement: str, *, field: str) -> str | None:
+        return next(iter(self._known_memories(statement, field=field)), None)
 
     def _memory(
         self, memory: model_record.ModelMemory, present: Sequence[str], *, field: str
@@ -386,10 +410,13 @@ class AnswerReader:
         absent = self._placer.people(memory.known_by, field=f"{field}.known_by")
         hidden_from = self._placer.people(memory.hidden_from, field=f"{field}.hidden_from")
         if any(map(means_everybody, memory.hidden_from)):
-            hidden_from = [each for each in hidden_from if each not in absent]
-        had_part = [each for each in entities if each in present]
+            hidden_from = [text for text in hidden_from if text not in absent]
+        had_part = [entity_id for entity_id in entities if entity_id in present]
         known_by = dict.fromkeys([*had_part, *absent] if absent else [])
-        return {"known_by": [each for each in known_by if each not in hidden_from], "hidden_from": hidden_from}
+        return {
+            "known_by": [entity_id for entity_id in known_by if entity_id not in hidden_from],
+            "hidden_from": hidden_from,
+        }
 
     def _short(self, memory: model_record.ModelMemory) -> str:
         """The model's short form where it fits, else a whole sentence of the content, else none."""
@@ -399,14 +426,14 @@ class AnswerReader:
         mentions = self._placer.references.names.find_mentions(memory.content)
         return short_form(memory.content, mentions, limit_characters=records.SHORT_FORM_LIMIT) or ""
 
-    def _slot(self, said: str, *, field: str) -> str | None:
-        entity, _, attribute_said = said.rpartition(".")
+    def _slot(self, statement: str, *, field: str) -> str | None:
+        entity, _, attribute_said = statement.rpartition(".")
         entity_id = self._placer.one(entity, field=field)
         attribute = "_".join(attribute_said.casefold().split())
         if entity_id is None:
             return None
         if not _ATTRIBUTE.fullmatch(attribute):
-            self._placer.refuse(field, said, "not written id.attribute")
+            self._placer.refuse(field, statement, "not written id.attribute")
             return None
         return slot_of(entity_id, attribute)
 
@@ -420,16 +447,20 @@ _RUNNING_TEXT = frozenset(word_list("answer_reading_running_text"))
 
 def _used_ids(answer: model_record.ModelSceneRecord) -> set[str]:
     """Ids in an answer, wherever it may name an entity."""
-    used = {answer.pov, *answer.characters_present, *(each.entity for each in answer.known_names)}
+    used_ids = {
+        answer.pov,
+        *answer.characters_present,
+        *(model_known_name.entity for model_known_name in answer.known_names),
+    }
     for change in answer.state_changes:
-        used |= {change.entity, *change.entities}
+        used_ids |= {change.entity, *change.entities}
     for move in answer.relationship_changes:
-        used |= {move.character_a, move.character_b}
+        used_ids |= {move.character_a, move.character_b}
     for pair in answer.same_entities:
-        used |= {pair.a, pair.b}
+        used_ids |= {pair.a, pair.b}
     for learning in answer.learned:
-        used |= {*learning.who, learning.from_whom}
-    return used.union(*(memory.entities for memory in answer.memories))
+        used_ids |= {*learning.who, learning.from_whom}
+    return used_ids.union(*(memory.entities for memory in answer.memories))
 
 
 def hash_of_text(text: str) -> str:
@@ -471,20 +502,20 @@ def with_corrections(
     Only what could not be placed is touched, whatever else the correction says. Items are added and not put in
     the place of others: a new name may be all that the first ones lacked.
     """
-    asked = {match.group(1) for item in unplaced if (match := _PLACE.match(item.field))}
+    asked_ids = {match.group(1) for item in unplaced if (match := _PLACE.match(item.field))}
     changes: dict[str, Any] = {}
     for name in model_record.ModelSceneRecord.model_fields:
         before, now = getattr(said, name), getattr(correction, name)
         if name in _NEVER_CORRECTED or not now:
             continue
         if isinstance(before, list):
-            if name in asked or name == "new_entities":
-                changes[name] = [*before, *(each for each in now if each not in before)]
-        elif name in asked:
+            if name in asked_ids or name == "new_entities":
+                changes[name] = [*before, *(item for item in now if item not in before)]
+        elif name in asked_ids:
             changes[name] = now
-    corrected = {each.content: each for each in correction.memories}
-    if "memories" in asked:
-        changes["memories"] = [corrected.get(each.content, each) for each in said.memories]
+    corrected = {memory.content: memory for memory in correction.memories}
+    if "memories" in asked_ids:
+        changes["memories"] = [corrected.get(memory.content, memory) for memory in said.memories]
     return said.model_copy(update=changes)
 
 
@@ -492,14 +523,14 @@ def without_replaced(
     merged: model_record.ModelSceneRecord, said: model_record.ModelSceneRecord, still_unplaced: Sequence[UnplacedItem]
 ) -> model_record.ModelSceneRecord:
     """Return an answer without those first items that still cannot be placed where the correction put others."""
-    gone: dict[str, set[int]] = {}
+    gone_by_key: dict[str, set[int]] = {}
     for item in still_unplaced:
         match = _PLACE.match(item.field)
         if match and match.group(2) is not None and match.group(1) not in _NEVER_CORRECTED:
-            gone.setdefault(match.group(1), set()).add(int(match.group(2)))
+            gone_by_key.setdefault(match.group(1), set()).add(int(match.group(2)))
     changes = {}
-    for name, numbers in gone.items():
+    for name, numbers in gone_by_key.items():
         first, now = getattr(said, name), getattr(merged, name)
         if len(now) > len(first):
-            changes[name] = [each for number, each in enumerate(now) if number >= len(first) or number not in numbers]
+            changes[name] = [item for number, item in enumerate(now) if number >= len(first) or number not in numbers]
     return merged.model_copy(update=changes)

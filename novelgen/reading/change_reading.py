@@ -38,12 +38,12 @@ def with_endings(
     for (entity_id, attribute), change in reversed(list(latest.items())):
         value = latest[entity_id, attribute].changes[attribute]
         where = WHERE_A_PERSON_IS if entity_id in character_ids else WHERE_A_THING_IS
-        ended: Sequence[str] = ()
+        ended_names: Sequence[str] = ()
         if attributes.is_death(attribute, value):
-            ended = ENDED_BY_DEATH
+            ended_names = ENDED_BY_DEATH
         elif attribute in where and value is not None:
-            ended = [each for each in where if each != attribute]
-        for name in ended:
+            ended_names = [text for text in where if text != attribute]
+        for name in ended_names:
             if (entity_id, name) in latest or before.get(entity_id, {}).get(name) is not None:
                 latest[entity_id, name] = change.model_copy(update={"changes": {name: None}})
     return list(latest.values())
@@ -52,10 +52,10 @@ def with_endings(
 def with_endings_of_the_scene(record: SceneRecord, *, before: States) -> SceneRecord:
     """Return a record with the ends of facts that hold until the next sighting."""
     stated = {(change.entity_id, name) for change in record.state_changes for name in change.changes}
-    seen = dict.fromkeys([*record.characters_present, *(change.entity_id for change in record.state_changes)])
-    ended = [
+    seen_fields = dict.fromkeys([*record.characters_present, *(change.entity_id for change in record.state_changes)])
+    ended_pairs = [
         (entity_id, name)
-        for entity_id in seen
+        for entity_id in seen_fields
         for name in ENDED_WHEN_SEEN_AGAIN
         if before.get(entity_id, {}).get(name) is not None
     ]
@@ -63,14 +63,14 @@ def with_endings_of_the_scene(record: SceneRecord, *, before: States) -> SceneRe
         if any((entity_id, name) in stated for name in WHERE_A_PERSON_IS):
             continue
         was = before.get(entity_id, {})
-        ended += [
+        ended_pairs += [
             (entity_id, name)
             for name in WHERE_A_PERSON_IS
             if was.get(name) is not None and was[name] != record.location_id
         ]
     clearings = [
         RecordedStateChange(entity_id=entity_id, changes={name: None})
-        for entity_id, name in ended
+        for entity_id, name in ended_pairs
         if (entity_id, name) not in stated
     ]
     return record.model_copy(update={"state_changes": [*record.state_changes, *clearings]})
@@ -100,8 +100,8 @@ class StateReader:
         for number, change in changes:
             if change.when != "before":
                 # A guess bears no quote: it is kept as unverified, for the words prove only that somebody thinks so.
-                told = change if change.when == "now" else change.model_copy(update={"evidence": ""})
-                self._read_one(told, field=f"state_changes[{number}]")
+                model_state_change = change if change.when == "now" else change.model_copy(update={"evidence": ""})
+                self._read_one(model_state_change, field=f"state_changes[{number}]")
         characters = [
             change.entity_id for change in self._changes if self._placer.type_of(change.entity_id) == "character"
         ]
@@ -124,9 +124,9 @@ class StateReader:
         if change.op == "clear" or attributes.is_nothing(value):
             self._set(entity_id, attribute, None, change)
         elif attribute == attributes.INVENTORY_ATTRIBUTE:
-            self._carry(entity_id, _listed(value), change, field=field)
+            self._carry(entity_id, _as_texts(value), change, field=field)
         elif attribute == attributes.MEMBERS_ATTRIBUTE:
-            members = [self._placer.meant(each, ("character",)) or each for each in _listed(value)]
+            members = [self._placer.meant(text, ("character",)) or text for text in _as_texts(value)]
             if change.op == "set":
                 self._set(entity_id, attribute, members, change)
             else:
@@ -136,32 +136,32 @@ class StateReader:
         elif change.op == "set" or (change.op == "add" and attribute in attributes.SINGLE_ATTRIBUTES):
             self._set(entity_id, attribute, value, change)
         else:
-            self._edit_list(entity_id, attribute, _listed(value), change)
+            self._edit_list(entity_id, attribute, _as_texts(value), change)
 
-    def _edit_list(self, entity_id: str, attribute: str, said: Sequence[str], change: ModelStateChange) -> None:
-        held = _listed(self._now.get(entity_id, {}).get(attribute))
+    def _edit_list(self, entity_id: str, attribute: str, statements: Sequence[str], change: ModelStateChange) -> None:
+        held_ids = _as_texts(self._now.get(entity_id, {}).get(attribute))
         if change.op == "remove":
             # What is not held need not be removed; a list that was shown in part is no reason to ask again.
-            gone = [entry for each in said if (entry := entry_meant(each, held)) is not None]
-            if not gone:
+            gone_names = [entry for text in statements if (entry := entry_meant(text, held_ids)) is not None]
+            if not gone_names:
                 return
-            held = [each for each in held if each not in gone]
+            held_ids = [text for text in held_ids if text not in gone_names]
         else:
-            held += [each for each in said if each not in held]
-            held = held[-attributes.MAX_ENTRIES.get(attribute, len(held)) :]
-        is_text = attribute not in attributes.LIST_ATTRIBUTES and len(held) == 1
-        self._set(entity_id, attribute, (held[0] if is_text else held) if held else None, change)
+            held_ids += [text for text in statements if text not in held_ids]
+            held_ids = held_ids[-attributes.MAX_ENTRIES.get(attribute, len(held_ids)) :]
+        is_text = attribute not in attributes.LIST_ATTRIBUTES and len(held_ids) == 1
+        self._set(entity_id, attribute, (held_ids[0] if is_text else held_ids) if held_ids else None, change)
 
-    def _carry(self, bearer_id: str, said: Sequence[str], change: ModelStateChange, *, field: str) -> None:
+    def _carry(self, bearer_id: str, statements: Sequence[str], change: ModelStateChange, *, field: str) -> None:
         """Turn an inventory into holders.
 
         Unknown things stay words in a list.
         """
         words: list[str] = []
-        for each in said:
-            item_id = self._placer.meant(each, ("item",))
+        for text in statements:
+            item_id = self._placer.meant(text, ("item",))
             if item_id is None:
-                words.append(each)
+                words.append(text)
             elif change.op != "remove":
                 self._move(item_id, HOLDER_ATTRIBUTE, bearer_id, change, field=field)
             elif self._now.get(item_id, {}).get(HOLDER_ATTRIBUTE) == bearer_id:
@@ -174,34 +174,34 @@ class StateReader:
 
     def _move(self, entity_id: str, attribute: str, value: Any, change: ModelStateChange, *, field: str) -> None:
         """Put somebody or something where it is: at a place, with a holder, inside a thing, or in words."""
-        said = ", ".join(_listed(value))
+        statement = ", ".join(_as_texts(value))
         if change.op == "remove":
             self._set(entity_id, attribute, None, change)
             return
-        place_id = self._placer.meant(said, ("location",))
-        is_place_of = attribute != HOLDER_ATTRIBUTE and is_possessive(said)
-        other_id = None if is_place_of else self._placer.meant(said, HOLDER_TYPES)
+        place_id = self._placer.meant(statement, ("location",))
+        is_place_of = attribute != HOLDER_ATTRIBUTE and is_possessive(statement)
+        other_id = None if is_place_of else self._placer.meant(statement, HOLDER_TYPES)
         if place_id is not None:
             self._set(entity_id, attributes.LOCATION_ATTRIBUTE, place_id, change)
         elif other_id is not None:
             is_thing = self._placer.type_of(entity_id) == "item" or attribute == HOLDER_ATTRIBUTE
             if is_thing and self._is_inside(other_id, entity_id):
-                self._placer.refuse(field, said, f"{entity_id} cannot be within itself")
+                self._placer.refuse(field, statement, f"{entity_id} cannot be within itself")
             else:
                 self._set(entity_id, HOLDER_ATTRIBUTE if is_thing else attributes.PLACE_ATTRIBUTE, other_id, change)
-        elif looks_like_an_id(said):
-            self._placer.unknown_in(field, said)
+        elif looks_like_an_id(statement):
+            self._placer.unknown_in(field, statement)
         else:
             in_words = HOLDER_ATTRIBUTE if attribute == HOLDER_ATTRIBUTE else attributes.PLACE_ATTRIBUTE
-            self._set(entity_id, in_words, said, change)
+            self._set(entity_id, in_words, statement, change)
 
     def _is_inside(self, entity_id: str | None, container_id: str) -> bool:
         """Tell whether somebody or something is, or is held by, a container."""
-        met: set[str] = set()
-        while entity_id is not None and entity_id not in met:
+        met_ids: set[str] = set()
+        while entity_id is not None and entity_id not in met_ids:
             if entity_id == container_id:
                 return True
-            met.add(entity_id)
+            met_ids.add(entity_id)
             entity_id = self._now.get(entity_id, {}).get(HOLDER_ATTRIBUTE)
         return False
 
@@ -219,27 +219,27 @@ class StateReader:
 
 def entry_meant(said: str, entries: Sequence[str]) -> str | None:
     """Return the matching entry of a list, or None if unclear."""
-    wanted, words = folded(said), significant_words(said)
+    target, words = folded(said), significant_words(said)
     shared: dict[str, int] = {}
-    for each in entries:
-        own = significant_words(each)
+    for entry in entries:
+        own = significant_words(entry)
         if 0 < len(words & own) >= SHARE_OF_A_REMOVED_ENTRY * min(len(words), len(own)):
-            shared[each] = len(words & own)
+            shared[entry] = len(words & own)
     for fits in (
-        [each for each in entries if folded(each) == wanted],
-        [each for each in entries if wanted in folded(each) or folded(each) in wanted],
-        [each for each in entries if each in shared and shared[each] == max(shared.values())],
+        [entry for entry in entries if folded(entry) == target],
+        [entry for entry in entries if target in folded(entry) or folded(entry) in target],
+        [entry for entry in entries if entry in shared and shared[entry] == max(shared.values())],
     ):
         if fits:
             return fits[0] if len(fits) == 1 else None
     return None
 
 
-def _listed(value: Any) -> list[str]:
+def _as_texts(value: Any) -> list[str]:
     """A value as a list of texts."""
     if value is None:
         return []
-    return [str(each) for each in value] if isinstance(value, list) else [str(value)]
+    return [str(item) for item in value] if isinstance(value, list) else [str(value)]
 
 
 Feelings = dict[RelationshipDimension, int]
@@ -270,7 +270,7 @@ class RelationshipReader:
 
     def read(self, changes: Sequence[ModelRelationshipChange]) -> list[RecordedRelationshipChange]:
         """Return the changes as a record states them, in the model's order of each pair."""
-        found: list[RecordedRelationshipChange] = []
+        recorded_relationship_changes: list[RecordedRelationshipChange] = []
         for number, change in enumerate(changes):
             field = f"relationship_changes[{number}]"
             a = self._placer.one(change.character_a, "character", field=f"{field}.character_a")
@@ -279,39 +279,49 @@ class RelationshipReader:
                 self._placer.refuse(field, change.character_b, f"both sides are {a}")
             if a is None or b is None or a == b:
                 continue
-            known = self._so_far.get(frozenset({a, b}))
-            said = change.model_fields_set
+            known_relationship = self._so_far.get(frozenset({a, b}))
+            said_names = change.model_fields_set
             pair, mine, theirs = self._feelings(a, b, change)
             recorded = RecordedRelationshipChange(
                 character_a=a,
                 character_b=b,
                 relationship_type=_type_said(change),
-                status=change.status if known is None or "status" in said else known.status,
+                status=change.status
+                if known_relationship is None or "status" in said_names
+                else known_relationship.status,
                 perspective_a=change.perspective_a,
                 perspective_b=change.perspective_b,
-                intensity=change.intensity if known is None or "intensity" in said else known.intensity,
+                intensity=change.intensity
+                if known_relationship is None or "intensity" in said_names
+                else known_relationship.intensity,
                 event=change.event,
                 dimensions=pair,
                 dimensions_a=mine,
                 dimensions_b=theirs,
             )
-            found.append(recorded)
-            self._so_far[frozenset({a, b})] = standing_after(recorded, known)
-        return found
+            recorded_relationship_changes.append(recorded)
+            self._so_far[frozenset({a, b})] = standing_after(recorded, known_relationship)
+        return recorded_relationship_changes
 
     def _feelings(self, a: str, b: str, change: ModelRelationshipChange) -> tuple[Feelings, Feelings, Feelings]:
         """The dimensions that moved, of the pair and of either side."""
         now = _Standing(self._so_far.get(frozenset({a, b})), a)
         entered = _Standing(self._on_entering.get(frozenset({a, b})), a)
         is_cut = False
-        for each in change.dimensions:
-            name = each.dimension
-            is_of_both = each.of == "both" and not any(name in side for side in now.sides.values())
-            parts = ["both"] if is_of_both else ["a", "b"] if each.of == "both" else [each.of]
-            for part in parts if each.change else ():
+        for model_dimension_change in change.dimensions:
+            name = model_dimension_change.dimension
+            is_of_both = model_dimension_change.of == "both" and not any(name in side for side in now.sides.values())
+            parts = (
+                ["both"]
+                if is_of_both
+                else ["a", "b"]
+                if model_dimension_change.of == "both"
+                else [model_dimension_change.of]
+            )
+            for part in parts if model_dimension_change.change else ():
                 before = entered.of(part, name)
-                value = moved(name, now.of(part, name), each.change, on_entering=before)
-                is_cut = is_cut or abs(now.of(part, name) + each.change - before) > DELTA_BOUNDS[name]
+                value = moved(name, now.of(part, name), model_dimension_change.change, on_entering=before)
+                is_cut = is_cut or abs(now.of(part, name) + model_dimension_change.change - before) > DELTA_BOUNDS[name]
                 now.put(part, name, value)
         if is_cut:
             self._report_cut(f"{a} {b}")
@@ -338,7 +348,9 @@ class _Standing:
 
 
 def _by_pair(relationships: Sequence[Relationship]) -> dict[frozenset[str], Relationship]:
-    return {frozenset({each.character_a, each.character_b}): each for each in relationships}
+    return {
+        frozenset({relationship.character_a, relationship.character_b}): relationship for relationship in relationships
+    }
 
 
 def _type_said(change: ModelRelationshipChange) -> str:
@@ -348,5 +360,5 @@ def _type_said(change: ModelRelationshipChange) -> str:
         return change.relationship_type or one or other
     if has_cjk(one):
         return f"{one}与{other}"
-    told = f"{one} and {other}"
-    return told if turned_type(told) == f"{other} and {one}" else f"{one} / {other}"
+    text = f"{one} and {other}"
+    return text if turned_type(text) == f"{other} and {one}" else f"{one} / {other}"

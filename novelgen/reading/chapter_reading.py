@@ -172,73 +172,77 @@ class ChapterLists:
         self._share = min(1.0, list_tokens / PROMPT_LIST_TOKENS)
         self.issues: list[ReportIssue] = []
         self.memories = self._chosen_memories()
-        new = [each for each in request.entities if each.is_new]
+        new = [entity for entity in request.entities if entity.is_new]
         threads = sorted(
-            request.threads, key=lambda each: (-LOOP_WEIGHTS[each.importance], -(each.last_chapter_index or 0))
+            request.threads, key=lambda thread: (-LOOP_WEIGHTS[thread.importance], -(thread.last_chapter_index or 0))
         )
         memory_lines = [
-            f"{number} | {each.chapter_index}:{each.scene_index} | {each.importance} | {as_data(each.says)}"
-            for number, each in self.memories.items()
+            f"{number} | {memory.chapter_index}:{memory.scene_index} | {memory.importance} | {as_data(memory.says)}"
+            for number, memory in self.memories.items()
         ]
         self.texts = {
-            "new_entities": self._listed("new entities", new, _entity_line, MAX_NEW_TOKENS),
-            "known_entities": self._listed("known entities", self._nearest_known(new), _entity_line, MAX_KNOWN_TOKENS),
-            "threads": self._listed("threads", threads, _thread_line, MAX_THREAD_TOKENS),
-            "scenes": self._listed("scenes", request.scenes, _scene_line, MAX_EVENT_TOKENS),
+            "new_entities": self._list_text("new entities", new, _entity_line, MAX_NEW_TOKENS),
+            "known_entities": self._list_text(
+                "known entities", self._nearest_known(new), _entity_line, MAX_KNOWN_TOKENS
+            ),
+            "threads": self._list_text("threads", threads, _thread_line, MAX_THREAD_TOKENS),
+            "scenes": self._list_text("scenes", request.scenes, _scene_line, MAX_EVENT_TOKENS),
             "memories": "\n".join(memory_lines) or NOTHING[request.language],
         }
 
     def _chosen_memories(self) -> dict[str, PromptMemory]:
         """Number the memories in story order, the weightiest if too many."""
-        kept: set[str] = set()
-        spent = 0
-        for each in sorted(self._request.memories, key=lambda memory: -memory.importance):
-            spent += estimate_tokens(each.says) + 8
-            if spent > self._share * MAX_MEMORY_TOKENS:
-                self._report_cut("memories", len(kept), len(self._request.memories))
+        kept_ids: set[str] = set()
+        used_tokens = 0
+        for other_memory in sorted(self._request.memories, key=lambda memory: -memory.importance):
+            used_tokens += estimate_tokens(other_memory.says) + 8
+            if used_tokens > self._share * MAX_MEMORY_TOKENS:
+                self._report_cut("memories", len(kept_ids), len(self._request.memories))
                 break
-            kept.add(each.memory_id)
-        told = [each for each in self._request.memories if each.memory_id in kept]
-        return {f"M{number}": each for number, each in enumerate(told, start=1)}
+            kept_ids.add(other_memory.memory_id)
+        memories = [memory for memory in self._request.memories if memory.memory_id in kept_ids]
+        return {f"M{number}": memory for number, memory in enumerate(memories, start=1)}
 
     def _nearest_known(self, new: Sequence[ChapterEntity]) -> list[ChapterEntity]:
         """Order entities by shared type and words, then by last sighting."""
-        words = {(each.entity.entity_type, word) for each in new for word in _words_of(each)}
-        known = [each for each in self._request.entities if not each.is_new]
+        words = {(entity.entity.entity_type, word) for entity in new for word in _words_of(entity)}
+        known_entities = [entity for entity in self._request.entities if not entity.is_new]
 
-        def nearness(each: ChapterEntity) -> tuple[int, int, int]:
-            shared = sum((each.entity.entity_type, word) in words for word in _words_of(each))
-            chapter, scene = each.seen[-1] if each.seen else (-1, -1)
+        def nearness(entity: ChapterEntity) -> tuple[int, int, int]:
+            shared = sum((entity.entity.entity_type, word) in words for word in _words_of(entity))
+            chapter, scene = entity.seen[-1] if entity.seen else (-1, -1)
             return -shared, -chapter, -scene
 
-        return sorted(known, key=nearness)
+        return sorted(known_entities, key=nearness)
 
-    def _listed(self, name: str, items: Sequence[Item], line_of: Callable[[Item], str], max_tokens: int) -> str:
-        shown = listed(items, line_of, self._share * max_tokens, stops_at_first=True)
-        if shown.left_out:
-            self._report_cut(name, len(shown.items), len(items))
-        return shown.text(self._request.language)
+    def _list_text(self, name: str, items: Sequence[Item], line_of: Callable[[Item], str], max_tokens: int) -> str:
+        shown_value = listed(items, line_of, self._share * max_tokens, stops_at_first=True)
+        if shown_value.left_out:
+            self._report_cut(name, len(shown_value.items), len(items))
+        return shown_value.text(self._request.language)
 
-    def _report_cut(self, name: str, kept: int, whole: int) -> None:
-        message = f"{kept} of {whole} {name} had room in the prompt at the end of chapter {self._request.chapter_index}"
+    def _report_cut(self, name: str, kept_count: int, whole: int) -> None:
+        message = (
+            f"{kept_count} of {whole} {name} had room in the prompt at the end of chapter {self._request.chapter_index}"
+        )
         self.issues.append(ReportIssue(stage=CHAPTER_STAGE, kind="over_limit", message=message))
 
 
-def _words_of(listed: ChapterEntity) -> frozenset[str]:
-    return significant_words(f"{' '.join(listed.entity.names())} {listed.description}")
+def _words_of(listed_entity: ChapterEntity) -> frozenset[str]:
+    return significant_words(f"{' '.join(listed_entity.entity.names())} {listed_entity.description}")
 
 
-def _entity_line(listed: ChapterEntity) -> str:
-    entity = listed.entity
-    places = [f"{chapter}:{scene}" for chapter, scene in listed.seen]
-    seen = places if len(places) <= 4 else [places[0], "...", *places[-3:]]
-    quote = as_data(listed.first_quote)[:MAX_QUOTE_CHARACTERS]
+def _entity_line(listed_entity: ChapterEntity) -> str:
+    entity = listed_entity.entity
+    places = [f"{chapter}:{scene}" for chapter, scene in listed_entity.seen]
+    seen_names = places if len(places) <= 4 else [places[0], "...", *places[-3:]]
+    quote = as_data(listed_entity.first_quote)[:MAX_QUOTE_CHARACTERS]
     parts = [
         as_data(entity.entity_id),
         entity.entity_type,
         "; ".join(as_data(name)[:60] for name in telling_names(entity, limit=MAX_NAMES_SHOWN)),
-        as_data(listed.description)[:MAX_DESCRIPTION_CHARACTERS],
-        ", ".join(seen),
+        as_data(listed_entity.description)[:MAX_DESCRIPTION_CHARACTERS],
+        ", ".join(seen_names),
         f"“{quote}”" if quote else "",
     ]
     return " | ".join(parts)
@@ -249,9 +253,9 @@ def _scene_line(scene: ChapterScene) -> str:
 
 
 def _thread_line(thread: OpenLoop) -> str:
-    planted = f"{thread.chapter_index}:{thread.scene_index}"
-    moved = f"{thread.last_chapter_index}:{thread.last_scene_index}"
-    since = planted if planted == moved else f"{planted}, moved {moved}"
+    origin = f"{thread.chapter_index}:{thread.scene_index}"
+    last_place = f"{thread.last_chapter_index}:{thread.last_scene_index}"
+    since = origin if origin == last_place else f"{origin}, moved {last_place}"
     return f"{thread.loop_id} | {thread.importance} | {since} | {as_data(thread.description)}"
 
 
@@ -265,142 +269,181 @@ class ChapterAnswerReader:
     def __init__(self, request: ChapterRequest, lists: ChapterLists) -> None:
         self._request = request
         self._lists = lists
-        entities = [each.entity for each in request.entities]
+        entities = [entity.entity for entity in request.entities]
         self._references = References(entities, shown_ids=[entity.entity_id for entity in entities])
         self._finders = {story_place(scene): QuoteFinder(scene.text) for scene in request.scenes}
         self._first_quotes = [
-            (each.seen[0], QuoteFinder(each.first_quote)) for each in request.entities if each.seen and each.first_quote
+            (entity.seen[0], QuoteFinder(entity.first_quote))
+            for entity in request.entities
+            if entity.seen and entity.first_quote
         ]
         self._threads = {thread.loop_id: thread for thread in request.threads}
         self._issues: list[ReportIssue] = []
 
     def read(self, answer: ModelChapter) -> ChapterReading:
         """Turn an answer into storable corrections."""
-        joined = self._joined(answer.threads_joined)
+        joined_values = self._join_threads(answer.threads_joined)
         return ChapterReading(
             names=self._names(answer.known_names),
             identities=self._identities(answer.same_entities),
             wrong_names=self._wrong_names(answer.not_same),
-            endings=[each for each in self._endings(answer.threads_ended) if each[1].id not in joined],
-            joined=joined,
+            endings=[pair for pair in self._endings(answer.threads_ended) if pair[1].id not in joined_values],
+            joined=joined_values,
             joined_memories=self._joined_memories(answer.memories_joined),
             importances=self._importances(answer.importance),
             issues=[*self._lists.issues, *self._issues],
         )
 
-    def _identities(self, said: Sequence[ModelChapterIdentity]) -> list[tuple[Place, SameEntities]]:
-        found = []
-        for each in said:
-            one, other = self._references.entity_id(each.a), self._references.entity_id(each.b)
+    def _identities(self, model_chapter_identities: Sequence[ModelChapterIdentity]) -> list[tuple[Place, SameEntities]]:
+        matches = []
+        for model_chapter_identity in model_chapter_identities:
+            one, other = (
+                self._references.entity_id(model_chapter_identity.a),
+                self._references.entity_id(model_chapter_identity.b),
+            )
             if one is None or other is None or one == other:
-                self._drop("entities said to be one that no list holds", f"{each.a} {each.b}")
+                self._drop(
+                    "entities said to be one that no list holds",
+                    f"{model_chapter_identity.a} {model_chapter_identity.b}",
+                )
                 continue
-            place = self._proven_place(each.quote, each.scene)
+            place = self._proven_place(model_chapter_identity.quote, model_chapter_identity.scene)
             if place is None:
                 self._drop("entities said to be one without a quote that proves it", f"{one} {other}")
                 continue
-            found.append((place, SameEntities(entity_id=one, other_id=other, how=each.how, quote=each.quote)))
-        return found
+            matches.append(
+                (
+                    place,
+                    SameEntities(
+                        entity_id=one,
+                        other_id=other,
+                        how=model_chapter_identity.how,
+                        quote=model_chapter_identity.quote,
+                    ),
+                )
+            )
+        return matches
 
-    def _names(self, said: Sequence[ModelChapterName]) -> list[tuple[Place, NewName]]:
-        found = []
-        for each in said:
-            entity_id = self._references.entity_id(each.entity)
-            if entity_id is None or not each.name:
-                self._drop("names of entities that no list holds", f"{each.entity} {each.name}")
+    def _names(self, model_chapter_names: Sequence[ModelChapterName]) -> list[tuple[Place, NewName]]:
+        matches = []
+        for model_chapter_name in model_chapter_names:
+            entity_id = self._references.entity_id(model_chapter_name.entity)
+            if entity_id is None or not model_chapter_name.name:
+                self._drop(
+                    "names of entities that no list holds", f"{model_chapter_name.entity} {model_chapter_name.name}"
+                )
                 continue
-            if self._references.bearers(each.name) == [entity_id]:
+            if self._references.bearers(model_chapter_name.name) == [entity_id]:
                 continue
-            place = self._place_of_name(each)
+            place = self._place_of_name(model_chapter_name)
             if place is None:
-                self._drop("names that no scene of the chapter gives", f"{entity_id} {each.name}")
+                self._drop("names that no scene of the chapter gives", f"{entity_id} {model_chapter_name.name}")
                 continue
-            found.append((place, NewName(entity_id=entity_id, name=each.name, quote=each.quote)))
-        return found
+            matches.append(
+                (place, NewName(entity_id=entity_id, name=model_chapter_name.name, quote=model_chapter_name.quote))
+            )
+        return matches
 
-    def _wrong_names(self, said: Sequence[ModelNotSame]) -> list[tuple[str, list[str]]]:
-        found: list[tuple[str, list[str]]] = []
-        for each in said:
-            entity_id = self._references.entity_id(each.id)
-            names = [name for name in each.names if entity_id in self._references.bearers(name)]
+    def _wrong_names(self, model_not_sames: Sequence[ModelNotSame]) -> list[tuple[str, list[str]]]:
+        matches: list[tuple[str, list[str]]] = []
+        for model_not_same in model_not_sames:
+            entity_id = self._references.entity_id(model_not_same.id)
+            names = [name for name in model_not_same.names if entity_id in self._references.bearers(name)]
             if entity_id is None or not names:
-                self._drop("names to be taken from an id that has none of them", f"{each.id} {each.names}")
-            elif self._proven_place(each.quote, each.scene) is None:
+                self._drop(
+                    "names to be taken from an id that has none of them", f"{model_not_same.id} {model_not_same.names}"
+                )
+            elif self._proven_place(model_not_same.quote, model_not_same.scene) is None:
                 self._drop("names to be taken from an id without a quote that proves it", f"{entity_id} {names}")
             else:
-                found.append((entity_id, names))
-        return found
+                matches.append((entity_id, names))
+        return matches
 
-    def _place_of_name(self, said: ModelChapterName) -> Place | None:
+    def _place_of_name(self, model_chapter_name: ModelChapterName) -> Place | None:
         texts = {story_place(scene): scene.text for scene in self._request.scenes}
-        stated = self._stated_place(said.scene)
+        stated = self._stated_place(model_chapter_name.scene)
         for place in dict.fromkeys([*([stated] if stated else []), *texts]):
-            if name_evidence(said.name, texts[place]) in ("verbatim", "parts"):
+            if name_evidence(model_chapter_name.name, texts[place]) in ("verbatim", "parts"):
                 return place
-        return self._proven_place(said.quote, said.scene)
+        return self._proven_place(model_chapter_name.quote, model_chapter_name.scene)
 
-    def _endings(self, said: Sequence[ModelEndedThread]) -> list[tuple[Place, RecordedLoopResolution]]:
-        found: dict[str, tuple[Place, RecordedLoopResolution]] = {}
-        for each in said:
-            loop_id = meant_thread(each.id, self._request.threads)
-            place = self._proven_place(each.quote, each.scene) or self._stated_place(each.scene)
+    def _endings(self, model_ended_threads: Sequence[ModelEndedThread]) -> list[tuple[Place, RecordedLoopResolution]]:
+        found_by_key: dict[str, tuple[Place, RecordedLoopResolution]] = {}
+        for model_ended_thread in model_ended_threads:
+            loop_id = meant_thread(model_ended_thread.id, self._request.threads)
+            place = self._proven_place(model_ended_thread.quote, model_ended_thread.scene) or self._stated_place(
+                model_ended_thread.scene
+            )
             if loop_id is None or place is None:
-                self._drop("ends of threads that do not wait, or without a scene of the chapter", each.id)
+                self._drop("ends of threads that do not wait, or without a scene of the chapter", model_ended_thread.id)
                 continue
-            if each.outcome == "advanced":
+            if model_ended_thread.outcome == "advanced":
                 continue
             thread = self._threads[loop_id]
-            moved = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
+            moved_place = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
             # What moved later than the model says was not over yet: it is over with that move.
             ending = RecordedLoopResolution(
-                id=loop_id, resolution_summary=each.note, abandoned=each.outcome == "abandoned"
+                id=loop_id,
+                resolution_summary=model_ended_thread.note,
+                abandoned=model_ended_thread.outcome == "abandoned",
             )
-            found.setdefault(loop_id, (max(place, moved), ending))
-        return list(found.values())
+            found_by_key.setdefault(loop_id, (max(place, moved_place), ending))
+        return list(found_by_key.values())
 
-    def _joined(self, said: Sequence[ModelJoinedThread]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for each in said:
-            one, other = (meant_thread(thread, self._request.threads) for thread in (each.id, each.same_as))
+    def _join_threads(self, model_joined_threads: Sequence[ModelJoinedThread]) -> dict[str, str]:
+        matches: dict[str, str] = {}
+        for model_joined_thread in model_joined_threads:
+            one, other = (
+                meant_thread(thread, self._request.threads)
+                for thread in (model_joined_thread.id, model_joined_thread.same_as)
+            )
             if one is None or other is None or one == other:
-                self._drop("threads to join that do not both wait", f"{each.id} {each.same_as}")
+                self._drop(
+                    "threads to join that do not both wait", f"{model_joined_thread.id} {model_joined_thread.same_as}"
+                )
                 continue
-            older, later = sorted((one, other), key=self._planted)
-            while older in found:
-                older = found[older]
+            older, later = sorted((one, other), key=self._planting_of)
+            while older in matches:
+                older = matches[older]
             if older != later:
-                found.setdefault(later, older)
-        return found
+                matches.setdefault(later, older)
+        return matches
 
-    def _planted(self, loop_id: str) -> tuple[int, int, int, str]:
+    def _planting_of(self, loop_id: str) -> tuple[int, int, int, str]:
         thread = self._threads[loop_id]
         return thread.chapter_index or 0, thread.scene_index or 0, len(loop_id), loop_id
 
-    def _joined_memories(self, said: Sequence[ModelJoinedMemory]) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for each in said:
-            gone, stays = self._memory(each.id), self._memory(each.same_as)
-            if gone is None or stays is None or gone is stays:
-                self._drop("memories to join that were not both listed", f"{each.id} {each.same_as}")
-            elif gone.memory_id in found.values() or stays.memory_id in found:
-                self._drop("memories to join of which one goes and stays", f"{each.id} {each.same_as}")
+    def _joined_memories(self, model_joined_memories: Sequence[ModelJoinedMemory]) -> dict[str, str]:
+        matches: dict[str, str] = {}
+        for model_joined_memory in model_joined_memories:
+            memory, stays = self._memory(model_joined_memory.id), self._memory(model_joined_memory.same_as)
+            if memory is None or stays is None or memory is stays:
+                self._drop(
+                    "memories to join that were not both listed",
+                    f"{model_joined_memory.id} {model_joined_memory.same_as}",
+                )
+            elif memory.memory_id in matches.values() or stays.memory_id in matches:
+                self._drop(
+                    "memories to join of which one goes and stays",
+                    f"{model_joined_memory.id} {model_joined_memory.same_as}",
+                )
             else:
-                found.setdefault(gone.memory_id, stays.memory_id)
-        return found
+                matches.setdefault(memory.memory_id, stays.memory_id)
+        return matches
 
-    def _importances(self, said: Sequence[ModelImportance]) -> dict[str, int]:
+    def _importances(self, model_importances: Sequence[ModelImportance]) -> dict[str, int]:
         """Accept importances that differ by at least `LEAST_DRIFT`."""
-        found = {}
-        for each in said:
-            memory = self._memory(each.id)
+        found_counts = {}
+        for model_importance in model_importances:
+            memory = self._memory(model_importance.id)
             if memory is None:
-                self._drop("importance of memories that were not listed", each.id)
-            elif abs(memory.importance - each.importance) >= LEAST_DRIFT:
-                found[memory.memory_id] = each.importance
-        return found
+                self._drop("importance of memories that were not listed", model_importance.id)
+            elif abs(memory.importance - model_importance.importance) >= LEAST_DRIFT:
+                found_counts[memory.memory_id] = model_importance.importance
+        return found_counts
 
-    def _memory(self, said: str) -> PromptMemory | None:
-        number = _MEMORY_NUMBER.fullmatch(said)
+    def _memory(self, statement: str) -> PromptMemory | None:
+        number = _MEMORY_NUMBER.fullmatch(statement)
         return self._lists.memories.get(f"M{number.group(1)}") if number else None
 
     def _proven_place(self, quote: str, scene: str) -> Place | None:
@@ -415,9 +458,9 @@ class ChapterAnswerReader:
         return next((place for place, finder in self._first_quotes if finder.find(quote) is not None), None)
 
     def _stated_place(self, scene: str) -> Place | None:
-        found = _PLACE.search(scene)
-        if found is not None:
-            place = (int(found.group(1)), int(found.group(2)))
+        match = _PLACE.search(scene)
+        if match is not None:
+            place = (int(match.group(1)), int(match.group(2)))
         elif scene.strip().isdigit():
             place = (self._request.chapter_index, int(scene))
         else:

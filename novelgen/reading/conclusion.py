@@ -59,12 +59,12 @@ def _is_grounded(answer: ModelSceneRecord, text: str) -> bool:
     if any(finder.find(quote) for quote in quotes):
         return True
     words = significant_words(text)
-    told = [memory.content for memory in answer.memories]
-    told += [change.value for change in answer.state_changes if isinstance(change.value, str)]
-    told += [change.event for change in answer.relationship_changes]
-    told += [loop.description for loop in answer.open_loops_created]
-    told += [move.note for move in answer.open_loops_moved]
-    return any(_speaks_of(each, words) for each in told)
+    lines = [memory.content for memory in answer.memories]
+    lines += [change.value for change in answer.state_changes if isinstance(change.value, str)]
+    lines += [change.event for change in answer.relationship_changes]
+    lines += [loop.description for loop in answer.open_loops_created]
+    lines += [move.note for move in answer.open_loops_moved]
+    return any(_speaks_of(text, words) for text in lines)
 
 
 def _speaks_of(fact: str, scene_words: Collection[str]) -> bool:
@@ -76,7 +76,7 @@ def _speaks_of(fact: str, scene_words: Collection[str]) -> bool:
 def concluded(request: SceneRecordRequest, *, text: str, readings: Sequence[WindowReading]) -> SceneRecordResult:
     """Merge the windows' facts and locate their evidence."""
     issues = [issue for reading in readings for issue in reading.issues]
-    record = _merged(request, readings)
+    record = _merge_readings(request, readings)
     if not has_facts(record):
         message = f"no fact in a scene of {len(text)} characters"
         if is_of_substance(text):
@@ -89,9 +89,9 @@ def concluded(request: SceneRecordRequest, *, text: str, readings: Sequence[Wind
     return SceneRecordResult(
         status="done",
         record=record,
-        proposed_entities=[each for reading in readings for each in reading.proposed],
-        new_names=[each for reading in readings for each in reading.new_names],
-        same_entities=[each for reading in readings for each in reading.same_entities],
+        proposed_entities=[entity for reading in readings for entity in reading.proposed],
+        new_names=[new_name for reading in readings for new_name in reading.new_names],
+        same_entities=[same_entities for reading in readings for same_entities in reading.same_entities],
         unverified=unverified,
         unplaced=[item for reading in readings for item in reading.unplaced],
         issues=issues,
@@ -103,9 +103,9 @@ def failed(
 ) -> SceneRecordResult:
     """Return the result of an extraction that an error ended."""
     where = f"window {window} of {windows}: " if windows > 1 else ""
-    told = failure_fields(error, stage=STAGE, message=f"{where}{error}")
-    told["issues"] = [*issues, *told["issues"]]
-    return SceneRecordResult(fault=_fault(error), **told)
+    fields = failure_fields(error, stage=STAGE, message=f"{where}{error}")
+    fields["issues"] = [*issues, *fields["issues"]]
+    return SceneRecordResult(fault=_fault(error), **fields)
 
 
 def has_facts(record: SceneRecord) -> bool:
@@ -121,7 +121,7 @@ def has_facts(record: SceneRecord) -> bool:
     )
 
 
-def _merged(request: SceneRecordRequest, readings: Sequence[WindowReading]) -> SceneRecord:
+def _merge_readings(request: SceneRecordRequest, readings: Sequence[WindowReading]) -> SceneRecord:
     if not readings:
         return SceneRecord(chapter_index=request.chapter_index, scene_index=request.scene_index, title=request.title)
     record = merge_records([reading.record for reading in readings], max_bullets=request.max_bullets)
@@ -170,10 +170,10 @@ def with_given_ids(
     record = result.record
     if record is None:
         return result, []
-    given = {each.temporary_id: allocate(each.entity_type) for each in result.proposed_entities}
-    known = known_loops or {}
-    given |= {
-        loop.id: known.get(loop.id) or allocate("open_loop")
+    values = {entity.temporary_id: allocate(entity.entity_type) for entity in result.proposed_entities}
+    known_values = known_loops or {}
+    values |= {
+        loop.id: known_values.get(loop.id) or allocate("open_loop")
         for loop in record.open_loops_created
         if loop.id.startswith(TEMPORARY_LOOP_PREFIX)
     }
@@ -181,22 +181,22 @@ def with_given_ids(
     chapter, scene = record.chapter_index, record.scene_index
     place = {"first_chapter": chapter, "first_scene": scene, "name_first_chapter": chapter, "name_first_scene": scene}
     entities = [
-        as_entity(each).model_copy(update={"entity_id": given[each.temporary_id], **place})
-        for each in result.proposed_entities
+        as_entity(entity).model_copy(update={"entity_id": values[entity.temporary_id], **place})
+        for entity in result.proposed_entities
     ]
     speaking = {"record", "new_names", "same_entities"}
     return SceneRecordResult.model_validate(
-        {**dict(result), **_replaced(result.model_dump(include=speaking), given)}
+        {**dict(result), **_replace_ids(result.model_dump(include=speaking), values)}
     ), entities
 
 
-def _replaced(value: Any, given: Mapping[str, str]) -> Any:
+def _replace_ids(value: Any, values: Mapping[str, str]) -> Any:
     """Replace temporary ids in whole strings and slots, not in free text."""
     if isinstance(value, dict):
-        return {key: _replaced(each, given) for key, each in value.items()}
+        return {key: _replace_ids(item, values) for key, item in value.items()}
     if isinstance(value, list):
-        return [_replaced(each, given) for each in value]
+        return [_replace_ids(item, values) for item in value]
     if not isinstance(value, str) or not value.startswith(TEMPORARY_ENTITY_PREFIX):
         return value
     entity, dot, attribute = value.partition(".")
-    return f"{given[entity]}{dot}{attribute}" if entity in given else value
+    return f"{values[entity]}{dot}{attribute}" if entity in values else value

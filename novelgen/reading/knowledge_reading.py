@@ -64,26 +64,26 @@ class SceneKnowledgeRequest(SceneRequest):
 
 def scene_cast(text: str, entities: Iterable[Entity], record: SceneRecord) -> list[CastMember]:
     """Return the characters of a story in the order in which a scene may need them."""
-    about = {each for memory in record.memories for each in memory.entities}
+    about = {entity_id for memory in record.memories for entity_id in memory.entities}
     present = set(record.characters_present)
 
     def need(entity: Entity) -> tuple[bool, bool, bool]:
         is_named = any(name in text for name in entity.names())
         return entity.entity_id not in present, entity.entity_id not in about, not is_named
 
-    people = [each for each in entities if each.entity_type == "character"]
-    return [CastMember(entity=each, is_present=each.entity_id in present) for each in sorted(people, key=need)]
+    people = [entity for entity in entities if entity.entity_type == "character"]
+    return [CastMember(entity=entity, is_present=entity.entity_id in present) for entity in sorted(people, key=need)]
 
 
 def judged_memories(record: SceneRecord, cast: Iterable[CastMember]) -> list[PromptMemory]:
     """Return the memories of a record for judgement by a model."""
-    people = {each.entity.entity_id for each in cast}
+    people = {member.entity.entity_id for member in cast}
     return [
         PromptMemory(
             memory_id=memory.memory_id,
             says=memory.content,
             evidence=memory.evidence or "",
-            entities=[each for each in memory.entities if each in people],
+            entities=[entity_id for entity_id in memory.entities if entity_id in people],
         )
         for memory in record.memories
     ]
@@ -95,15 +95,15 @@ def earlier_memories(text: str, story: KnowledgeStory, cast: Sequence[CastMember
     What its words and people speak of comes first, the more so where somebody on stage knows it and somebody else
     there does not. What everybody on stage surely knows is left out.
     """
-    present = [each.entity.entity_id for each in cast if each.is_present]
+    present = [member.entity.entity_id for member in cast if member.is_present]
     rules = KnowledgeRules(story)
-    ranked: list[tuple[float, int, PromptMemory]] = []
+    ranking: list[tuple[float, int, PromptMemory]] = []
     for nearness, number in _nearest(text, story):
         memory = story.memories[number]
         knowers = [
-            each.character_id
-            for each in rules.knowers(memory, (one.entity.entity_id for one in cast))
-            if each.certainty >= SURE
+            knowing.character_id
+            for knowing in rules.knowers(memory, (one.entity.entity_id for one in cast))
+            if knowing.certainty >= SURE
         ]
         ignorant = set(present) - set(knowers)
         if present and not ignorant:
@@ -117,25 +117,27 @@ def earlier_memories(text: str, story: KnowledgeStory, cast: Sequence[CastMember
             scene_index=place.scene_index if place else None,
             known_by=knowers,
         )
-        ranked.append((-score, -number, earlier))
-    return [each for _, _, each in sorted(ranked, key=lambda one: one[:2])]
+        ranking.append((-score, -number, earlier))
+    return [memory for _, _, memory in sorted(ranking, key=lambda one: one[:2])]
 
 
 def _nearest(text: str, story: KnowledgeStory) -> list[tuple[float, int]]:
     """Rank memories by rare words and names shared with one paragraph."""
-    paragraphs = [significant_words(each) for each in text.splitlines()]
+    paragraphs = [significant_words(splitline) for splitline in text.splitlines()]
     words = [significant_words(memory.content) for memory in story.memories]
-    counts = Counter(word for each in words for word in each)
-    people = Counter(each for memory in story.memories for each in memory.entities)
-    named = {each for each in people if any(name and name in text for name in story.names.get(each, ()))}
+    counts = Counter(word for other_word in words for word in other_word)
+    people = Counter(entity_id for memory in story.memories for entity_id in memory.entities)
+    named_ids = {
+        person_id for person_id in people if any(name and name in text for name in story.names.get(person_id, ()))
+    }
 
     def nearness(memory: KnowledgeMemory, own: frozenset[str]) -> float:
         rarity = {word: 1 / (1 + log(counts[word])) for word in own}
         whole = sum(rarity.values()) or 1.0
-        shared = max((sum(rarity[word] for word in own & each) for each in paragraphs), default=0.0)
+        shared = max((sum(rarity[word] for word in own & paragraph) for paragraph in paragraphs), default=0.0)
         # A main character is in every other memory and tells little; a thing or a walk-on tells much.
-        touched = sum(1 / (1 + log(people[each])) for each in memory.entities if each in named)
-        return shared / whole + 0.6 * min(1.0, touched)
+        touched_value = sum(1 / (1 + log(people[entity_id])) for entity_id in memory.entities if entity_id in named_ids)
+        return shared / whole + 0.6 * min(1.0, touched_value)
 
     scored = [
         (nearness(memory, own), number) for number, (memory, own) in enumerate(zip(story.memories, words, strict=True))
@@ -152,30 +154,31 @@ def knowledge_lists(request: SceneKnowledgeRequest, asked: Sequence[PromptMemory
         return piped(member.entity.entity_id, names, _ON_STAGE[language] if member.is_present else "")
 
     cast = listed(request.cast, cast_line, MAX_CAST_TOKENS)
-    ids = {each.entity.entity_id for each in cast.items}
+    ids = {member.entity.entity_id for member in cast.items}
 
     def earlier_line(memory: PromptMemory, number: str = "M999") -> str:
-        knowers = [each for each in memory.known_by if each in ids]
-        told = f"{_KNOWN_BY[language]}: {', '.join(knowers)}" if knowers else ""
-        return piped(number, place_mark(memory.chapter_index, memory.scene_index), memory.says, told)
+        knowers = [entity_id for entity_id in memory.known_by if entity_id in ids]
+        text = f"{_KNOWN_BY[language]}: {', '.join(knowers)}" if knowers else ""
+        return piped(number, place_mark(memory.chapter_index, memory.scene_index), memory.says, text)
 
-    kept = listed(request.earlier, earlier_line, max_tokens)
-    numbered = {
-        f"M{number}": each for number, each in enumerate(sorted(kept.items, key=lambda each: each.order), start=1)
+    kept_value = listed(request.earlier, earlier_line, max_tokens)
+    numbered_memories_by_id = {
+        f"M{number}": memory
+        for number, memory in enumerate(sorted(kept_value.items, key=lambda memory: memory.order), start=1)
     }
-    new = {f"N{number}": each for number, each in enumerate(asked, start=1)}
+    new = {f"N{number}": memory for number, memory in enumerate(asked, start=1)}
     lines = {
-        "memories": [f"{number} | {as_data(each.says)}" for number, each in new.items()],
-        "earlier": [as_data(earlier_line(each, number)) for number, each in numbered.items()],
+        "memories": [f"{number} | {as_data(memory.says)}" for number, memory in new.items()],
+        "earlier": [as_data(earlier_line(memory, number)) for number, memory in numbered_memories_by_id.items()],
     }
     return PromptLists(
         texts={
             "cast": cast.text(language),
-            **{name: "\n".join(each) or NOTHING[language] for name, each in lines.items()},
+            **{name: "\n".join(line) or NOTHING[language] for name, line in lines.items()},
         },
-        shown_ids=tuple(each.entity.entity_id for each in cast.items),
-        memory_ids={number: each.memory_id for number, each in (new | numbered).items()},
-        left_out={"memories": kept.left_out},
+        shown_ids=tuple(member.entity.entity_id for member in cast.items),
+        memory_ids={number: memory.memory_id for number, memory in (new | numbered_memories_by_id).items()},
+        left_out={"memories": kept_value.left_out},
     )
 
 
@@ -233,55 +236,55 @@ class LearningReader:
 
     def __init__(self, placer: Placer, memory_ids: Mapping[str, str], *, text: str) -> None:
         self._placer = placer
-        self._memory_ids = {number.casefold(): each for number, each in memory_ids.items()}
+        self._memory_ids = {number.casefold(): entity_id for number, entity_id in memory_ids.items()}
         self._finder = QuoteFinder(text)
         self.unproved: list[str] = []
 
     def read(self, said: Sequence[ModelLearning]) -> list[RecordedLearning]:
         """Return the learnings, one per learner, without unplaced ones."""
-        found: list[RecordedLearning] = []
-        for number, each in enumerate(said):
+        learnings: list[RecordedLearning] = []
+        for number, learning in enumerate(said):
             field = f"learned[{number}]"
-            who = self._placer.people(each.who, field=f"{field}.who")
-            teller = self._placer.one(each.from_whom, "character", field=f"{field}.from_whom")
-            if any(map(means_everybody, each.who)):
+            who = self._placer.people(learning.who, field=f"{field}.who")
+            teller = self._placer.one(learning.from_whom, "character", field=f"{field}.from_whom")
+            if any(map(means_everybody, learning.who)):
                 who = [one for one in who if one != teller]
-            is_everything = any(one.casefold() in EVERYTHING for one in each.memories)
-            memory_ids = [] if is_everything else self._memories(each.memories, field=f"{field}.memories")
+            is_everything = any(one.casefold() in EVERYTHING for one in learning.memories)
+            memory_ids = [] if is_everything else self._memories(learning.memories, field=f"{field}.memories")
             if not who or not (memory_ids or (is_everything and teller)):
                 continue
-            is_proved = self._finder.find(each.quote) is not None
+            is_proved = self._finder.find(learning.quote) is not None
             if not is_proved:
-                self.unproved.append(each.quote or ", ".join(each.memories))
-            found += [
+                self.unproved.append(learning.quote or ", ".join(learning.memories))
+            learnings += [
                 RecordedLearning(
                     character_id=character_id,
                     memory_ids=memory_ids,
-                    kind=each.kind,
-                    how=each.how,
+                    kind=learning.kind,
+                    how=learning.how,
                     from_id=teller if teller != character_id else None,
-                    certainty=each.certainty if is_proved else min(each.certainty, UNPROVED_CERTAINTY),
-                    evidence=each.quote if is_proved else None,
+                    certainty=learning.certainty if is_proved else min(learning.certainty, UNPROVED_CERTAINTY),
+                    evidence=learning.quote if is_proved else None,
                 )
                 for character_id in who
                 if memory_ids or character_id != teller
             ]
-        return found
+        return learnings
 
     def memory_id(self, said: str) -> str | None:
         """Return the id of a numbered memory, or None for an unknown number."""
         number = _NUMBER.match(said)
         return self._memory_ids.get(number.group(1).casefold()) if number else None
 
-    def _memories(self, said: Iterable[str], *, field: str) -> list[str]:
-        found = []
-        for each in said:
-            memory_id = self.memory_id(each)
+    def _memories(self, statements: Iterable[str], *, field: str) -> list[str]:
+        matches = []
+        for text in statements:
+            memory_id = self.memory_id(text)
             if memory_id is None:
-                self._placer.unknown_in(field, each)
+                self._placer.unknown_in(field, text)
             else:
-                found.append(memory_id)
-        return list(dict.fromkeys(found))
+                matches.append(memory_id)
+        return list(dict.fromkeys(matches))
 
 
 class KnowledgeAnswerReader:
@@ -305,19 +308,23 @@ class KnowledgeAnswerReader:
     def read(self, answer: ModelSceneKnowledge) -> SceneKnowledge:
         """Turn an answer into storable knowledge."""
         knowers: dict[str, Knowers] = {}
-        for number, each in enumerate(answer.memories):
-            memory_id = self._learning.memory_id(each.id)
+        for number, model_knowers in enumerate(answer.memories):
+            memory_id = self._learning.memory_id(model_knowers.id)
             if memory_id not in self._asked or memory_id is None:
-                self._placer.unknown_in(f"memories[{number}].id", each.id)
-            elif "known_by" in each.model_fields_set or each.hidden_from:
-                knowers.setdefault(memory_id, self._knowers(each, memory_id, field=f"memories[{number}]"))
-        learned = self._learning.read(answer.learned)
+                self._placer.unknown_in(f"memories[{number}].id", model_knowers.id)
+            elif "known_by" in model_knowers.model_fields_set or model_knowers.hidden_from:
+                knowers.setdefault(memory_id, self._knowers(model_knowers, memory_id, field=f"memories[{number}]"))
+        learned_learnings = self._learning.read(answer.learned)
         if self._asked and not knowers:
             raise UnusableAnswerError("empty", "it does not say of any memory N1, N2 … who knows it")
-        named = any(each.known_by or each.hidden_from for each in answer.memories)
-        if named and not learned and not any(each.known_by or each.hidden_from for each in knowers.values()):
+        is_named = any(model_knowers.known_by or model_knowers.hidden_from for model_knowers in answer.memories)
+        if (
+            is_named
+            and not learned_learnings
+            and not any(other_knowers.known_by or other_knowers.hidden_from for other_knowers in knowers.values())
+        ):
             raise UnusableAnswerError("ungrounded", "no id in it is one of the cast")
-        unjudged = [each for each in self._asked if each not in knowers]
+        unjudged = [text for text in self._asked if text not in knowers]
         unproved = self._learning.unproved
         issues = [
             *dropped(
@@ -329,16 +336,16 @@ class KnowledgeAnswerReader:
             *dropped(KNOWLEDGE_STAGE, "degraded", "what was learnt is less sure without its quote", unproved),
             *dropped(KNOWLEDGE_STAGE, "degraded", "memories of which the model does not say who knows them", unjudged),
         ]
-        return SceneKnowledge(knowers=knowers, learned=learned, issues=issues)
+        return SceneKnowledge(knowers=knowers, learned=learned_learnings, issues=issues)
 
-    def _knowers(self, said: ModelKnowers, memory_id: str, *, field: str) -> Knowers:
-        known_by = self._placer.all(said.known_by, "character", field=f"{field}.known_by")
-        hidden_from = self._placer.all(said.hidden_from, "character", field=f"{field}.hidden_from")
-        if not said.known_by and "known_by" in said.model_fields_set:
+    def _knowers(self, model_knowers: ModelKnowers, memory_id: str, *, field: str) -> Knowers:
+        known_by = self._placer.all(model_knowers.known_by, "character", field=f"{field}.known_by")
+        hidden_from = self._placer.all(model_knowers.hidden_from, "character", field=f"{field}.hidden_from")
+        if not model_knowers.known_by and "known_by" in model_knowers.model_fields_set:
             # An empty list of a record leaves it to presence; that nobody knows it must be said of each.
             hidden_from = list(dict.fromkeys([*hidden_from, *self._present, *self._asked[memory_id]]))
         # Who is named in both was thought of in particular where it says that they do not know.
-        known_by = [each for each in known_by if each not in hidden_from]
+        known_by = [entity_id for entity_id in known_by if entity_id not in hidden_from]
         return Knowers(known_by=known_by, hidden_from=hidden_from)
 
 
@@ -351,34 +358,38 @@ def with_knowledge(record: SceneRecord, knowledge: SceneKnowledge, *, keep: bool
         for memory in record.memories
     ]
     before = record.learned if keep else []
-    said = {(each.character_id, memory_id) for each in before for memory_id in each.memory_ids}
-    learned = without_learnings(knowledge.learned, lambda who, memory_id: (who, memory_id) in said)
-    return record.model_copy(update={"memories": memories, "learned": [*before, *learned], "knowledge_read": True})
+    statements = {(learning.character_id, memory_id) for learning in before for memory_id in learning.memory_ids}
+    learned_learnings = without_learnings(knowledge.learned, lambda who, memory_id: (who, memory_id) in statements)
+    return record.model_copy(
+        update={"memories": memories, "learned": [*before, *learned_learnings], "knowledge_read": True}
+    )
 
 
 def without_learnings(
     learned: Iterable[RecordedLearning], is_known: Callable[[str, str], bool]
 ) -> list[RecordedLearning]:
     """Return learnings without known facts, keeping lies, doubts and whole tales."""
-    kept = []
-    for each in learned:
-        new = [one for one in each.memory_ids if each.kind != "knows" or not is_known(each.character_id, one)]
-        if new or not each.memory_ids:
-            kept.append(each.model_copy(update={"memory_ids": new}))
-    return kept
+    kept_learnings = []
+    for learning in learned:
+        new = [
+            one for one in learning.memory_ids if learning.kind != "knows" or not is_known(learning.character_id, one)
+        ]
+        if new or not learning.memory_ids:
+            kept_learnings.append(learning.model_copy(update={"memory_ids": new}))
+    return kept_learnings
 
 
 def with_reading_of(record: SceneRecord, read: SceneRecord) -> SceneRecord:
     """Return a record with the knowledge of the scene's earlier reading."""
     if record.knowledge_read or not read.knowledge_read:
         return record
-    before = {(each.memory_id, each.content): each for each in read.memories}
+    before = {(memory.memory_id, memory.content): memory for memory in read.memories}
     memories = []
     for memory in record.memories:
-        known = before.get((memory.memory_id, memory.content))
-        if known is not None and not (memory.known_by or memory.hidden_from):
-            told = {"known_by": known.known_by, "hidden_from": known.hidden_from}
-            memory = memory.model_copy(update=told)
+        known_memory = before.get((memory.memory_id, memory.content))
+        if known_memory is not None and not (memory.known_by or memory.hidden_from):
+            fields = {"known_by": known_memory.known_by, "hidden_from": known_memory.hidden_from}
+            memory = memory.model_copy(update=fields)
         memories.append(memory)
-    learned = record.learned or read.learned
-    return record.model_copy(update={"memories": memories, "learned": learned, "knowledge_read": True})
+    learned_learnings = record.learned or read.learned
+    return record.model_copy(update={"memories": memories, "learned": learned_learnings, "knowledge_read": True})

@@ -46,9 +46,9 @@ class References:
         """Everybody who may be meant."""
         self._present_ids = tuple(present_ids)
         self._own_names = {name_key(name): entity_id for name, entity_id in (own_names or {}).items()}
-        shown = {**{each: each for each in shown_ids}, **(stand_ins or {})}
-        known = {entity.entity_id for entity in entities}
-        self._shown = {each.casefold(): now for each, now in shown.items() if now in known}
+        shown_values = {**{shown_id: shown_id for shown_id in shown_ids}, **(stand_ins or {})}
+        known_ids = {entity.entity_id for entity in entities}
+        self._shown = {word.casefold(): now for word, now in shown_values.items() if now in known_ids}
         self._stand_ins = dict(stand_ins or {})
         self.names = NameResolver(entities, present_ids=present_ids)
         self._names_of = {entity.entity_id: entity.names() for entity in entities}
@@ -56,7 +56,7 @@ class References:
 
     def entity_id(self, said: str, *, entity_types: Collection[str] = ()) -> str | None:
         """Return the id of the entity that is meant, or None when nobody can tell."""
-        entity_id = self._meant(said, entity_types)
+        entity_id = self._find_meaning(said, entity_types)
         fits = entity_id is not None and (not entity_types or self._types[entity_id] in entity_types)
         return entity_id if fits else None
 
@@ -65,19 +65,19 @@ class References:
         if self.entity_id(said) is not None:
             return said
 
-        def name_of(found: re.Match[str]) -> str:
-            entity_id = self._shown.get(found[0].casefold())
-            return found[0] if entity_id is None else self._names_of[entity_id][0]
+        def name_of(match: re.Match[str]) -> str:
+            entity_id = self._shown.get(match[0].casefold())
+            return match[0] if entity_id is None else self._names_of[entity_id][0]
 
         return _ID_WITHIN_TEXT.sub(name_of, said)
 
     def with_proposals(self, proposals: Proposals) -> References:
         """Return references that also know newly proposed entities, by their temporary ids, and new names."""
-        entities = [*self.entities, *(as_entity(each) for each in proposals.entities)]
-        shown = [*self._shown.values(), *(each.temporary_id for each in proposals.entities)]
+        entities = [*self.entities, *(as_entity(entity) for entity in proposals.entities)]
+        shown_ids = [*self._shown.values(), *(entity.temporary_id for entity in proposals.entities)]
         return References(
             entities,
-            shown_ids=shown,
+            shown_ids=shown_ids,
             present_ids=self._present_ids,
             stand_ins=self._stand_ins,
             own_names=proposals.meanings,
@@ -91,56 +91,64 @@ class References:
         A name that a known entity bears is that entity, unless the model says that it is another one of a kind;
         what else the model calls it, or says is the same as a known one, becomes a name of that.
         """
-        used = {self._shown[each.casefold()] for each in used_ids if each.casefold() in self._shown}
-        found = Proposals()
-        for each in new_entities:
-            key = name_key(each.name)
-            twin = next((one for one in found.entities if name_key(one.name) == key), None)
+        used_values = {self._shown[used_id.casefold()] for used_id in used_ids if used_id.casefold() in self._shown}
+        proposals = Proposals()
+        for model_new_entity in new_entities:
+            key = name_key(model_new_entity.name)
+            twin = next((one for one in proposals.entities if name_key(one.name) == key), None)
             if twin is not None:
-                found.call(twin, self._own_aliases(each, text))
-            if not each.name or key in map(name_key, found.meanings):
+                proposals.call(twin, self._own_aliases(model_new_entity, text))
+            if not model_new_entity.name or key in map(name_key, proposals.meanings):
                 continue
-            evidence = name_evidence(each.name, text, quote=each.quote)
-            known_id = self._already_known(each, used)
+            evidence = name_evidence(model_new_entity.name, text, quote=model_new_entity.quote)
+            known_id = self._already_known(model_new_entity, used_values)
             if known_id is not None:
-                found.meanings[each.name] = known_id
-                names = [each.name] if evidence not in ("none", "garbled") else []
-                found.names += [
-                    NewName(entity_id=known_id, name=name, quote=each.quote)
-                    for name in dict.fromkeys([*names, *self._own_aliases(each, text)])
+                proposals.meanings[model_new_entity.name] = known_id
+                names = [model_new_entity.name] if evidence not in ("none", "garbled") else []
+                proposals.names += [
+                    NewName(entity_id=known_id, name=name, quote=model_new_entity.quote)
+                    for name in dict.fromkeys([*names, *self._own_aliases(model_new_entity, text)])
                     if self.entity_id(name) != known_id
                 ]
                 continue
-            if looks_like_an_id(each.name) or evidence == "none":
-                found.refused.append(each.name)
+            if looks_like_an_id(model_new_entity.name) or evidence == "none":
+                proposals.refused.append(model_new_entity.name)
                 continue
-            resolution = self._resolve(each)
+            resolution = self._resolve(model_new_entity)
             is_shared = resolution.entity_id is None and self._is_borne(resolution)
-            if is_shared and not each.generic and not _may_be_any(each):
-                found.shared.append(each.name)
+            if is_shared and not model_new_entity.generic and not _may_be_any(model_new_entity):
+                proposals.shared.append(model_new_entity.name)
                 continue
-            found.add(each, first_number=first_number, aliases=self._own_aliases(each, text))
-            found.garbled += [each.name] if evidence == "garbled" else []
-        return found
+            proposals.add(
+                model_new_entity, first_number=first_number, aliases=self._own_aliases(model_new_entity, text)
+            )
+            proposals.garbled += [model_new_entity.name] if evidence == "garbled" else []
+        return proposals
 
     def bearers(self, name: str) -> list[str]:
         """Return the ids of all bearers of a whole name."""
         key = name_key(name)
-        return [each.entity_id for each in self.entities if key in map(name_key, each.names())]
+        return [entity.entity_id for entity in self.entities if key in map(name_key, entity.names())]
 
     def _resolve(self, new_entity: ModelNewEntity) -> Resolution:
         return self.names.resolve(new_entity.name, entity_types=[new_entity.entity_type])
 
     def _already_known(self, new_entity: ModelNewEntity, used_ids: Collection[str]) -> str | None:
         """Return the known entity behind a proposed new one, or None."""
-        said = self.entity_id(new_entity.same_as, entity_types=[new_entity.entity_type])
-        if said is not None or new_entity.generic:
-            return said
-        known = self._resolve(new_entity)
-        if known.entity_id is None or not self._is_borne(known) or not self._tells(known):
+        statement = self.entity_id(new_entity.same_as, entity_types=[new_entity.entity_type])
+        if statement is not None or new_entity.generic:
+            return statement
+        known_resolution = self._resolve(new_entity)
+        if (
+            known_resolution.entity_id is None
+            or not self._is_borne(known_resolution)
+            or not self._tells(known_resolution)
+        ):
             return None
-        is_one = self._may_be(known.entity_id, new_entity.name, is_used=known.entity_id in used_ids)
-        return known.entity_id if is_one else None
+        is_one = self._may_be(
+            known_resolution.entity_id, new_entity.name, is_used=known_resolution.entity_id in used_ids
+        )
+        return known_resolution.entity_id if is_one else None
 
     def _may_be(self, entity_id: str, name: str, *, is_used: bool) -> bool:
         """Return whether a proposed new entity can be the known bearer.
@@ -155,20 +163,20 @@ class References:
         is_alias = name_key(name) in map(name_key, others)
         if is_used or (not is_alias and is_description(name)):
             return False
-        genders = {title_gender(each) for each in (own, *others)} - {None}
+        genders = {title_gender(text) for text in (own, *others)} - {None}
         gender = title_gender(name)
         return is_alias or gender is None or gender in genders or (gender == "male" and not genders)
 
-    def _meant(self, said: str, entity_types: Collection[str]) -> str | None:
-        leading = _LEADING_ID.match(said)
-        for written in (said.strip(), leading.group(1) if leading else ""):
-            if written.casefold() in self._shown:
-                return self._shown[written.casefold()]
-        if name_key(said) in self._own_names:
-            return self._own_names[name_key(said)]
-        if looks_like_an_id(said):
+    def _find_meaning(self, statement: str, entity_types: Collection[str]) -> str | None:
+        leading = _LEADING_ID.match(statement)
+        for written_form in (statement.strip(), leading.group(1) if leading else ""):
+            if written_form.casefold() in self._shown:
+                return self._shown[written_form.casefold()]
+        if name_key(statement) in self._own_names:
+            return self._own_names[name_key(statement)]
+        if looks_like_an_id(statement):
             return None
-        resolution = self.names.resolve(said, entity_types=entity_types)
+        resolution = self.names.resolve(statement, entity_types=entity_types)
         return resolution.entity_id if self._is_borne(resolution) and self._tells(resolution) else None
 
     def _tells(self, resolution: Resolution) -> bool:
@@ -184,7 +192,7 @@ class References:
             return False
         if not resolution.reason.startswith(_PART):
             return bool(resolution.candidate_ids)
-        names = [name_key(name) for each in resolution.candidate_ids for name in self._names_of[each]]
+        names = [name_key(name) for candidate_id in resolution.candidate_ids for name in self._names_of[candidate_id]]
         if has_cjk(resolution.name):
             # 高老 is a part of 高老儿, and only somebody of his in 高老儿的女儿.
             part = name_key(resolution.name)
@@ -249,21 +257,21 @@ class Placer:
 
         See `one`.
         """
-        found = (self.one(each, *entity_types, field=f"{field}[{number}]") for number, each in enumerate(said))
-        return list(dict.fromkeys(each for each in found if each is not None))
+        matches = (self.one(text, *entity_types, field=f"{field}[{number}]") for number, text in enumerate(said))
+        return list(dict.fromkeys(text for text in matches if text is not None))
 
     def people(self, said: Iterable[str], *, field: str) -> list[str]:
         """Return which characters a list means, each once; a group stands for its members."""
-        found: list[str] = []
-        for number, each in enumerate(said):
-            group = self.meant(each, ("faction",))
-            if group is None and means_everybody(each):
-                found += self.present
+        matches: list[str] = []
+        for number, text in enumerate(said):
+            group = self.meant(text, ("faction",))
+            if group is None and means_everybody(text):
+                matches += self.present
             elif group is not None:
-                found += self._members.get(group, ())
-            elif (one := self.one(each, "character", field=f"{field}[{number}]")) is not None:
-                found.append(one)
-        return list(dict.fromkeys(found))
+                matches += self._members.get(group, ())
+            elif (one := self.one(text, "character", field=f"{field}[{number}]")) is not None:
+                matches.append(one)
+        return list(dict.fromkeys(matches))
 
     def meant(self, said: str, entity_types: Collection[str] = ()) -> str | None:
         """Return the entity of a reference, or None without a note."""
@@ -273,8 +281,8 @@ class Placer:
         """Note an id or name as one that nobody, or nobody of a fitting type, bears."""
         self.unknown[said] = None
         other = self.meant(said) if entity_types else None
-        wanted = " or ".join(entity_types)
-        reason = NOBODY if other is None else f"{other} is a {self.type_of(other)}, not a {wanted}"
+        target = " or ".join(entity_types)
+        reason = NOBODY if other is None else f"{other} is a {self.type_of(other)}, not a {target}"
         self.refuse(field, said, reason)
 
     def refuse(self, field: str, text: str, reason: str) -> None:
@@ -313,7 +321,7 @@ class Proposals:
 
     def call(self, entity: ProposedEntity, aliases: Sequence[str]) -> None:
         """Let one that is new have further names that mean nobody else."""
-        further = [each for each in aliases if each not in self.meanings and each != entity.name]
+        further = [alias for alias in aliases if alias not in self.meanings and alias != entity.name]
         entity.aliases += further
         self.meanings |= dict.fromkeys(further, entity.temporary_id)
 
@@ -386,7 +394,7 @@ class SceneSoFar:
 
     def after(self, record: SceneRecord, proposed: Sequence[ProposedEntity]) -> SceneSoFar:
         """Return the knowledge after a window."""
-        ended = {loop.id for loop in record.open_loops_resolved}
+        ended_names = {loop.id for loop in record.open_loops_resolved}
         created = [
             OpenLoop(
                 loop_id=loop.id,
@@ -400,7 +408,9 @@ class SceneSoFar:
         states = dict(self.states)
         for change in record.state_changes:
             states[change.entity_id] = {**states.get(change.entity_id, {}), **change.changes}
-        relationships = {(each.character_a, each.character_b): each for each in self.relationships}
+        relationships = {
+            (relationship.character_a, relationship.character_b): relationship for relationship in self.relationships
+        }
         for ordered in (change.in_order() for change in record.relationship_changes):
             pair = (ordered.character_a, ordered.character_b)
             relationships[pair] = standing_after(ordered, relationships.get(pair))
@@ -408,7 +418,7 @@ class SceneSoFar:
             self,
             entities=(*self.entities, *map(as_entity, proposed)),
             states=states,
-            open_loops=(*(loop for loop in self.open_loops if loop.loop_id not in ended), *created),
+            open_loops=(*(loop for loop in self.open_loops if loop.loop_id not in ended_names), *created),
             relationships=tuple(relationships.values()),
             present_ids=tuple(dict.fromkeys([*record.characters_present, *self.present_ids])),
             proposed=(*self.proposed, *proposed),
@@ -429,21 +439,21 @@ _LEADING_LOOP_ID = re.compile(r"\W*((?:new-loop-|[A-Za-z]{1,4}-?)\w*\d+)\b")
 
 def meant_thread(said: str, threads: Sequence[OpenLoop]) -> str | None:
     """Return the id of the thread that is meant, or None when nobody can tell."""
-    known = {thread.loop_id.casefold(): thread.loop_id for thread in threads}
+    known_values = {thread.loop_id.casefold(): thread.loop_id for thread in threads}
     leading = _LEADING_LOOP_ID.match(said)
-    for written in (said.strip(), leading.group(1) if leading else ""):
-        if written.casefold() in known:
-            return known[written.casefold()]
-    ranked = sorted(
-        ((_shared(said, thread.description), thread.loop_id) for thread in threads), key=lambda each: -each[0]
+    for written_form in (said.strip(), leading.group(1) if leading else ""):
+        if written_form.casefold() in known_values:
+            return known_values[written_form.casefold()]
+    ranking = sorted(
+        ((_shared(said, thread.description), thread.loop_id) for thread in threads), key=lambda pair: -pair[0]
     )
-    if not ranked or ranked[0][0] < MIN_SHARED:
+    if not ranking or ranking[0][0] < MIN_SHARED:
         return None
-    runner_up = ranked[1][0] if len(ranked) > 1 else 0.0
-    return ranked[0][1] if ranked[0][0] - runner_up >= MIN_LEAD else None
+    runner_up = ranking[1][0] if len(ranking) > 1 else 0.0
+    return ranking[0][1] if ranking[0][0] - runner_up >= MIN_LEAD else None
 
 
-def _shared(left: str, right: str) -> float:
+def _shared(remainder: str, right: str) -> float:
     """Share of the words of two texts that both hold."""
-    first, second = set(significant_words(left)), set(significant_words(right))
+    first, second = set(significant_words(remainder)), set(significant_words(right))
     return len(first & second) / max(1, len(first | second))

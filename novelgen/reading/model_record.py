@@ -38,8 +38,8 @@ def _words(name: str) -> BeforeValidator:
     words = synonyms(name)
 
     def known_word(value: Any) -> Any:
-        folded = value.strip().casefold() if isinstance(value, str) else value
-        return words.get(folded, folded) if isinstance(folded, str) else value
+        folded_text = value.strip().casefold() if isinstance(value, str) else value
+        return words.get(folded_text, folded_text) if isinstance(folded_text, str) else value
 
     return BeforeValidator(known_word)
 
@@ -49,7 +49,7 @@ def _as_text(value: Any) -> Any:
     if isinstance(value, bool | int | float):
         return str(value).lower()
     if isinstance(value, list):
-        return [_as_text(each) for each in value]
+        return [_as_text(item) for item in value]
     return None if isinstance(value, str) and not value.strip() else value
 
 

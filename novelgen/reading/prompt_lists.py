@@ -117,28 +117,31 @@ def chosen_lists(
     """Choose the lists of a scene's prompt."""
     choice = _Choice(text, so_far, language)
     budgets = _budgets(choice, max_tokens)
-    shown = prompt_data.listed(choice.entities(), choice.entity_line, budgets["entities"])
-    choice.listed = dict.fromkeys(entity.entity_id for entity in shown.items)
+    shown_value = prompt_data.listed(choice.entities(), choice.entity_line, budgets["entities"])
+    choice.listed = dict.fromkeys(entity.entity_id for entity in shown_value.items)
     lists = choice.lists()
-    chosen: dict[ListKind, prompt_data.Listed[Any]] = {
+    chosen_by_key: dict[ListKind, prompt_data.Listed[Any]] = {
         kind: prompt_data.listed(items, line_of, budgets[kind]) for kind, (items, line_of) in lists.items()
     }
     left_out = {
-        kind: sum(choice.is_touched(each) for each in items if each not in chosen[kind].items)
+        kind: sum(choice.is_touched(item) for item in items if item not in chosen_by_key[kind].items)
         for kind, (items, _) in lists.items()
     }
     memories = prompt_data.listed(choice.memories, choice.memory_line, budgets["memories"]).items
-    numbered = dict(enumerate(sorted(memories, key=lambda each: each.order), start=1))
+    numbered_memories_by_number = dict(enumerate(sorted(memories, key=lambda memory: memory.order), start=1))
     lines: dict[ListKind, list[str]] = {
-        **{kind: each.lines for kind, each in chosen.items()},
-        "entities": choice.in_order_of_appearance(chosen["entities"]),
-        "memories": [prompt_data.as_data(choice.memory_line(each, number=at)) for at, each in numbered.items()],
+        **{kind: item.lines for kind, item in chosen_by_key.items()},
+        "entities": choice.in_order_of_appearance(chosen_by_key["entities"]),
+        "memories": [
+            prompt_data.as_data(choice.memory_line(memory, number=at))
+            for at, memory in numbered_memories_by_number.items()
+        ],
         "scenes": choice.scene_lines(budgets["scenes"]),
     }
     return PromptLists(
-        texts={kind: "\n".join(each) or prompt_data.NOTHING[language] for kind, each in lines.items()},
+        texts={kind: "\n".join(line) or prompt_data.NOTHING[language] for kind, line in lines.items()},
         shown_ids=tuple(choice.listed),
-        memory_ids={f"M{at}": each.memory_id for at, each in numbered.items()},
+        memory_ids={f"M{at}": memory.memory_id for at, memory in numbered_memories_by_number.items()},
         left_out={kind: count for kind, count in left_out.items() if count},
     )
 
@@ -149,9 +152,9 @@ def _budgets(choice: _Choice, max_tokens: int) -> dict[ListKind, int]:
     needs["memories"] = min(needs["memories"], int(SHARES["memories"] * max_tokens))
     budgets = {kind: min(needs[kind], int(share * max_tokens)) for kind, share in SHARES.items()}
     spare = max_tokens - sum(budgets.values())
-    for wanted in (choice.needs(touched=True), needs):
+    for wanted_counts in (choice.needs(touched=True), needs):
         for kind in SHARES:
-            more = max(0, min(spare, wanted[kind] - budgets[kind]))
+            more = max(0, min(spare, wanted_counts[kind] - budgets[kind]))
             budgets[kind] += more
             spare -= more
     return budgets
@@ -171,7 +174,7 @@ class _Choice:
         self._entities = {entity.entity_id: entity for entity in so_far.entities}
         self._touch = touches(text, so_far.entities, sightings=so_far.request.sightings, clock=so_far.clock)
         self._present = {entity_id: rank for rank, entity_id in enumerate(so_far.present_ids)}
-        self._proposed = dict.fromkeys(each.temporary_id for each in so_far.proposed)
+        self._proposed = dict.fromkeys(entity.temporary_id for entity in so_far.proposed)
         self.listed: dict[str, None] = {}
 
     @cached_property
@@ -192,9 +195,9 @@ class _Choice:
         self.listed = dict.fromkeys(entity.entity_id for entity in self.entities())
 
         def cost(items: Iterable[Any], line_of: Callable[[Any], str]) -> int:
-            return _sum(line_of(each) for each in items if not touched or self.is_touched(each))
+            return _sum(line_of(item) for item in items if not touched or self.is_touched(item))
 
-        needs: dict[ListKind, int] = {kind: cost(*each) for kind, each in self.lists().items()}
+        needs: dict[ListKind, int] = {kind: cost(*other_list) for kind, other_list in self.lists().items()}
         needs["memories"] = _sum(map(self.memory_line, self.memories))
         needs["scenes"] = _sum(self.scene_lines(MAX_SCENES_BEFORE * MAX_SCENE_TOKENS))
         self.listed = {}
@@ -203,25 +206,25 @@ class _Choice:
     def entities(self) -> list[Entity]:
         """All who are known, the surest to be needed first, last who is forgotten or dead."""
         # Things that somebody touched holds, and where the touched are.
-        tied: dict[str, float] = {}
+        tied_scores: dict[str, float] = {}
         for entity_id, state in self._so_far.states.items():
             for attribute in ("holder", "location_id"):
                 other = state.get(attribute)
                 if isinstance(other, str) and other in self._entities:
-                    near, touched = (entity_id, other) if attribute == "holder" else (other, entity_id)
-                    tied[near] = max(tied.get(near, 0.0), min(1.0, self._touch.get(touched, 0.0)))
+                    near, touched_id = (entity_id, other) if attribute == "holder" else (other, entity_id)
+                    tied_scores[near] = max(tied_scores.get(near, 0.0), min(1.0, self._touch.get(touched_id, 0.0)))
         ranks = {
-            each: (
-                self._is_forgotten(each),
-                -2.5 * self._touch.get(each, 0.0)
-                - self._recency(each)
-                - 0.5 * weight_in_story(self._sightings.get(each))
-                - 0.4 * tied.get(each, 0.0),
-                each,
+            entity_id: (
+                self._is_forgotten(entity_id),
+                -2.5 * self._touch.get(entity_id, 0.0)
+                - self._recency(entity_id)
+                - 0.5 * weight_in_story(self._sightings.get(entity_id))
+                - 0.4 * tied_scores.get(entity_id, 0.0),
+                entity_id,
             )
-            for each in self._entities
+            for entity_id in self._entities
         }
-        return [self._entities[each] for each in sorted(ranks, key=lambda each: ranks[each])]
+        return [self._entities[rank] for rank in sorted(ranks, key=lambda entity_id: ranks[entity_id])]
 
     def in_order_of_appearance(self, chosen: prompt_data.Listed[Entity]) -> list[str]:
         """Return the lines of entities as the story showed them, those of this scene last."""
@@ -231,7 +234,7 @@ class _Choice:
             first = (entity.first_chapter or 0, entity.first_scene or 0)
             return new.get(entity.entity_id, 0), first, entity.entity_id
 
-        pairs = sorted(zip(chosen.items, chosen.lines, strict=True), key=lambda each: appearance(each[0]))
+        pairs = sorted(zip(chosen.items, chosen.lines, strict=True), key=lambda pair: appearance(pair[0]))
         return [line for _, line in pairs]
 
     def _is_forgotten(self, entity_id: str) -> bool:
@@ -249,19 +252,19 @@ class _Choice:
     @cached_property
     def _told_of(self) -> frozenset[str]:
         """Those in the memories that are likeliest to be told again, though no name of theirs stands in the text."""
-        return frozenset(each for memory in self.memories[:MEMORIES_IN_FULL] for each in memory.entities)
+        return frozenset(entity_id for memory in self.memories[:MEMORIES_IN_FULL] for entity_id in memory.entities)
 
     def _recency(self, entity_id: str) -> float:
         if entity_id in self._proposed:
             return 1.0
         sighting = self._sightings.get(entity_id)
-        seen = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) if sighting else None
+        seen_count = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) if sighting else None
         on_stage = 1 / (1 + 0.1 * self._present[entity_id]) if entity_id in self._present else 0.0
-        return max(recency(seen), on_stage)
+        return max(recency(seen_count), on_stage)
 
     def threads(self) -> list[OpenLoop]:
         """Open threads, first those that share people or words with the scene, that run and that are due."""
-        ranked: list[tuple[bool, float, OpenLoop]] = []
+        ranking: list[tuple[bool, float, OpenLoop]] = []
         for loop in self._so_far.open_loops:
             place = _last_move(loop)
             ago = self._so_far.clock.scenes_since(*place)
@@ -272,12 +275,12 @@ class _Choice:
             weight = LOOP_WEIGHTS[loop.importance] / 4
             age = min(1.0, (loop.age_scenes or 0) / 40)
             score = 1.2 * recent + 0.6 * touch + 1.5 * overlap + 0.6 * weight + 0.3 * weight * age
-            ranked.append((has_faded and not self.is_touched(loop), -score, loop))
-        return [loop for _, _, loop in sorted(ranked, key=lambda each: each[:2])]
+            ranking.append((has_faded and not self.is_touched(loop), -score, loop))
+        return [loop for _, _, loop in sorted(ranking, key=lambda item: item[:2])]
 
     def _touch_of(self, entity_ids: Sequence[str]) -> float:
-        strongest = sorted((self._touch.get(each, 0.0) for each in entity_ids), reverse=True)[:2]
-        return sum(min(1.0, each) for each in strongest)
+        strongest = sorted((self._touch.get(entity_id, 0.0) for entity_id in entity_ids), reverse=True)[:2]
+        return sum(min(1.0, score) for score in strongest)
 
     def _overlap(self, words: frozenset[str]) -> float:
         return len(words & self._words) / len(words) if words else 0.0
@@ -292,23 +295,25 @@ class _Choice:
                 ids = [item.character_a, item.character_b]
             case _:
                 ids = [item if isinstance(item, str) else item.entity_id]
-        return all(self._touch.get(each, 0.0) >= LEAST_TOUCH for each in ids)
+        return all(self._touch.get(other_id, 0.0) >= LEAST_TOUCH for other_id in ids)
 
     def with_states(self) -> list[str]:
         """Listed entities of which something holds or that were seen, those that the scene touches first."""
-        return [each for each in self.listed if self._states_of(each) or each in self._sightings]
+        return [entity_id for entity_id in self.listed if self._states_of(entity_id) or entity_id in self._sightings]
 
     def relationships(self) -> list[Relationship]:
         """Relationships of possible participants, the surest pairs first."""
         scored: list[tuple[float, Relationship]] = []
         for pair in self._so_far.relationships:
             both = (pair.character_a, pair.character_b)
-            near = [each in self._present or self._touch.get(each, 0.0) >= LEAST_TOUCH for each in both]
+            near = [entity_id in self._present or self._touch.get(entity_id, 0.0) >= LEAST_TOUCH for entity_id in both]
             changed = self._so_far.clock.scenes_since(pair.chapter_index, pair.scene_index)
             if all(near) or (any(near) and changed is not None and changed <= MAX_SCENES_BEFORE):
-                nearness = sum(max(self._touch.get(each, 0.0), 0.8 * self._recency(each)) for each in both)
+                nearness = sum(
+                    max(self._touch.get(entity_id, 0.0), 0.8 * self._recency(entity_id)) for entity_id in both
+                )
                 scored.append((nearness, pair))
-        scored.sort(key=lambda each: (-each[0], -(each[1].chapter_index or 0), -(each[1].scene_index or 0)))
+        scored.sort(key=lambda pair: (-pair[0], -(pair[1].chapter_index or 0), -(pair[1].scene_index or 0)))
         return [pair for _, pair in scored]
 
     @cached_property
@@ -316,7 +321,7 @@ class _Choice:
         """Memories of the same subjects and words, likely repetitions first."""
         words_of = {memory.memory_id: significant_words(memory.says) for memory in self._so_far.request.memories}
         word_counts = Counter(word for words in words_of.values() for word in words)
-        entity_counts = Counter(each for memory in self._so_far.request.memories for each in memory.entities)
+        entity_counts = Counter(entity_id for memory in self._so_far.request.memories for entity_id in memory.entities)
         scored = []
         for memory in self._so_far.request.memories:
             words = words_of[memory.memory_id]
@@ -324,28 +329,29 @@ class _Choice:
             shared = sum(rarity[word] for word in words & self._words)
             overlap = shared / sum(rarity.values()) if rarity else 0.0
             # A main character is in every other memory and tells little; a thing or a walk-on tells much.
-            touched = sum(
-                min(1.0, self._touch.get(each, 0.0)) / (1 + log(entity_counts[each])) for each in memory.entities
+            touched_value = sum(
+                min(1.0, self._touch.get(entity_id, 0.0)) / (1 + log(entity_counts[entity_id]))
+                for entity_id in memory.entities
             )
-            likeness = overlap + 0.6 * min(1.0, touched)
+            likeness = overlap + 0.6 * min(1.0, touched_value)
             if likeness >= LEAST_MEMORY_TOUCH:
                 scored.append((likeness + 0.03 * memory.importance, memory.order, memory))
-        ranked = sorted(scored, key=lambda each: (each[0], each[1]), reverse=True)
-        return [each[2] for each in ranked[:MAX_RANKED_MEMORIES]]
+        ranking = sorted(scored, key=lambda item: (item[0], item[1]), reverse=True)
+        return [item[2] for item in ranking[:MAX_RANKED_MEMORIES]]
 
     def entity_line(self, entity: Entity) -> str:
         """Names and who or what it is: the same for every scene, while no name is new."""
         telling = prompt_data.telling_names(entity, self._text)
         names = "; ".join(name[:60] for name in entity.names() if name in telling)
         now = self._so_far.states.get(entity.entity_id, {}).get(DESCRIPTION_ATTRIBUTE)
-        told = few_words(now if isinstance(now, str) else entity.description or entity.role)
-        return prompt_data.piped(entity.entity_id, entity.entity_type, names, told)
+        text = few_words(now if isinstance(now, str) else entity.description or entity.role)
+        return prompt_data.piped(entity.entity_id, entity.entity_type, names, text)
 
     def thread_line(self, loop: OpenLoop) -> str:
         """Id, kind, weight, scenes of start and last move, people, question."""
         began = prompt_data.place_mark(loop.chapter_index, loop.scene_index)
-        moved = prompt_data.place_mark(loop.last_chapter_index, loop.last_scene_index)
-        places = began if moved in ("", began) else f"{began} → {moved}"
+        last_place = prompt_data.place_mark(loop.last_chapter_index, loop.last_scene_index)
+        places = began if last_place in ("", began) else f"{began} → {last_place}"
         about = ", ".join(map(self._reference, loop.related_entities))
         return prompt_data.piped(loop.loop_id, loop.category, loop.importance, places, about, loop.description)
 
@@ -354,19 +360,19 @@ class _Choice:
         state = self._states_of(entity_id)
         parts: list[str] = []
         unshown: list[str] = []
-        spent = 0
+        used_tokens = 0
         for name in sorted(state, key=lambda name: self._attribute_rank(name, state[name])):
-            part = f"{name}: {self._shown(state[name])}"
-            spent += prompt_data.line_tokens(part)
-            if parts and spent > MAX_STATE_LINE_TOKENS:
+            part = f"{name}: {self._show_value(state[name])}"
+            used_tokens += prompt_data.line_tokens(part)
+            if parts and used_tokens > MAX_STATE_LINE_TOKENS:
                 unshown.append(name)
                 continue
             parts.append(part)
         if unshown:
             parts.append(f"… ({', '.join(unshown)})")
         sighting = self._sightings.get(entity_id)
-        seen = f"@{sighting.chapter_index}:{sighting.scene_index}" if sighting else ""
-        return prompt_data.piped(entity_id, seen, "; ".join(parts))
+        seen_place = f"@{sighting.chapter_index}:{sighting.scene_index}" if sighting else ""
+        return prompt_data.piped(entity_id, seen_place, "; ".join(parts))
 
     def _attribute_rank(self, name: str, value: Any) -> tuple[bool, float, int]:
         first = FIRST_ATTRIBUTES.index(name) if name in FIRST_ATTRIBUTES else len(FIRST_ATTRIBUTES)
@@ -380,8 +386,8 @@ class _Choice:
         }
         if str(state.get("status", "")).casefold() in _ORDINARY_STATUSES:
             del state["status"]
-        held = self._held.get(entity_id)
-        return {**state, HELD: held} if held else state
+        held_ids = self._held.get(entity_id)
+        return {**state, HELD: held_ids} if held_ids else state
 
     def relationship_line(self, pair: Relationship) -> str:
         """Ids, type, status, views, intensity, feelings and last change."""
@@ -397,7 +403,7 @@ class _Choice:
     def memory_line(self, memory: PromptMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
         """Its number, place, importance and full or short text."""
         place = prompt_data.place_mark(memory.chapter_index, memory.scene_index)
-        is_whole = any(each.memory_id == memory.memory_id for each in self.memories[:MEMORIES_IN_FULL])
+        is_whole = any(other_memory.memory_id == memory.memory_id for other_memory in self.memories[:MEMORIES_IN_FULL])
         return prompt_data.piped(f"M{number}", place, str(memory.importance), memory.says if is_whole else memory.short)
 
     def scene_lines(self, max_tokens: int) -> list[str]:
@@ -413,21 +419,25 @@ class _Choice:
             return prompt_data.piped(mark, UNREAD[self._language], cast, names, f"… {scene.last_words}")
         place = self._reference(scene.location_id) if scene.location_id else ""
         head = prompt_data.piped(mark, scene.story_time, place, cast)
-        told: list[str] = []
+        lines: list[str] = []
         for bullet in reversed(scene.summary):
-            if told and prompt_data.line_tokens(" ".join([head, bullet, *told])) > MAX_SCENE_TOKENS:
+            if lines and prompt_data.line_tokens(" ".join([head, bullet, *lines])) > MAX_SCENE_TOKENS:
                 break
-            told.insert(0, bullet)
-        return prompt_data.piped(head, ("" if self._language == "zh" else " ").join(told))
+            lines.insert(0, bullet)
+        return prompt_data.piped(head, ("" if self._language == "zh" else " ").join(lines))
 
-    def _shown(self, value: Any) -> str:
+    def _show_value(self, value: Any) -> str:
         if isinstance(value, list):
-            return "[" + ", ".join(map(self._shown, value)) + "]"
+            return "[" + ", ".join(map(self._show_value, value)) + "]"
         return self._reference(value) if isinstance(value, str) else str(value)
 
-    def _reference(self, said: str) -> str:
+    def _reference(self, statement: str) -> str:
         """The id of a listed entity, or the name of another."""
-        return self._entities[said].name if said in self._entities and said not in self.listed else said
+        return (
+            self._entities[statement].name
+            if statement in self._entities and statement not in self.listed
+            else statement
+        )
 
 
 def few_words(text: str) -> str:
@@ -446,8 +456,8 @@ def few_words(text: str) -> str:
 
 
 def _feelings(whose: str, values: Mapping[RelationshipDimension, int]) -> str:
-    told = ", ".join(f"{name} {value}" for name, value in values.items())
-    return f"{whose}{told}" if told else ""
+    text = ", ".join(f"{name} {value}" for name, value in values.items())
+    return f"{whose}{text}" if text else ""
 
 
 def _sum(lines: Iterable[str]) -> int:

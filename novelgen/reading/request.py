@@ -21,7 +21,7 @@ from novelgen.models.position import ChapterIndex, Place, SceneIndex, require_pr
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, turned_type
 
-Listed = TypeVar("Listed", bound=BaseModel)
+ListItem = TypeVar("ListItem", bound=BaseModel)
 ExtractionFault = Literal[
     "timeout", "unavailable", "cut", "not_json", "schema", "echo", "ungrounded", "empty", "withheld"
 ]
@@ -233,8 +233,11 @@ def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
     if not ids:
         return request
 
-    def shown(listed: Iterable[Listed], *fields: str) -> list[Listed]:
-        return [each.model_copy(update={name: _shown(getattr(each, name), ids) for name in fields}) for each in listed]
+    def shown(listing: Iterable[ListItem], *fields: str) -> list[ListItem]:
+        return [
+            item.model_copy(update={name: _replace_ids(getattr(item, name), ids) for name in fields})
+            for item in listing
+        ]
 
     return request.model_copy(
         update={
@@ -242,7 +245,7 @@ def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
             "states": _states(request.states, ids),
             "open_loops": shown(request.open_loops, "related_entities"),
             "relationships": _relationships(request.relationships, ids),
-            "present_ids": _shown(request.present_ids, ids),
+            "present_ids": _replace_ids(request.present_ids, ids),
             "memories": shown(request.memories, "entities"),
             "scenes_before": shown(request.scenes_before, "location_id", "characters_present"),
             "sightings": _sightings(request.sightings, ids),
@@ -254,47 +257,47 @@ def _final_ids(stand_ins: Mapping[str, str]) -> dict[str, str]:
     """Follow chains of identities, ending rings at their start."""
     final = {}
     for entity_id in stand_ins:
-        met, now = {entity_id}, stand_ins[entity_id]
-        while now in stand_ins and now not in met:
-            met.add(now)
+        met_ids, now = {entity_id}, stand_ins[entity_id]
+        while now in stand_ins and now not in met_ids:
+            met_ids.add(now)
             now = stand_ins[now]
         if now != entity_id:
             final[entity_id] = now
     return final
 
 
-def _shown(value: Any, ids: Mapping[str, str]) -> Any:
+def _replace_ids(value: Any, ids: Mapping[str, str]) -> Any:
     """Return a value with former ids replaced, lists without repeats."""
     if isinstance(value, list):
-        shown = [_shown(each, ids) for each in value]
-        return [each for at, each in enumerate(shown) if each not in shown[:at]]
+        shown_items = [_replace_ids(item, ids) for item in value]
+        return [item for at, item in enumerate(shown_items) if item not in shown_items[:at]]
     return ids.get(value, value) if isinstance(value, str) else value
 
 
 def _states(states: Sequence[EntityStateSnapshot], ids: Mapping[str, str]) -> list[EntityStateSnapshot]:
-    found: dict[str, EntityStateSnapshot] = {}
+    snapshots_by_id: dict[str, EntityStateSnapshot] = {}
     for state in sorted(states, key=_changed_at):
         entity_id = ids.get(state.entity_id, state.entity_id)
-        data = {name: _shown(value, ids) for name, value in state.state_data.items()}
-        before = found.pop(entity_id, None)
+        data = {name: _replace_ids(value, ids) for name, value in state.state_data.items()}
+        before = snapshots_by_id.pop(entity_id, None)
         if before is not None:
-            held = before.state_data
+            held_fields = before.state_data
             # What was taken from a list since the mask fell would come back with the mask's own list.
-            for name in held.keys() & data.keys() if state.entity_id in ids else ():
-                if isinstance(held[name], list) and isinstance(data[name], list):
-                    data[name] = [*held[name], *(each for each in data[name] if each not in held[name])]
-            data = {**held, **data}
-        found[entity_id] = state.model_copy(update={"entity_id": entity_id, "state_data": data})
-    return list(found.values())
+            for name in held_fields.keys() & data.keys() if state.entity_id in ids else ():
+                if isinstance(held_fields[name], list) and isinstance(data[name], list):
+                    data[name] = [*held_fields[name], *(item for item in data[name] if item not in held_fields[name])]
+            data = {**held_fields, **data}
+        snapshots_by_id[entity_id] = state.model_copy(update={"entity_id": entity_id, "state_data": data})
+    return list(snapshots_by_id.values())
 
 
 def _relationships(pairs: Sequence[Relationship], ids: Mapping[str, str]) -> list[Relationship]:
-    found: dict[tuple[str, str], Relationship] = {}
+    relationships_by_key: dict[tuple[str, str], Relationship] = {}
     for pair in sorted(pairs, key=_changed_at):
-        a, b = (ids.get(each, each) for each in (pair.character_a, pair.character_b))
-        told: dict[str, Any] = {"character_a": min(a, b), "character_b": max(a, b)}
+        a, b = (ids.get(entity_id, entity_id) for entity_id in (pair.character_a, pair.character_b))
+        fields: dict[str, Any] = {"character_a": min(a, b), "character_b": max(a, b)}
         if a > b:
-            told |= {
+            fields |= {
                 "relationship_type": turned_type(pair.relationship_type),
                 "perspective_a": pair.perspective_b,
                 "perspective_b": pair.perspective_a,
@@ -302,27 +305,27 @@ def _relationships(pairs: Sequence[Relationship], ids: Mapping[str, str]) -> lis
                 "dimensions_b": pair.dimensions_a,
             }
         if a != b:
-            found[min(a, b), max(a, b)] = pair.model_copy(update=told)
-    return list(found.values())
+            relationships_by_key[min(a, b), max(a, b)] = pair.model_copy(update=fields)
+    return list(relationships_by_key.values())
 
 
 def _sightings(sightings: Mapping[str, EntitySighting], ids: Mapping[str, str]) -> dict[str, EntitySighting]:
-    found: dict[str, EntitySighting] = {}
-    for former, seen in sightings.items():
+    entity_sightings_by_id: dict[str, EntitySighting] = {}
+    for former, entity_sighting in sightings.items():
         entity_id = ids.get(former, former)
-        other = found.get(entity_id)
+        other = entity_sightings_by_id.get(entity_id)
         if other is not None:
-            latest = max(seen, other, key=lambda each: story_place(each))
-            seen = latest.model_copy(update={"scenes": seen.scenes + other.scenes})
-        found[entity_id] = seen
-    return found
+            latest = max(entity_sighting, other, key=lambda other_entity_sighting: story_place(other_entity_sighting))
+            entity_sighting = latest.model_copy(update={"scenes": entity_sighting.scenes + other.scenes})
+        entity_sightings_by_id[entity_id] = entity_sighting
+    return entity_sightings_by_id
 
 
-def _changed_at(each: EntityStateSnapshot | Relationship) -> Place:
-    return each.chapter_index or 0, each.scene_index or 0
+def _changed_at(item: EntityStateSnapshot | Relationship) -> Place:
+    return item.chapter_index or 0, item.scene_index or 0
 
 
 def dropped(stage: str, kind: IssueKind, message: str, names: Sequence[str]) -> list[ReportIssue]:
     """Report dropped and doubtful items, the first by name."""
-    shown = ", ".join(repr(name[:60]) for name in names[:8])
-    return [ReportIssue(stage=stage, kind=kind, message=f"{message}: {shown}")] if names else []
+    shown_text = ", ".join(repr(name[:60]) for name in names[:8])
+    return [ReportIssue(stage=stage, kind=kind, message=f"{message}: {shown_text}")] if names else []

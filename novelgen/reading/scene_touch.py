@@ -78,18 +78,18 @@ def touches(
     """Return how surely a text speaks of each entity that it may speak of."""
     if not entities:
         return {}
-    found = _by_whole_names(text, entities)
+    found_scores = _by_whole_names(text, entities)
     # By words of English names, titles included, and by endings of Chinese ones, shared among their bearers.
     parts = (_by_words_of_names(text, entities), _by_chinese_parts(text, entities))
     for weaker in (*parts, _by_descriptions(text, entities)):
         for entity_id, weight in weaker.items():
-            found[entity_id] = max(found.get(entity_id, 0.0), weight)
-    for entity_id, weight in found.items():
+            found_scores[entity_id] = max(found_scores.get(entity_id, 0.0), weight)
+    for entity_id, weight in found_scores.items():
         sighting = sightings.get(entity_id)
         if weight < TITLE_IN_A_NAME and sighting is not None:
             ago = clock.scenes_since(sighting.chapter_index, sighting.scene_index)
-            found[entity_id] *= 1.0 if ago is not None and ago <= RECENT_SCENES else OF_ONE_LONG_UNSEEN
-    return found
+            found_scores[entity_id] *= 1.0 if ago is not None and ago <= RECENT_SCENES else OF_ONE_LONG_UNSEEN
+    return found_scores
 
 
 def _by_whole_names(text: str, entities: Sequence[Entity]) -> dict[str, float]:
@@ -100,13 +100,13 @@ def _by_whole_names(text: str, entities: Sequence[Entity]) -> dict[str, float]:
     counts: dict[str, int] = defaultdict(int)
     for match in NameFinder(bearers).find(text):
         counts[match.name] += 1
-    found: dict[str, float] = {}
+    found_scores: dict[str, float] = {}
     for name, count in counts.items():
         often = 1 + REPEATED_MENTION * (min(count, MAX_COUNTED_MENTIONS) - 1)
         for entity in bearers[name]:
             weight = often * _specificity(name, entity) / len(bearers[name])
-            found[entity.entity_id] = max(found.get(entity.entity_id, 0.0), weight)
-    return found
+            found_scores[entity.entity_id] = max(found_scores.get(entity.entity_id, 0.0), weight)
+    return found_scores
 
 
 def _specificity(name: str, entity: Entity) -> float:
@@ -127,7 +127,7 @@ def _by_words_of_names(text: str, entities: Sequence[Entity]) -> dict[str, float
     bearers = _bearers(telling)
     capitalised = {word.casefold() for word in _WORD.findall(fold_width(text)) if word[0].isupper()}
     definite = {word.casefold() for word in _DEFINITE_NEXT.findall(fold_width(text))}
-    found: dict[str, float] = {}
+    found_scores: dict[str, float] = {}
     for entity_id, words in telling.items():
         for word, is_proper in words.items():
             is_title = word in TITLES
@@ -136,8 +136,8 @@ def _by_words_of_names(text: str, entities: Sequence[Entity]) -> dict[str, float
             if not is_proper and not is_title and word not in definite:
                 continue
             weight = TITLE_IN_A_NAME if is_title else PART_OF_A_NAME if is_proper else GENERIC_NAME
-            found[entity_id] = max(found.get(entity_id, 0.0), weight / len(bearers[word]))
-    return found
+            found_scores[entity_id] = max(found_scores.get(entity_id, 0.0), weight / len(bearers[word]))
+    return found_scores
 
 
 _TITLES_OF_ANYBODY = frozenset(
@@ -150,9 +150,11 @@ def _telling_words(names: Iterable[str]) -> dict[str, bool]:
     words: dict[str, bool] = {}
     for name in names:
         for word in _WORD.findall(fold_width(name)):
-            folded = word.casefold()
-            if len(word) >= _SHORTEST_WORD and folded not in ARTICLES | _TITLES_OF_ANYBODY and not has_cjk(word):
-                words[folded] = words.get(folded, False) or (word[0].isupper() and folded not in TITLES)
+            folded_value = word.casefold()
+            if len(word) >= _SHORTEST_WORD and folded_value not in ARTICLES | _TITLES_OF_ANYBODY and not has_cjk(word):
+                words[folded_value] = words.get(folded_value, False) or (
+                    word[0].isupper() and folded_value not in TITLES
+                )
     return words
 
 
@@ -163,22 +165,25 @@ def _by_chinese_parts(text: str, entities: Sequence[Entity]) -> dict[str, float]
         size = _SHORTEST_PART if entity.entity_type == "character" else _SHORTEST_PART_OF_A_PLACE
         parts[entity.entity_id] = {name[-size:] for name in entity.names() if has_cjk(name) and len(name) > size}
     bearers = _bearers(parts)
-    weight = {each: (GENERIC_NAME if is_description(each) else PART_OF_A_NAME) / len(bearers[each]) for each in bearers}
+    weight = {
+        bearer_id: (GENERIC_NAME if is_description(bearer_id) else PART_OF_A_NAME) / len(bearers[bearer_id])
+        for bearer_id in bearers
+    }
     here = {entity_id: [weight[part] for part in own if part in text] for entity_id, own in parts.items()}
     return {entity_id: max(weights) for entity_id, weights in here.items() if weights}
 
 
 def _by_descriptions(text: str, entities: Sequence[Entity]) -> dict[str, float]:
     """Find entities by descriptions such as "the professor" or 那道士."""
-    said = {word.casefold() for word in (*_DEFINITE.findall(text), *_DEFINITE_NEXT.findall(text))}
-    said |= {run[:_SHORTEST_PART] for run in _CHINESE_DEFINITE.findall(text)}
-    if not said:
+    statements = {word.casefold() for word in (*_DEFINITE.findall(text), *_DEFINITE_NEXT.findall(text))}
+    statements |= {run[:_SHORTEST_PART] for run in _CHINESE_DEFINITE.findall(text)}
+    if not statements:
         return {}
     telling: dict[str, set[str]] = {}
     for entity in entities:
-        told = f"{entity.role} {entity.description}"
-        own = set(_words(told))
-        telling[entity.entity_id] = {word for word in said if word in (told if has_cjk(word) else own)}
+        told_text = f"{entity.role} {entity.description}"
+        own = set(_words(told_text))
+        telling[entity.entity_id] = {word for word in statements if word in (told_text if has_cjk(word) else own)}
     bearers = _bearers(telling)
     return {
         entity_id: max(WORD_OF_A_DESCRIPTION / len(bearers[word]) for word in words)
@@ -222,15 +227,15 @@ def name_evidence(name: str, text: str, *, quote: str = "") -> NameEvidence:
     if NameFinder([name]).find(text):
         return "verbatim"
     if has_cjk(name):
-        held = [character for character in name_key(name) if character in text]
-        share = len(held) / max(1, len(name_key(name)))
+        held_names = [character for character in name_key(name) if character in text]
+        share = len(held_names) / max(1, len(name_key(name)))
         stands_in_parts = _chinese_parts_stand(name_key(name), text)
     else:
         words = [word.casefold() for word in _NAME_WORD.findall(fold_width(name))]
         # Those that are its own; of a name of titles alone all.
         words = [word for word in words if word not in TITLES | ARTICLES] or words
         patterns = [rf"(?<!\w){re.escape(word)}(?!\w)" for word in words]
-        places = [[found.start() for found in re.finditer(each, text, re.IGNORECASE)] for each in patterns]
+        places = [[match.start() for match in re.finditer(pattern, text, re.IGNORECASE)] for pattern in patterns]
         share = sum(map(bool, places)) / max(1, len(words))
         stands_in_parts = bool(words) and any(
             all(any(abs(place - start) <= NEAR_CHARACTERS for place in others) for others in places[1:])
@@ -246,12 +251,12 @@ def name_evidence(name: str, text: str, *, quote: str = "") -> NameEvidence:
 def _chinese_parts_stand(key: str, text: str) -> bool:
     """Return whether surname and given name stand close together."""
     for at in range(1, min(3, len(key))):
-        surname, given = (re.escape(part) for part in (key[:at], key[at:]))
+        surname, value = (re.escape(part) for part in (key[:at], key[at:]))
         between = rf"[^。！？\n]{{0,{NEAR_CHINESE_CHARACTERS}}}?"
         if len(key) - at >= 2:
-            pattern = rf"{surname}{between}{given}"
+            pattern = rf"{surname}{between}{value}"
         else:
-            pattern = rf"姓{surname}{between}{given}|{surname}{between}[名叫唤]{given}"
+            pattern = rf"姓{surname}{between}{value}|{surname}{between}[名叫唤]{value}"
         if re.search(pattern, text):
             return True
     return False

@@ -57,37 +57,37 @@ class MemoryToolsConformance:
 
     def test_a_question_finds_the_memory_that_answers_it(self) -> None:
         """The memory that answers a question comes first."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             for memory_id, question in story.queries.items():
-                found = memory.search_story_memory(story.project_id, question, content_type="memory")
-                assert _ids(found)[:1] == [memory_id], (question, _ids(found))
+                result = memory.search_story_memory(story.project_id, question, content_type="memory")
+                assert _ids(result)[:1] == [memory_id], (question, _ids(result))
 
     def test_a_search_is_cut_strictly_before_the_position(self) -> None:
         """A search finds earlier facts and nothing at or after the position."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             for position in story.positions:
                 for memory_id, question in story.queries.items():
-                    found = memory.search_story_memory(story.project_id, question, top_k=50, as_of=position)
-                    _require_before(found, position)
+                    result = memory.search_story_memory(story.project_id, question, top_k=50, as_of=position)
+                    _require_before(result, position)
                     place = next(
                         scene.position
                         for scene in story.scenes
-                        if memory_id in {each.memory_id for each in scene.record.memories}
+                        if memory_id in {memory.memory_id for memory in scene.record.memories}
                     )
                     is_told = position.admits(place.chapter_index, place.scene_index)
-                    assert (memory_id in _ids(found)) == is_told, (str(position), memory_id)
+                    assert (memory_id in _ids(result)) == is_told, (str(position), memory_id)
 
     def test_a_search_belongs_to_its_project(self) -> None:
         """Everything found bears the project's id, once each, and no more than asked."""
-        for story, memory in self._filled():
-            found = memory.search_story_memory(story.project_id, story.queries["M1"], top_k=3)
-            assert 0 < len(found) <= 3
-            assert {chunk.project_id for chunk in found} == {story.project_id}
-            assert not _repeated(chunk.chunk_id for chunk in found)
+        for story, memory in self._filled_memories():
+            result = memory.search_story_memory(story.project_id, story.queries["M1"], top_k=3)
+            assert 0 < len(result) <= 3
+            assert {chunk.project_id for chunk in result} == {story.project_id}
+            assert not _repeated(chunk.chunk_id for chunk in result)
 
     def test_filters_narrow_a_search(self) -> None:
         """Entity filters take ids and names, and all filters combine."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             question, name = story.queries["M4"], story.entities[2].name
 
             def ids(
@@ -104,12 +104,12 @@ class MemoryToolsConformance:
 
     def test_a_state_is_the_fold_of_what_was_said_before(self) -> None:
         """The last value of an attribute holds, a list is replaced whole, None clears, nothing comes too early."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             goals = next(
                 change.changes["goals"] for change in story.scenes[1].record.state_changes if "goals" in change.changes
             )
             disguise = story.scenes[1].record.state_changes[0].changes["disguise"]
-            expected = {
+            expected_fields = {
                 (1, 1): None,
                 (1, 2): {"goals": goals, "disguise": disguise},
                 (2, None): {"goals": goals},
@@ -117,28 +117,28 @@ class MemoryToolsConformance:
                 (4, None): {"goals": goals[:1]},
                 (None, None): {"goals": goals[:1]},
             }
-            for (chapter, scene), state in expected.items():
-                found = memory.get_entity_state(story.project_id, "C1", chapter_index=chapter, scene_index=scene)
-                assert _stated(found) == state, (chapter, scene)
+            for (chapter, scene), state in expected_fields.items():
+                result = memory.get_entity_state(story.project_id, "C1", chapter_index=chapter, scene_index=scene)
+                assert _stated(result) == state, (chapter, scene)
 
     def test_a_state_says_where_it_last_changed(self) -> None:
         """A repeated sighting moves no state, and unstated values have no later place."""
-        for story, memory in self._filled():
-            found = memory.get_entity_state(story.project_id, "C1", chapter_index=3)
-            assert found is not None
-            assert (found.entity_id, found.project_id) == ("C1", story.project_id)
-            assert (found.chapter_index, found.scene_index) == (1, 2)
+        for story, memory in self._filled_memories():
+            result = memory.get_entity_state(story.project_id, "C1", chapter_index=3)
+            assert result is not None
+            assert (result.entity_id, result.project_id) == ("C1", story.project_id)
+            assert (result.chapter_index, result.scene_index) == (1, 2)
 
     def test_a_state_answers_to_names(self) -> None:
         """Display names always, an alias from where the story uses it on, and nobody for a name that nobody bears."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             alias, name = story.aliases["C1"], story.entities[1].name
 
             def entity_id(
-                asked: str, chapter: int, memory: MemoryTools = memory, story: SampleStory = story
+                query: str, chapter: int, memory: MemoryTools = memory, story: SampleStory = story
             ) -> str | None:
-                found = memory.get_entity_state(story.project_id, asked, chapter_index=chapter)
-                return found.entity_id if found is not None else None
+                snapshot = memory.get_entity_state(story.project_id, query, chapter_index=chapter)
+                return snapshot.entity_id if snapshot is not None else None
 
             assert entity_id(name, 2) == "C1"
             assert entity_id(alias, 2) is None
@@ -147,48 +147,48 @@ class MemoryToolsConformance:
 
     def test_a_timeline_has_one_snapshot_per_entity_and_chapter_of_change(self) -> None:
         """Snapshots are distinct and in story order, and presence is no change."""
-        for story, memory in self._filled():
-            found = memory.get_recent_timeline(story.project_id, 1, context_window=1)
-            changed = [(each.entity_id, each.chapter_index) for each in found if _stated(each)]
+        for story, memory in self._filled_memories():
+            result = memory.get_recent_timeline(story.project_id, 1, context_window=1)
+            changed = [(item.entity_id, item.chapter_index) for item in result if _stated(item)]
             assert changed == [("I0", 0), ("C1", 1)]
             whole = memory.get_recent_timeline(story.project_id, 2, context_window=9)
             assert whole == sorted(whole, key=timeline_order)
-            assert not _repeated((each.entity_id, each.chapter_index) for each in whole)
+            assert not _repeated((item.entity_id, item.chapter_index) for item in whole)
 
     def test_a_timeline_is_cut_strictly_before_the_position(self) -> None:
         """A chapter that the position cuts is folded up to it, and no snapshot comes from later."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             for position in story.positions:
-                found = memory.get_recent_timeline(story.project_id, 1, context_window=9, as_of=position)
-                _require_before(found, position)
-            cut = memory.get_recent_timeline(story.project_id, 1, context_window=0, as_of=StoryPosition(1, 2))
-            (snapshot,) = [each for each in cut if each.entity_id == "C1"]
+                result = memory.get_recent_timeline(story.project_id, 1, context_window=9, as_of=position)
+                _require_before(result, position)
+            cut_value = memory.get_recent_timeline(story.project_id, 1, context_window=0, as_of=StoryPosition(1, 2))
+            (snapshot,) = [item for item in cut_value if item.entity_id == "C1"]
             assert set(_stated(snapshot) or ()) == {"goals", "disguise"}
 
     def test_a_bad_project_id_is_refused(self) -> None:
         """An unsafe project id raises InvalidProjectIdError before any read."""
-        for _, memory in self._filled():
+        for _, memory in self._filled_memories():
             for bad in BAD_PROJECT_IDS:
                 for call in self._reads(memory, bad):
                     assert _raised(call) is InvalidProjectIdError, repr(bad)
 
     def test_another_project_is_unknown_or_empty(self) -> None:
         """However alike its name: either UnknownProjectError, or nothing is found."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             for call in self._reads(memory, f"{story.project_id}2"):
                 try:
-                    found = call()
+                    result = call()
                 except UnknownProjectError:
                     continue
-                assert not found
+                assert not result
 
     def test_reading_changes_nothing(self) -> None:
         """The same questions have the same answers, whatever was asked between."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             first, second = ([call() for call in self._reads(memory, story.project_id)] for _ in range(2))
             assert _comparable(first) == _comparable(second)
 
-    def _filled(self) -> Iterable[tuple[SampleStory, Any]]:
+    def _filled_memories(self) -> Iterable[tuple[SampleStory, Any]]:
         for story in self.stories:
             yield story, self.memory_of(story)
 
@@ -215,62 +215,69 @@ class StoryMemoryConformance(MemoryToolsConformance):
 
     def test_it_offers_the_protocol(self) -> None:
         """The memory has every method that chains call."""
-        for _, memory in self._filled():
+        for _, memory in self._filled_memories():
             assert isinstance(memory, StoryMemory)
 
     def test_an_outline_is_cut_strictly_before_the_position(self) -> None:
         """Scenes and entities are those that the story had shown, in order."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             for position in story.positions:
                 outline = memory.outline(story.project_id, as_of=position)
-                told = [each for each in story.scenes if each.position < position]
-                shown = [
-                    each.entity_id for each in story.entities if position.admits(each.first_chapter, each.first_scene)
+                sample_scenes = [sample_scene for sample_scene in story.scenes if sample_scene.position < position]
+                shown_ids = [
+                    entity.entity_id
+                    for entity in story.entities
+                    if position.admits(entity.first_chapter, entity.first_scene)
                 ]
-                places = [(each.chapter_index, each.scene_index) for each in outline.scenes]
-                assert places == [(each.record.chapter_index, each.record.scene_index) for each in told]
-                assert [sorted(each.participants) for each in outline.scenes] == [
-                    sorted(each.record.characters_present) for each in told
+                places = [(scene.chapter_index, scene.scene_index) for scene in outline.scenes]
+                assert places == [
+                    (sample_scene.record.chapter_index, sample_scene.record.scene_index)
+                    for sample_scene in sample_scenes
                 ]
-                assert [each.entity_id for each in outline.entities] == shown, str(position)
+                assert [sorted(scene.participants) for scene in outline.scenes] == [
+                    sorted(sample_scene.record.characters_present) for sample_scene in sample_scenes
+                ]
+                assert [entity.entity_id for entity in outline.entities] == shown_ids, str(position)
             assert memory.outline(story.project_id, as_of=END_OF_STORY).language == story.language
 
     def test_a_recap_is_cut_strictly_before_the_position(self) -> None:
         """A recap holds the last scenes in order and earlier tags."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             if not isinstance(memory, RecapMemory):
                 continue
             for position in story.positions:
-                told = [each.record for each in story.scenes if each.position < position]
+                records = [sample_scene.record for sample_scene in story.scenes if sample_scene.position < position]
                 recap = memory.recap(story.project_id, as_of=position, last_scenes=2)
-                places = [(each.chapter_index, each.scene_index) for each in recap.scenes]
-                assert places == [(each.chapter_index, each.scene_index) for each in told[-2:]]
-                used = Counter(tag for record in told for each in record.memories for tag in each.tags)
-                assert recap.tags == sorted(used, key=lambda tag: (-used[tag], tag)), str(position)
-                has_memories = any(record.memories for record in told)
+                places = [(scene.chapter_index, scene.scene_index) for scene in recap.scenes]
+                assert places == [(record.chapter_index, record.scene_index) for record in records[-2:]]
+                used_counter = Counter(tag for record in records for memory in record.memories for tag in memory.tags)
+                assert recap.tags == sorted(used_counter, key=lambda tag: (-used_counter[tag], tag)), str(position)
+                has_memories = any(record.memories for record in records)
                 assert ("memory" in recap.content_types) == has_memories, str(position)
 
     def test_who_knows_what_is_cut_strictly_before_the_position(self) -> None:
         """Knowledge holds memories, scenes and statements strictly before the position."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             if not isinstance(memory, KnowingMemory):
                 continue
             for position in story.positions:
-                told = [each.record for each in story.scenes if each.position < position]
-                known = memory.knowledge(story.project_id, as_of=position)
-                assert known.as_of == position
-                assert [each.position for each in known.scenes] == [
-                    StoryPosition(each.chapter_index, each.scene_index) for each in told
+                records = [sample_scene.record for sample_scene in story.scenes if sample_scene.position < position]
+                known_knowledge_story = memory.knowledge(story.project_id, as_of=position)
+                assert known_knowledge_story.as_of == position
+                assert [knowledge_scene.position for knowledge_scene in known_knowledge_story.scenes] == [
+                    StoryPosition(record.chapter_index, record.scene_index) for record in records
                 ]
-                for scene, record in zip(known.scenes, told, strict=True):
+                for scene, record in zip(known_knowledge_story.scenes, records, strict=True):
                     assert set(record.characters_present) <= scene.present, str(scene.position)
-                memory_ids = {each.memory_id for record in told for each in record.memories}
-                recorded = {each.memory_id for record in story.records for each in record.memories}
-                assert {each.source_id for each in known.memories} & recorded == memory_ids, str(position)
+                memory_ids = {memory.memory_id for record in records for memory in record.memories}
+                recorded = {memory.memory_id for record in story.records for memory in record.memories}
+                assert {memory.source_id for memory in known_knowledge_story.memories} & recorded == memory_ids, str(
+                    position
+                )
 
     def test_single_changes_fold_to_the_states(self) -> None:
         """All changes before a position fold to its state."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             states_of = memory.get_entity_states
             if not isinstance(memory, ChangesMemory):
                 continue
@@ -278,39 +285,39 @@ class StoryMemoryConformance(MemoryToolsConformance):
             for position in story.positions:
                 changes = memory.changes(story.project_id, ids, as_of=position)
                 for state in states_of(story.project_id, ids, as_of=position):
-                    own = [each for each in changes.states if each.entity_id == state.entity_id]
+                    own = [change for change in changes.states if change.entity_id == state.entity_id]
                     assert fold_state_changes(own, position)[0] == state.state_data, str(position)
 
     def test_threads_stand_as_they_did_at_the_position(self) -> None:
         """Threads are planted, moved and resolved, and their age counts scenes."""
-        for story, memory in self._filled():
-            expected = {
+        for story, memory in self._filled_memories():
+            expected_fields = {
                 (1, 1): {},
                 (1, 2): {"OL0": ("open", 0)},
                 (2, 1): {"OL0": ("advanced", 1), "OL1": ("open", 0)},
                 (3, 1): {"OL0": ("advanced", 2), "OL1": ("open", 1)},
                 (None, None): {"OL1": ("open", 2)},
             }
-            for place, threads in expected.items():
+            for place, threads in expected_fields.items():
                 loops = memory.outline(story.project_id, as_of=StoryPosition(*place)).open_loops
-                assert {each.loop_id: (each.status, each.age_scenes) for each in loops} == threads, place
+                assert {loop.loop_id: (loop.status, loop.age_scenes) for loop in loops} == threads, place
 
     def test_relationships_stand_as_they_did_at_the_position(self) -> None:
         """Dimensions persist until restated, one relationship per pair."""
-        for story, memory in self._filled():
-            expected: dict[tuple[int, int | None], list[tuple[str, dict[str, int]]]] = {
+        for story, memory in self._filled_memories():
+            expected_fields: dict[tuple[int, int | None], list[tuple[str, dict[str, int]]]] = {
                 (1, 1): [],
                 (2, None): [("friendly", {"trust": 20})],
                 (4, None): [("hostile", {"trust": 20, "fear": 30})],
             }
-            for place, pairs in expected.items():
-                found = memory.outline(story.project_id, as_of=StoryPosition(*place)).relationships
-                assert [(each.status, dict(each.dimensions)) for each in found] == pairs, place
-                assert {(each.character_a, each.character_b) for each in found} <= {("C0", "C1")}
+            for place, pairs in expected_fields.items():
+                result = memory.outline(story.project_id, as_of=StoryPosition(*place)).relationships
+                assert [(item.status, dict(item.dimensions)) for item in result] == pairs, place
+                assert {(item.character_a, item.character_b) for item in result} <= {("C0", "C1")}
 
     def test_holders_are_the_last_that_were_said(self) -> None:
         """Holders and last changed states hold at the position."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             early = memory.outline(story.project_id, as_of=StoryPosition(1, 1))
             late = memory.outline(story.project_id, as_of=END_OF_STORY)
             assert (early.holders, early.stated_ids) == ({"C0": ["I0"]}, ["I0"])
@@ -319,19 +326,19 @@ class StoryMemoryConformance(MemoryToolsConformance):
 
     def test_states_come_in_the_order_asked(self) -> None:
         """States are distinct, without entities that have none."""
-        for story, memory in self._filled():
-            asked = ["C1", "C99", "I0", "C1"]
-            found = memory.get_entity_states(story.project_id, asked, as_of=END_OF_STORY)
-            assert [each.entity_id for each in found] == ["C1", "I0"]
-            assert memory.get_entity_states(story.project_id, asked, as_of=StoryPosition(0, 1)) == []
+        for story, memory in self._filled_memories():
+            queries = ["C1", "C99", "I0", "C1"]
+            result = memory.get_entity_states(story.project_id, queries, as_of=END_OF_STORY)
+            assert [item.entity_id for item in result] == ["C1", "I0"]
+            assert memory.get_entity_states(story.project_id, queries, as_of=StoryPosition(0, 1)) == []
 
     def test_a_search_of_many_queries_tells_who_found_what(self) -> None:
         """Candidates are distinct, earlier and in order, with ranks from 1."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             position = StoryPosition(3, 1)
             request = SearchRequest(
                 project_id=story.project_id,
-                queries=[SearchQuery(text=story.queries[each]) for each in ("M1", "M3", "M4")],
+                queries=[SearchQuery(text=story.queries[kind]) for kind in ("M1", "M3", "M4")],
                 entity_ids=["C0", "C1"],
                 as_of=position,
                 candidates_per_query=50,
@@ -339,7 +346,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
             )
             result = memory.search(request)
             assert result.issues == ()
-            chunks = [each.chunk for each in result.candidates]
+            chunks = [candidate.chunk for candidate in result.candidates]
             names = [chunk.chunk_id for chunk in chunks]
             assert names == sorted(set(names))
             _require_before(chunks, position)
@@ -349,12 +356,12 @@ class StoryMemoryConformance(MemoryToolsConformance):
             for candidate in result.candidates:
                 for hit in candidate.hits:
                     ranks[hit.retriever, hit.query_index].append(hit.rank)
-            assert {min(found) for found in ranks.values()} == {1}
+            assert {min(found_numbers) for found_numbers in ranks.values()} == {1}
             assert {index for _, index in ranks} - {None} <= set(range(len(request.queries)))
 
     def test_memories_of_entities_are_counted_where_asked(self) -> None:
         """Distilled memories that are linked to the entities and lie before the position, found or not."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             for position, count in ((StoryPosition(1, 1), 0), (StoryPosition(2), 2), (END_OF_STORY, 3)):
                 request = SearchRequest(
                     project_id=story.project_id,
@@ -368,7 +375,7 @@ class StoryMemoryConformance(MemoryToolsConformance):
 
     def test_a_context_is_built_over_it_without_an_issue(self) -> None:
         """The chain finds the needed facts and no later ones."""
-        for story, memory in self._filled():
+        for story, memory in self._filled_memories():
             names = {entity.entity_id: entity.name for entity in story.entities}
             context = MemoryContextChain(memory).invoke(
                 MemoryContextRequest(
@@ -387,10 +394,12 @@ class StoryMemoryConformance(MemoryToolsConformance):
             assert context.report is not None
             assert [issue for issue in context.report.issues if issue.kind != "unresolved"] == []
             # Each fact stands once: what the last scene's end or a state tells is no memory beside it.
-            told = {
-                each.source_id for each in context.report.left_out if each.why and each.why.code == "told_elsewhere"
+            told_ids = {
+                omission.source_id
+                for omission in context.report.left_out
+                if omission.why and omission.why.code == "told_elsewhere"
             }
-            assert {"M0", "M1"} <= {*_ids(context.relevant_memories), *told}
+            assert {"M0", "M1"} <= {*_ids(context.relevant_memories), *told_ids}
             assert "M4" not in _ids(context.relevant_memories)
             assert {"C1", "I0"} <= {state.entity_id for state in context.entity_states}
             _require_before(context.relevant_memories, StoryPosition(3, 1))
@@ -431,5 +440,5 @@ def _raised(call: Callable[[], Any]) -> type[BaseException] | None:
 
 
 def _comparable(answers: Iterable[Any]) -> list[Any]:
-    listed = [answer if isinstance(answer, list) else [answer] for answer in answers]
-    return [[each.model_dump() if each is not None else None for each in answer] for answer in listed]
+    listing = [answer if isinstance(answer, list) else [answer] for answer in answers]
+    return [[item.model_dump() if item is not None else None for item in answer] for answer in listing]

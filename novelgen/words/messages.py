@@ -22,8 +22,8 @@ _HIDDEN = 0xF0000
 
 _HIDDEN_PLANE = re.compile("[\U000f0000-\U000fffff]+")
 _PLACE_IN_QUOTES = re.compile(r"(\{\d+\})")
-_QUOTED = re.compile("'([\U000f0000-\U000fffff\U00010000-\U000effff]*)'")
-_LISTED = re.compile(f"({_QUOTED.pattern})(?:, | or | and )(?=')")
+_QUOTE_PATTERN = re.compile("'([\U000f0000-\U000fffff\U00010000-\U000effff]*)'")
+_LIST_PATTERN = re.compile(f"({_QUOTE_PATTERN.pattern})(?:, | or | and )(?=')")
 _PROSE = re.compile(r"[a-z]{2,} [a-z]{2,}")
 _MAY_PART = re.compile(r"(?=[;,(.]| \()")
 _ONE = re.compile(
@@ -55,14 +55,14 @@ class _Template(NamedTuple):
         if len(message) < len(first) + len(last) or not (message.startswith(first) and message.endswith(last)):
             return None
         rest = message[len(first) : len(message) - len(last)]
-        found = []
+        matches = []
         for part, following in zip(others, [*others[1:], ""], strict=False):
             at = _end_of_place(rest, part) if part else _parting(rest, until=following)
             if at < 0:
                 return None
-            found.append(rest[:at])
+            matches.append(rest[:at])
             rest = rest[at + len(part) :]
-        return [*found, rest]
+        return [*matches, rest]
 
     def filled(self, values: Sequence[str]) -> str:
         """Return the Chinese sentence with these values."""
@@ -74,8 +74,8 @@ def message_in(message: str, language: str) -> str:
     if language != "zh":
         return _ONE.sub(lambda one: one[1] + one[2] + ("y" if one[3] else "") + _SINGULAR.get(one[4], ""), message)
     # By the templates that leave the least of it unsaid.
-    said, chinese = _best(_with_hidden_quotes(message))
-    return _shown(chinese) if said else message
+    said_count, chinese = _best(_with_hidden_quotes(message))
+    return _show_quotes(chinese) if said_count else message
 
 
 def _with_hidden_quotes(text: str) -> str:
@@ -86,19 +86,19 @@ def _with_hidden_quotes(text: str) -> str:
 def _hidden(text: str) -> str:
     pieces = _PLACE_IN_QUOTES.split(text)
     pieces[::2] = [
-        "".join(chr(_HIDDEN + ord(each)) if ord(each) < 0x10000 else each for each in piece) for piece in pieces[::2]
+        "".join(chr(_HIDDEN + ord(text)) if ord(text) < 0x10000 else text for text in piece) for piece in pieces[::2]
     ]
     return "".join(pieces)
 
 
-def _shown(text: str) -> str:
-    return _HIDDEN_PLANE.sub(lambda found: "".join(chr(ord(each) - _HIDDEN) for each in found[0]), text)
+def _show_quotes(text: str) -> str:
+    return _HIDDEN_PLANE.sub(lambda match: "".join(chr(ord(text) - _HIDDEN) for text in match[0]), text)
 
 
 @lru_cache(maxsize=512)
 def _best(message: str) -> tuple[int, str]:
     """Return how many characters templates say of a message, and the message in Chinese."""
-    best = 0, _QUOTED.sub(r"“\1”", _LISTED.sub(r"\1、", message))
+    best = 0, _QUOTE_PATTERN.sub(r"“\1”", _LIST_PATTERN.sub(r"\1、", message))
     if len(message) > _LONGEST:
         return best
     for template in _templates():
@@ -106,12 +106,14 @@ def _best(message: str) -> tuple[int, str]:
         # A place that takes the whole message would say it of itself for ever.
         if values is None or message in values:
             continue
-        told = [_best(value) for value in values]
-        if template.only_joins and any(not part and _PROSE.search(_QUOTED.sub("", chinese)) for part, chinese in told):
+        lines = [_best(value) for value in values]
+        if template.only_joins and any(
+            not part and _PROSE.search(_QUOTE_PATTERN.sub("", chinese)) for part, chinese in lines
+        ):
             continue
-        said = sum(map(len, template.parts)) + sum(each for each, _ in told)
-        if said > best[0]:
-            best = said, template.filled([chinese for _, chinese in told])
+        said_count = sum(map(len, template.parts)) + sum(number for number, _ in lines)
+        if said_count > best[0]:
+            best = said_count, template.filled([chinese for _, chinese in lines])
     return best
 
 
@@ -120,17 +122,17 @@ def _end_of_place(text: str, part: str) -> int:
     first = text.find(part)
     if first < 0 or any(map(str.isalpha, part)):
         return first
-    ends = (found.start() for found in re.finditer(re.escape(part), text))
+    ends = (match.start() for match in re.finditer(re.escape(part), text))
     return next((end for end in ends if text[:end] in _plain_sentences()), first)
 
 
 def _parting(text: str, *, until: str) -> int:
     """Return the end of the first of two adjacent placeholders."""
     both = text[: text.find(until)] if until and until in text else text
-    for found in _MAY_PART.finditer(both):
-        tail = both[found.start() :]
-        if found.start() and any(template.values(tail) is not None for template in _templates() if template.parts[0]):
-            return found.start()
+    for match in _MAY_PART.finditer(both):
+        tail = both[match.start() :]
+        if match.start() and any(template.values(tail) is not None for template in _templates() if template.parts[0]):
+            return match.start()
     return len(both)
 
 
@@ -143,12 +145,12 @@ def _plain_sentences() -> frozenset[str]:
 def _templates() -> tuple[_Template, ...]:
     """Return all templates, the longest first: the more a sentence says itself, the surer it is meant."""
     tables = entries("messages.zh")
-    cut = (
+    templates = (
         _Template(tuple(_cut(_with_hidden_quotes(english))), chinese)
         for table in tables.values()
         for english, chinese in table.items()
     )
-    return tuple(sorted(cut, key=lambda each: -sum(map(len, each.parts))))
+    return tuple(sorted(templates, key=lambda template: -sum(map(len, template.parts))))
 
 
 def _cut(english: str) -> Iterator[str]:

@@ -52,7 +52,7 @@ RECORD_KEY = "scene_record"
 
 REPORT_KEY = "scene_report"
 
-_ASKED = (
+_REQUEST_FIELDS = (
     "chapter_index",
     "scene_index",
     "scene_plan",
@@ -89,9 +89,9 @@ def build_context_node(
     """
 
     def node(state: Any, config: RunnableConfig) -> dict[str, Any]:
-        _require_keys(config, [each for each in (prompt_key, json_key) if each is not None])
-        given = _fields_of(state)
-        context = build({name: given[name] for name in _ASKED if given.get(name) is not None})
+        _require_keys(config, [key for key in (prompt_key, json_key) if key is not None])
+        payload = _fields_of(state)
+        context = build({name: payload[name] for name in _REQUEST_FIELDS if payload.get(name) is not None})
         update: dict[str, Any] = {}
         if prompt_key is not None:
             update[prompt_key] = context.as_prompt()
@@ -118,15 +118,17 @@ def build_scene_node(
 
     def node(state: Any, config: RunnableConfig) -> dict[str, Any]:
         _require_keys(config, [report_key])
-        given = _fields_of(state)
-        missing = [each for each in ("chapter_index", "scene_index", text_key) if given.get(each) is None]
+        payload = _fields_of(state)
+        missing = [
+            entity_id for entity_id in ("chapter_index", "scene_index", text_key) if payload.get(entity_id) is None
+        ]
         if missing:
             raise UserInputError(
                 f"the state has no {missing[0]!r}; the node before must put it there, or name the key that holds it"
             )
-        chapter, scene = given["chapter_index"], given["scene_index"]
-        record = given.get(record_key)
-        report = _stored(ingest, text=given[text_key], record=record, chapter_index=chapter, scene_index=scene)
+        chapter, scene = payload["chapter_index"], payload["scene_index"]
+        record = payload.get(record_key)
+        report = _stored(ingest, text=payload[text_key], record=record, chapter_index=chapter, scene_index=scene)
         if report.is_stored and not report.is_read and extract is not None:
             _read_out(extract, report, (chapter, scene))
         if report.is_read:
@@ -142,7 +144,7 @@ def _stored(ingest: Callable[..., IngestReport], **scene: Any) -> SceneReport:
     The finished text goes in also where its record, which a model may have written, cannot be read.
     """
     try:
-        taken = ingest(**scene)
+        ingest_report = ingest(**scene)
     except NovelgenError as error:
         if scene["record"] is not None and isinstance(error, UserInputError):
             report = _stored(ingest, **scene | {"record": None})
@@ -150,12 +152,12 @@ def _stored(ingest: Callable[..., IngestReport], **scene: Any) -> SceneReport:
             return report
         logger.error("scene %s:%s was not stored: %s", scene["chapter_index"], scene["scene_index"], error)
         return SceneReport(is_stored=False, issues=[_issue("ingest", str(error), kind="not_written")])
-    issues = [_issue("ingest", each, kind="not_written") for each in taken.failures]
-    report = SceneReport(issues=[*issues, *taken.indexing.issues])
-    for each in taken.scenes:
-        report.is_stored, report.outcome = True, each.outcome
+    issues = [_issue("ingest", failure, kind="not_written") for failure in ingest_report.failures]
+    report = SceneReport(issues=[*issues, *ingest_report.indexing.issues])
+    for result in ingest_report.scenes:
+        report.is_stored, report.outcome = True, result.outcome
         report.is_read = scene["record"] is not None
-        report.issues += each.issues
+        report.issues += result.issues
     return report
 
 
@@ -169,9 +171,9 @@ def _read_out(extract: Callable[..., ExtractionReport], report: SceneReport, sce
         return
     report.model_calls, report.usage = reading.model_calls, reading.usage
     # Nothing is left to read where it was read before and has not changed.
-    report.is_read = reading.stopped is None and all(each.outcome == "done" for each in reading.scenes)
-    reasons = [*(each.reason for each in reading.scenes), reading.stopped]
-    report.issues += [_issue("extract", each) for each in reasons if each is not None]
+    report.is_read = reading.stopped is None and all(extraction.outcome == "done" for extraction in reading.scenes)
+    reasons = [*(extraction.reason for extraction in reading.scenes), reading.stopped]
+    report.issues += [_issue("extract", reason) for reason in reasons if reason is not None]
     report.issues += [issue for work in (*reading.scenes, *reading.chapters) for issue in work.issues]
     report.issues += reading.indexing.issues
 
@@ -227,12 +229,12 @@ def _require_no_graph(caller: FrameType) -> None:
 
 def _require_keys(config: RunnableConfig, keys: Sequence[str]) -> None:
     """Reject results without a key in the graph's state, which LangGraph would drop."""
-    read = config.get("configurable", {}).get(_READ_STATE)
-    if read is None:
+    reading = config.get("configurable", {}).get(_READ_STATE)
+    if reading is None:
         return
     for key in keys:
         try:
-            read(key, False)
+            reading(key, False)
         except KeyError as error:
             raise UserInputError(
                 f"the state of the graph has no key {key!r}, where this node puts its result; add it to the state, or "
@@ -251,7 +253,7 @@ def _fields_of(state: Any) -> dict[str, Any]:
     if isinstance(state, BaseModel):
         return {name: getattr(state, name) for name in type(state).model_fields}
     if dataclasses.is_dataclass(state) and not isinstance(state, type):
-        return {each.name: getattr(state, each.name) for each in dataclasses.fields(state)}
+        return {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
     raise UserInputError(
         f"a node takes the state of a graph, a mapping, a Pydantic model or a dataclass, not {type(state).__name__}"
     )
@@ -329,14 +331,14 @@ class StoryStore(base.BaseStore):
             StoreError: When the database fails, or nothing of a search could answer.
             ValueError: When a namespace has a label that none can have, or an operation is unknown.
         """
-        wanted = list(ops)
+        wanted_pairs = list(ops)
         puts: dict[tuple[tuple[str, ...], str], base.PutOp] = {}
-        for each in wanted:
-            require_labels(each)
-            if isinstance(each, base.PutOp):
-                self._require_can_put(each)
-                puts[each.namespace, each.key] = each
-        results = [self._read(each) for each in wanted]
+        for item in wanted_pairs:
+            require_labels(item)
+            if isinstance(item, base.PutOp):
+                self._require_can_put(item)
+                puts[item.namespace, item.key] = item
+        results = [self._read(item) for item in wanted_pairs]
         for put in puts.values():
             self._write(put)
         return results
@@ -351,24 +353,28 @@ class StoryStore(base.BaseStore):
         if isinstance(op, base.GetOp):
             if len(op.namespace) != 2 or op.namespace[0] != self.label:
                 return None
-            found = self._notes.find_keyed_memory(target=op.namespace[1], key=op.key, as_of=self._as_of)
-            if found is None:
+            memory = self._notes.find_keyed_memory(target=op.namespace[1], key=op.key, as_of=self._as_of)
+            if memory is None:
                 return None
             return base.Item(
-                value=_value_of(found),
+                value=_value_of(memory),
                 key=op.key,
                 namespace=op.namespace,
-                created_at=found.created_at,
-                updated_at=found.created_at,
+                created_at=memory.created_at,
+                updated_at=memory.created_at,
             )
         if isinstance(op, base.SearchOp):
             return self._search(op)
         if isinstance(op, base.ListNamespacesOp):
             targets = self._notes.list_memory_targets(as_of=self._as_of)
-            namespaces = [(self.label, each) for each in targets]
-            fitting = [each for each in namespaces if all(_matches(one, each) for one in op.match_conditions or ())]
-            listed = sorted({each[: op.max_depth] for each in fitting})
-            return list(listed[op.offset : op.offset + op.limit])
+            namespaces = [(self.label, target_id) for target_id in targets]
+            fitting = [
+                namespace
+                for namespace in namespaces
+                if all(_matches(one, namespace) for one in op.match_conditions or ())
+            ]
+            listing = sorted({pair[: op.max_depth] for pair in fitting})
+            return list(listing[op.offset : op.offset + op.limit])
         if isinstance(op, base.PutOp):
             return None
         raise ValueError(f"{type(op).__name__} is no operation that a store knows")
@@ -376,9 +382,9 @@ class StoryStore(base.BaseStore):
     def _search(self, op: base.SearchOp) -> list[base.SearchItem]:
         if len(op.namespace_prefix) > 2 or op.namespace_prefix[:1] not in ((), (self.label,)):
             return []
-        wanted = dict(op.filter or {})
-        cut = self._earlier(wanted.pop(AS_OF, None))
-        for name in wanted:
+        filters = dict(op.filter or {})
+        position = self._earlier(filters.pop(AS_OF, None))
+        for name in filters:
             if name not in VALUE_FIELDS:
                 raise UserInputError(
                     f"a memory has no field {name!r} to filter by{did_you_mean(str(name), VALUE_FIELDS)}; there are"
@@ -386,35 +392,35 @@ class StoryStore(base.BaseStore):
                 )
         target = None
         if len(op.namespace_prefix) == 2:
-            target = self._notes.known_target(target=op.namespace_prefix[1], as_of=cut)
+            target = self._notes.known_target(target=op.namespace_prefix[1], as_of=position)
             if target is None:
                 return []
-        ranked = self._ranked(op, target, wanted, cut)
-        fitting = [each for each in ranked if not is_former_value(each[0]) and _fits(_value_of(each[0]), wanted)]
+        ranking = self._rank_memories(op, target, filters, position)
+        fitting = [pair for pair in ranking if not is_former_value(pair[0]) and _fits(_value_of(pair[0]), filters)]
         return [
             self._search_item(chunk, score, target or home_of(chunk))
             for chunk, score in fitting[op.offset : op.offset + op.limit]
         ]
 
-    def _ranked(
-        self, op: base.SearchOp, target: str | None, wanted: Mapping[str, Any], cut: StoryPosition | None
+    def _rank_memories(
+        self, op: base.SearchOp, target: str | None, filters: Mapping[str, Any], position: StoryPosition | None
     ) -> list[tuple[StoryMemoryChunk, float | None]]:
         """Return the search results, with scores for a query."""
-        named = wanted.get("content_type")
-        kind: ContentType | None = named if named in get_args(ContentType) else None
+        named_value = filters.get("content_type")
+        kind: ContentType | None = named_value if named_value in get_args(ContentType) else None
         under = [] if target is None else [target]
         if op.query and op.query.strip():
-            found = StorySearch(self._stores, self._project_id).search(
-                op.query, entities=under, content_type=kind, top_k=MAX_TOP_K, as_of=cut
+            shown_list = StorySearch(self._stores, self._project_id).search(
+                op.query, entities=under, content_type=kind, top_k=MAX_TOP_K, as_of=position
             )
-            return [(each, each.score) for each in found]
-        listed = StoryMemories(self._stores, self._project_id).memories(
+            return [(found_memory, found_memory.score) for found_memory in shown_list]
+        listed_memory_listing = StoryMemories(self._stores, self._project_id).memories(
             attached_to=under,
-            content_types=DISTILLED_TYPES if "content_type" not in wanted else [kind] if kind else (),
+            content_types=DISTILLED_TYPES if "content_type" not in filters else [kind] if kind else (),
             limit=None,
-            as_of=cut,
+            as_of=position,
         )
-        return [(each.chunk, None) for each in listed.memories]
+        return [(memory.chunk, None) for memory in listed_memory_listing.memories]
 
     def _search_item(self, chunk: StoryMemoryChunk, score: float | None, target: str) -> base.SearchItem:
         return base.SearchItem(
@@ -430,8 +436,8 @@ class StoryStore(base.BaseStore):
         """Return the position of a search: that of its filter, which cannot read on beyond the store's own."""
         if place is None:
             return self._as_of
-        asked = stored_position(self._notes, place)
-        return asked if self._as_of is None else min(asked, self._as_of)
+        position = stored_position(self._notes, place)
+        return position if self._as_of is None else min(position, self._as_of)
 
     # --- Writing ---
 
@@ -474,8 +480,8 @@ def _value_of(chunk: StoryMemoryChunk) -> dict[str, Any]:
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
 
 
-def _fits(value: Mapping[str, Any], wanted: Mapping[str, Any]) -> bool:
-    return all(_holds(value.get(name), condition) for name, condition in wanted.items())
+def _fits(value: Mapping[str, Any], filters: Mapping[str, Any]) -> bool:
+    return all(_holds(value.get(name), condition) for name, condition in filters.items())
 
 
 def _holds(value: Any, condition: Any) -> bool:

@@ -75,21 +75,26 @@ class Diagnosis(BaseModel):
 
 def found(level: Level, kind: str, **values: Any) -> Finding:
     """Return a finding of a kind, told in English."""
-    return Finding(level=level, kind=kind, values=values, **_told(kind, values, "en"))
+    return Finding(level=level, kind=kind, values=values, **_message_values(kind, values, "en"))
 
 
 def in_language(diagnosis: Diagnosis, language: StoryLanguage) -> Diagnosis:
     """Return a diagnosis with translated findings."""
     both = {
-        name: [each.model_copy(update=_told(each.kind, each.values, language)) for each in getattr(diagnosis, name)]
+        name: [
+            item.model_copy(update=_message_values(item.kind, item.values, language))
+            for item in getattr(diagnosis, name)
+        ]
         for name in ("findings", "repairs")
     }
     return diagnosis.model_copy(update=both)
 
 
-def _told(kind: str, values: dict[str, Any], language: StoryLanguage) -> dict[str, str]:
-    said = {name: message_in(value, language) if isinstance(value, str) else value for name, value in values.items()}
-    return {name: text.format(**said) for name, text in words("doctor", language).table(kind).items()}
+def _message_values(kind: str, values: dict[str, Any], language: StoryLanguage) -> dict[str, str]:
+    said_by_key = {
+        name: message_in(value, language) if isinstance(value, str) else value for name, value in values.items()
+    }
+    return {name: text.format(**said_by_key) for name, text in words("doctor", language).table(kind).items()}
 
 
 def versions() -> dict[str, str]:
@@ -105,12 +110,12 @@ def versions() -> dict[str, str]:
 
 def check_sqlite(settings: NovelgenSettings, *, version: tuple[int, ...]) -> Finding:
     """Judge the SQLite library, which can lose writes of several processes before 3.51.3."""
-    shown = ".".join(map(str, version))
+    shown_text = ".".join(map(str, version))
     if settings.database_url is not None and not settings.database_url.startswith("sqlite"):
-        return found("ok", "sqlite_unused", version=shown)
+        return found("ok", "sqlite_unused", version=shown_text)
     if version >= WAL_RESET_FIXED_IN:
-        return found("ok", "sqlite_fine", version=shown)
-    return found("hint", "sqlite_old", version=shown)
+        return found("ok", "sqlite_fine", version=shown_text)
+    return found("hint", "sqlite_old", version=shown_text)
 
 
 def check_embeddings(stores: MemoryStores, *, ask_network: bool = True) -> Finding:
@@ -218,11 +223,15 @@ def repair_rows(stores: MemoryStores, project_id: str) -> list[Finding]:
     """Put others in the place of values that cannot be read."""
     try:
         with stores.database(project_id).write() as unit:
-            done, left = unit.damage.replace_damaged()
+            damaged_values, remaining_damaged_values = unit.damage.replace_damaged()
     except errors.DatabaseError as error:
         return [found("broken", "database_unreadable", error=str(error))]
-    repaired = [found("ok", "rows_repaired", rows=_listed_rows(done))] if done else []
-    return [*repaired, found("broken", "rows_beyond_repair", rows=_listed_rows(left))] if left else repaired
+    repaired = [found("ok", "rows_repaired", rows=_listed_rows(damaged_values))] if damaged_values else []
+    return (
+        [*repaired, found("broken", "rows_beyond_repair", rows=_listed_rows(remaining_damaged_values))]
+        if remaining_damaged_values
+        else repaired
+    )
 
 
 def _listed_rows(damaged: Sequence[DamagedValue]) -> str:
@@ -233,7 +242,7 @@ def _listed_rows(damaged: Sequence[DamagedValue]) -> str:
 def check_names(stores: MemoryStores, project_id: str) -> Finding | None:
     """Find cards with invisible names."""
     with stores.database(project_id).read() as unit:
-        entities = [stored.entity for stored in unit.entities.list_all()]
+        entities = [stored_entity.entity for stored_entity in unit.entities.list_all()]
     ids = [entity.entity_id for entity in entities if not is_visible_name(entity.name)]
     if not ids:
         return None
@@ -273,14 +282,14 @@ def check_minds(stores: MemoryStores, project_id: str) -> list[Finding]:
     with stores.database(project_id).read() as unit:
         strangers = unit.characters.unknown_owners()
         without = unit.characters.count_without_vector(model) if model is not None else 0
-        gone = unit.knowledge.words_on_nothing()
+        gone_ids = unit.knowledge.words_on_nothing()
     findings = []
     if strangers:
         findings.append(found("degraded", "minds_of_nobody", names=", ".join(strangers), project_id=project_id))
     if without:
         findings.append(found("hint", "minds_without_vector", count=without, model=model))
-    if gone:
-        values = {"memories": ", ".join(gone), "first": gone[0], "project_id": project_id}
+    if gone_ids:
+        values = {"memories": ", ".join(gone_ids), "first": gone_ids[0], "project_id": project_id}
         findings.append(found("hint", "knowledge_of_nothing", **values))
     return findings
 
@@ -329,7 +338,11 @@ def check_context_files(stores: MemoryStores, project_id: str) -> list[Finding]:
     """Tell of the context files of a project."""
     judged = judge_context_files(stores, project_id)
     paths = stores.paths(project_id)
-    findings = [_finding_of_context(paths, each) for each in judged if each.is_stale or each.problem]
+    findings = [
+        _finding_of_context(paths, judged_context)
+        for judged_context in judged
+        if judged_context.is_stale or judged_context.problem
+    ]
     return [*findings, found("ok", "context_files", fresh=len(judged) - len(findings), count=len(judged))]
 
 
@@ -360,18 +373,18 @@ def repair_index(stores: MemoryStores, project_id: str) -> list[Finding]:
     one and takes its place.
     """
     drained = drain_outbox(stores, project_id)
-    done = []
+    findings = []
     if drained.indexed or drained.removed:
-        done.append(found("ok", "outbox_drained", indexed=drained.indexed, removed=drained.removed))
+        findings.append(found("ok", "outbox_drained", indexed=drained.indexed, removed=drained.removed))
     problem = _problem(stores, project_id)
     if problem is not None:
         result = reindex(stores, project_id)
         values = {"indexed": result.indexed, "embedded": result.embedded}
-        done.append(found("ok", "index_rebuilt", problem=problem, **values))
+        findings.append(found("ok", "index_rebuilt", problem=problem, **values))
         problem = _problem(stores, project_id)
     if problem is not None:
-        return [*done, found("broken", "index_beyond_repair", problem=problem)]
-    return [*done, found("ok", "index_repaired")]
+        return [*findings, found("broken", "index_beyond_repair", problem=problem)]
+    return [*findings, found("ok", "index_repaired")]
 
 
 def _problem(stores: MemoryStores, project_id: str) -> str | None:

@@ -44,10 +44,10 @@ class _Card(Document):
 
     def noted(self, computed: Sequence[str]) -> dict[str, Any]:
         """Return the author's notes as profile data, empty without any."""
-        told: dict[str, Any] = dict(self.metadata)
+        fields: dict[str, Any] = dict(self.metadata)
         if self.author_metadata is not None:
-            told = {name: value for name, value in told.items() if name not in computed} | self.author_metadata
-        return {METADATA: told} if told else {}
+            fields = {name: value for name, value in fields.items() if name not in computed} | self.author_metadata
+        return {METADATA: fields} if fields else {}
 
 
 class _Entry(Document):
@@ -151,8 +151,8 @@ class SceneDocument(Document):
 
     def other_fields(self) -> dict[str, Any]:
         """Return the fields that a stored scene lacks."""
-        told = {"markdown_file": self.markdown_file, "word_count": None if self.text else self.word_count}
-        return {**{name: value for name, value in told.items() if value}, **(self.model_extra or {})}
+        told_by_key = {"markdown_file": self.markdown_file, "word_count": None if self.text else self.word_count}
+        return {**{name: value for name, value in told_by_key.items() if value}, **(self.model_extra or {})}
 
 
 class LoopHistoryEntry(_Entry, records.LoopEventFields):  # type: ignore[misc]
@@ -235,12 +235,12 @@ class ProjectFile(Document):
 
 def chunk_document(chunk: StoryMemoryChunk) -> dict[str, Any]:
     """Return a memory as a document in the exchange format."""
-    told = chunk.model_dump(mode="json", exclude=_NOT_TOLD)
+    fields = chunk.model_dump(mode="json", exclude=_NOT_TOLD)
     if not chunk.is_indexed:
-        told["embedding_id"] = _WORDS_ONLY
+        fields["embedding_id"] = _WORDS_ONLY
     if chunk.is_consolidated:
-        told["event_type"] = _CONSOLIDATED
-    return told
+        fields["event_type"] = _CONSOLIDATED
+    return fields
 
 
 def chunk_fields(document: MemoryDocument) -> dict[str, Any]:

@@ -79,24 +79,24 @@ class MemoryDocuments:
         )
         # Plain names where nothing more is known; who wrote an alias is told where it differs from the card.
         by_author = set(given.author_aliases)
-        listed: list[Any] = []
+        listing: list[Any] = []
         for alias in given.entity.aliases:
             detail: Mapping[str, Any] = alias.model_dump(exclude_none=True)
             if (alias.alias in by_author) != (given.origin == "author"):
                 detail = {**detail, "by_author": alias.alias in by_author}
-            listed.append(alias.alias if list(detail) == ["alias"] else detail)
+            listing.append(alias.alias if list(detail) == ["alias"] else detail)
         return {
             "id": entity.entity_id,
             "type": entity.entity_type,
             **_moments(given),
             "name": entity.name,
-            "aliases": listed,
+            "aliases": listing,
             "role": entity.role,
             "description": entity.description,
             **{name: value for name, value in profile.items() if name not in reserved},
             **({"profile": reserved} if reserved else {}),
             "relationships": self._views(entity.entity_id),
-            "current_state": folded_state([each for _, each in states]),
+            "current_state": folded_state([state for _, state in states]),
             "history": self._state_history(states),
             **_metadata(noted, counts, computed_names(entity.entity_type)),
             "origin": given.origin,
@@ -108,13 +108,13 @@ class MemoryDocuments:
 
         `record` counts, and the lists are for readers.
         """
-        stored = scene.model_dump(mode="json", exclude={"project_id", "text_hash", "other_fields"})
+        stored_fields = scene.model_dump(mode="json", exclude={"project_id", "text_hash", "other_fields"})
         if not scene.staged:
-            del stored["staged"]
-        record = stored["record"] or {}
+            del stored_fields["staged"]
+        record = stored_fields["record"] or {}
         return {
             **scene.other_fields,
-            **{SCENE_NAMES.get(name, name): value for name, value in stored.items()},
+            **{SCENE_NAMES.get(name, name): value for name, value in stored_fields.items()},
             **_moments(scene),
             "type": "scene",
             "tick": self._ticks[scene.scene_id],
@@ -123,38 +123,38 @@ class MemoryDocuments:
             "open_loops_created": self._loops_of(scene.scene_id, "planted"),
             "open_loops_resolved": self._loops_of(scene.scene_id, "resolved", "abandoned"),
             "text": scene.text or "",
-            "mentions": [list(each) for each in self._contents.mentions.get(scene.scene_id, [])],
-            "memories": [memory_document(each) for _, each in self._memories[scene.scene_id]],
+            "mentions": [list(pair) for pair in self._contents.mentions.get(scene.scene_id, [])],
+            "memories": [memory_document(memory) for _, memory in self._memories[scene.scene_id]],
         }
 
     def open_loops(self) -> list[dict[str, Any]]:
         """Return the documents of all threads, with status folded from `history`."""
-        numbered = _numbered_by("loop_id", self._contents.loop_events)
-        return [self._loop(loop_id, events) for loop_id, events in numbered.items()]
+        numbered_fields = _numbered_by("loop_id", self._contents.loop_events)
+        return [self._loop(loop_id, events) for loop_id, events in numbered_fields.items()]
 
     def notes(self) -> list[dict[str, Any]]:
         """Return the documents of the memories that go with no scene."""
-        return [memory_document(each) for _, each in self._memories[None]]
+        return [memory_document(memory) for _, memory in self._memories[None]]
 
     def _loops_of(self, scene_id: str, *kinds: str) -> list[str]:
-        return list(dict.fromkeys(each.loop_id for _, each in self._loop_events[scene_id] if each.kind in kinds))
+        return list(dict.fromkeys(event.loop_id for _, event in self._loop_events[scene_id] if event.kind in kinds))
 
     def label(self, scene_id: str | None) -> str | None:
         """Return a scene's label, or None."""
         return self._labels.get(scene_id or "")
 
     def _loop(self, loop_id: str, events: Sequence[tuple[int, records.LoopEvent]]) -> dict[str, Any]:
-        told = [event for _, event in events]
-        fold = fold_loop_events(in_force(told))
-        planted = fold.planted or told[0]
-        planted_at = self._moments.get(planted.scene_id or "")
+        rendered_events = [event for _, event in events]
+        fold = fold_loop_events(in_force(rendered_events))
+        planted_event = fold.planted or rendered_events[0]
+        planted_at = self._moments.get(planted_event.scene_id or "")
         return {
             "id": loop_id,
             "type": "open_loop",
             **({} if planted_at is None else {"created_at": planted_at.isoformat()}),
             "status": fold.status,
-            "created_in_scene": self.label(planted.scene_id),
-            **planted.detail,
+            "created_in_scene": self.label(planted_event.scene_id),
+            **planted_event.detail,
             "resolved_in_scene": self.label(fold.last.scene_id) if fold.is_over else None,
             "resolution_summary": fold.last.note if fold.is_over else None,
             "history": [
@@ -166,22 +166,24 @@ class MemoryDocuments:
 
     def relationship(self, pair: records.Pair) -> dict[str, Any]:
         """Return a pair's document, with the status folded from `history`."""
-        numbered = self._relationship_changes[pair.relationship_id]
-        told: dict[str, Any] = {name: value for name, value in pair.other_fields.items() if name != METADATA}
-        told |= {"id": pair.relationship_id, "type": "relationship"}
-        told |= _moments(pair)
-        told |= pair.model_dump(include={"character_a", "character_b"})
+        numbered_pairs = self._relationship_changes[pair.relationship_id]
+        fields: dict[str, Any] = {name: value for name, value in pair.other_fields.items() if name != METADATA}
+        fields |= {"id": pair.relationship_id, "type": "relationship"}
+        fields |= _moments(pair)
+        fields |= pair.model_dump(include={"character_a", "character_b"})
         history, status = [], ""
-        for order, change in numbered:
-            moved = f"{status} -> {change.status}" if change.status and status and change.status != status else None
+        for order, change in numbered_pairs:
+            last_place = (
+                f"{status} -> {change.status}" if change.status and status and change.status != status else None
+            )
             status = change.status or status
             tick = self._ticks.get(change.scene_id or "", 0)
-            view = {"order": order, "scene_id": self.label(change.scene_id), "tick": tick, "status_change": moved}
-            stored = change.model_dump(mode="json", exclude={"relationship_id"}, exclude_none=True)
-            history.append(view | stored)
+            view = {"order": order, "scene_id": self.label(change.scene_id), "tick": tick, "status_change": last_place}
+            stored_fields = change.model_dump(mode="json", exclude={"relationship_id"}, exclude_none=True)
+            history.append(view | stored_fields)
         counts = pair_counts(pair.character_a, pair.character_b, self._casts)
         metadata = _metadata(pair.other_fields.get(METADATA, {}), counts, PAIR_COUNTS)
-        return told | folded_relationship([change for _, change in numbered]) | {"history": history} | metadata
+        return fields | folded_relationship([change for _, change in numbered_pairs]) | {"history": history} | metadata
 
     def _state_history(self, states: Sequence[tuple[int, records.State]]) -> list[dict[str, Any]]:
         """Return the entries of a history: changes that were stored in one go are one."""
@@ -220,32 +222,32 @@ class MemoryDocuments:
 
 def _numbered_by(name: str, rows: Iterable[Row]) -> defaultdict[Any, list[tuple[int, Row]]]:
     """Return rows with numbers, grouped by a field in one pass."""
-    found: defaultdict[Any, list[tuple[int, Row]]] = defaultdict(list)
+    results: defaultdict[Any, list[tuple[int, Row]]] = defaultdict(list)
     for number, row in enumerate(rows):
-        found[getattr(row, name)].append((number, row))
-    return found
+        results[getattr(row, name)].append((number, row))
+    return results
 
 
-def _moments(given: records.StoredEntity | records.Pair | records.Scene) -> dict[str, str]:
-    told = {"created_at": given.created_at, "updated_at": given.updated_at}
-    return {name: moment.isoformat() for name, moment in told.items() if moment is not None}
+def _moments(value: records.StoredEntity | records.Pair | records.Scene) -> dict[str, str]:
+    datetimes_by_id = {"created_at": value.created_at, "updated_at": value.updated_at}
+    return {name: moment.isoformat() for name, moment in datetimes_by_id.items() if moment is not None}
 
 
 def _cast(scene: records.Scene, mentions: Sequence[tuple[str, str]]) -> SceneCast:
-    named = frozenset(entity_id for entity_id, _ in mentions)
-    return SceneCast(scene.label, scene.pov, scene.participants, scene.location_id, named)
+    named_ids = frozenset(entity_id for entity_id, _ in mentions)
+    return SceneCast(scene.label, scene.pov, scene.participants, scene.location_id, named_ids)
 
 
 def _metadata(
     noted: Mapping[str, Any], counts: Mapping[str, Any], computed: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     """The author's notes, beside computed metadata."""
-    told = {name: value for name, value in counts.items() if value}
-    if not told:
+    fields = {name: value for name, value in counts.items() if value}
+    if not fields:
         return {METADATA: dict(noted)} if noted else {}
     own = {name: noted[name] for name in computed if name in noted}
     rest = {name: value for name, value in noted.items() if name not in computed}
-    return {METADATA: {**rest, **own, **told}, "author_metadata": own}
+    return {METADATA: {**rest, **own, **fields}, "author_metadata": own}
 
 
 def memory_document(memory: records.StoredMemory) -> dict[str, Any]:
@@ -308,11 +310,11 @@ def export_project(stores: MemoryStores, project_id: str, folder: Path, *, force
     for name in companions:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         copyfile(paths.folder / name, folder / name)
-    written = [root / name for name in documents]
-    for file in earlier.difference(written):
+    written_paths = [root / name for name in documents]
+    for file in earlier.difference(written_paths):
         if file.suffix == ".json":
             file.unlink()
-    return [*written, *(folder / name for name in companions)]
+    return [*written_paths, *(folder / name for name in companions)]
 
 
 def project_documents(stores: MemoryStores, project_id: str) -> dict[str, Any]:
@@ -340,37 +342,41 @@ def _text_of(document: Any) -> str:
 
 def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
     documents = MemoryDocuments(contents)
-    taken: set[str] = set()
+    taken_paths: set[str] = set()
 
     def path_of(folder: str, document_id: str) -> str:
         path = f"{folder}/{file_name(document_id)}"
         # On some systems names that differ in their capitals alone are one file.
-        if path.casefold() in taken:
+        if path.casefold() in taken_paths:
             mark = sha256(document_id.encode("utf-8", "surrogatepass")).hexdigest()[:8]
             path = f"{path.removesuffix('.json')}~{mark}.json"
-        taken.add(path.casefold())
+        taken_paths.add(path.casefold())
         return path
 
     yield PROJECT_FILE, {"name": contents.name, "language": contents.language}
-    for given in contents.entities:
-        yield path_of(ENTITY_FOLDERS[given.entity.entity_type], given.entity.entity_id), documents.entity(given)
+    for entity in contents.entities:
+        yield path_of(ENTITY_FOLDERS[entity.entity.entity_type], entity.entity.entity_id), documents.entity(entity)
     for scene in contents.scenes:
         yield path_of(SCENES_FOLDER, scene.label), documents.scene(scene)
     yield "open_loops.json", {"loops": documents.open_loops()}
-    yield "relationships.json", {"relationships": [documents.relationship(each) for each in contents.pairs]}
+    yield "relationships.json", {"relationships": [documents.relationship(pair) for pair in contents.pairs]}
     yield "notes.json", {"notes": documents.notes()}
     parts = [part.model_dump(mode="json", exclude={"extra"}) for part in contents.parts]
-    yield "summaries.json", {"parts": parts, "summaries": [each.model_dump(mode="json") for each in contents.summaries]}
+    yield (
+        "summaries.json",
+        {"parts": parts, "summaries": [summary.model_dump(mode="json") for summary in contents.summaries]},
+    )
     lists = {
         "knowledge": [
-            {"scene_id": documents.label(each.scene_id)} | each.model_dump(mode="json", exclude_none=True)
-            for each in contents.knowledge
+            {"scene_id": documents.label(statement.scene_id)} | statement.model_dump(mode="json", exclude_none=True)
+            for statement in contents.knowledge
         ],
         "consolidations": [
-            chunk_document(each.chunk) | {"sources": each.source_ids} for each in contents.consolidations
+            chunk_document(stored_consolidation.chunk) | {"sources": stored_consolidation.source_ids}
+            for stored_consolidation in contents.consolidations
         ],
         "character_memories": [
-            each.model_dump(mode="json", exclude_defaults=True) for each in contents.character_memories
+            memory.model_dump(mode="json", exclude_defaults=True) for memory in contents.character_memories
         ],
     }
     for name, entries in lists.items():

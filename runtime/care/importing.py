@@ -110,12 +110,14 @@ def import_story(
     Each scene is one transaction with all that goes with it, so an import that was interrupted goes on where
     it stopped when it is run again.
     """
-    stored = _stored_contents(stores, project_id)
-    if stored is not None and moves:
+    stored_contents = _stored_contents(stores, project_id)
+    if stored_contents is not None and moves:
         # A dry run tells what comes of scenes that would have moved by then.
-        stored = stored.model_copy(update={"scenes": [_moved(each, moves) for each in stored.scenes]})
-    plan = _ImportPlan(stored or ProjectContents(), incoming, update=update)
-    preview = plan.preview().model_copy(update={"is_new_project": stored is None})
+        stored_contents = stored_contents.model_copy(
+            update={"scenes": [_moved(scene, moves) for scene in stored_contents.scenes]}
+        )
+    plan = _ImportPlan(stored_contents or ProjectContents(), incoming, update=update)
+    preview = plan.preview().model_copy(update={"is_new_project": stored_contents is None})
     if dry_run:
         return ImportResult(preview=preview, dry_run=True)
     if preview.clashing_entities:
@@ -123,7 +125,7 @@ def import_story(
             f"ids mean somebody else in project {project_id!r}: {preview.clashing_entities!r}; import into another"
             " project"
         )
-    if stored is None:
+    if stored_contents is None:
         contents = incoming.contents
         stores.create_project(project_id, name=contents.name, language=contents.language)
     tell = _telling(plan, progress)
@@ -131,19 +133,19 @@ def import_story(
     left_out = _store(stores, project_id, plan, tell)
     # What came with cards and records hangs together with them, and is not taken back scene by scene.
     run_id = new_run() if plan.is_text_alone else ""
-    told = ingest_scenes(
+    result = ingest_scenes(
         stores,
         project_id,
         plan.told_scenes,
         run_id=run_id,
         index=False,
-        progress=lambda done, _: tell(len(plan.scenes) + done),
+        progress=lambda done_count, _: tell(len(plan.scenes) + done_count),
     )
     if plan.told_beside or plan.told_places:
         with stores.database(project_id).write() as unit:
             unit.exchange.note_told_scenes(plan.told_beside)
             unit.exchange.tie_to_scenes(plan.told_places)
-    issues = list(told.issues)
+    issues = list(result.issues)
     if left_out:
         message = (
             f"{len(left_out)} consolidated memories were left out, for their sources are not stored here as they "
@@ -155,7 +157,7 @@ def import_story(
     indexing = drain_outbox(stores, project_id, progress=index_progress) if index else IndexingResult()
     issues += indexing.issues
     return ImportResult(
-        preview=preview, issues=issues, stored=plan.stored_text, indexing=indexing, change_id=told.change_id
+        preview=preview, issues=issues, stored=plan.stored_text, indexing=indexing, change_id=result.change_id
     )
 
 
@@ -167,16 +169,18 @@ class _ImportPlan:
         self._updates = update
         self._incoming = incoming
         self.contents = incoming.contents
-        self._here = {_place(each): each for each in stored.scenes}
-        self.scenes = [each for each in self.contents.scenes if _place(each) not in self._here]
+        self._here = {_place(scene): scene for scene in stored.scenes}
+        self.scenes = [scene for scene in self.contents.scenes if _place(scene) not in self._here]
         self.told_scenes = [
-            each
-            for each in incoming.scenes
-            if (there := self._here.get(_place(each))) is None or (update and not _tells_the_same(there, each))
+            scene
+            for scene in incoming.scenes
+            if (there := self._here.get(_place(scene))) is None or (update and not _tells_the_same(there, scene))
         ]
-        self.told_beside = {_place(each): said for each in incoming.scenes if (said := self._said_beside(each))}
-        self.entities = self._unknown("entities", "entity.entity_id")
-        self._memories = self._unknown("memories", "chunk.chunk_id")
+        self.told_beside = {
+            _place(scene): scene_telling for scene in incoming.scenes if (scene_telling := self._said_beside(scene))
+        }
+        self.entities = self._new_rows("entities", "entity.entity_id")
+        self._memories = self._new_rows("memories", "chunk.chunk_id")
         self.rest = self._rest()
 
     def bundle(self, scene: Scene) -> SceneBundle:
@@ -185,17 +189,17 @@ class _ImportPlan:
         return SceneBundle(
             scene=scene,
             mentions=self.contents.mentions.get(scene_id, []),
-            memories=[each for each in self._memories if each.scene_id == scene_id],
-            **{name: [each for each in getattr(self.contents, name) if each.scene_id == scene_id] for name in EVENTS},
+            memories=[memory for memory in self._memories if memory.scene_id == scene_id],
+            **{name: [item for item in getattr(self.contents, name) if item.scene_id == scene_id] for name in EVENTS},
         )
 
     def _said_beside(self, scene: SceneInput) -> ToldScene | None:
         """Return the extra statements on a scene's document."""
-        said, stored = self._incoming.told.get(_place(scene)), self._here.get(_place(scene))
-        if said is None or scene in self.told_scenes:
-            return said
-        is_bare = stored is not None and not stored.other_fields and _tells_the_same(stored, scene)
-        return said if is_bare else None
+        scene_telling, stored_scene = self._incoming.told.get(_place(scene)), self._here.get(_place(scene))
+        if scene_telling is None or scene in self.told_scenes:
+            return scene_telling
+        is_bare = stored_scene is not None and not stored_scene.other_fields and _tells_the_same(stored_scene, scene)
+        return scene_telling if is_bare else None
 
     @property
     def new_scenes(self) -> list[Scene | SceneInput]:
@@ -206,7 +210,7 @@ class _ImportPlan:
     def told_places(self) -> set[ScenePlace]:
         """Places of scenes that come as text, and of which something else that comes says that it goes with them."""
         events = chain(*self.rest.events().values())
-        of_scenes = {(each.chapter_index, each.scene_index) for each in events if each.scene_id is not None}
+        of_scenes = {(event.chapter_index, event.scene_index) for event in events if event.scene_id is not None}
         return {_place(scene) for scene in self.told_scenes}.intersection(of_scenes)
 
     @property
@@ -218,99 +222,103 @@ class _ImportPlan:
     @property
     def stored_text(self) -> StoredText:
         """How much text the new scenes have."""
-        texts = {_place(each): each.text or "" for each in self.new_scenes}
+        texts = {_place(scene): scene.text or "" for scene in self.new_scenes}
         return StoredText(
             chapters=len({chapter for chapter, _ in texts}),
             scenes=len(texts),
             words=sum(map(count_words, texts.values())),
         )
 
-    def _unknown(self, name: str, *key: str) -> list[Any]:
+    def _new_rows(self, name: str, *key: str) -> list[Any]:
         """Return incoming rows without a stored key."""
-        taken = set(map(attrgetter(*key), getattr(self._stored, name)))
-        return [each for each in getattr(self.contents, name) if attrgetter(*key)(each) not in taken]
+        taken_pairs = set(map(attrgetter(*key), getattr(self._stored, name)))
+        return [item for item in getattr(self.contents, name) if attrgetter(*key)(item) not in taken_pairs]
 
     def _rest(self) -> ProjectContents:
         """Return new notes and author's statements that belong to no new scene."""
         bundled = {scene.scene_id for scene in self.scenes}
         stored_scenes = {scene.scene_id for scene in self.contents.scenes} - bundled
-        loose = [each for each in self._memories if each.scene_id not in bundled]
+        loose = [memory for memory in self._memories if memory.scene_id not in bundled]
 
         def new(name: str) -> list[Any]:
             # What is given beyond what is stored; of equal ones as many as there are more.
-            left = Counter(key for key, _ in _keyed_events(self._stored, name))
+            counter = Counter(key for key, _ in _keyed_events(self._stored, name))
             more = []
-            for key, each in _keyed_events(self.contents, name):
-                is_said = each.origin == "author" or each.scene_id not in stored_scenes
-                if is_said and each.scene_id not in bundled:
-                    left[key] -= 1
-                    more += [each] if left[key] < 0 else []
+            for key, item in _keyed_events(self.contents, name):
+                is_said = item.origin == "author" or item.scene_id not in stored_scenes
+                if is_said and item.scene_id not in bundled:
+                    counter[key] -= 1
+                    more += [item] if counter[key] < 0 else []
             return more
 
         return ProjectContents(
-            memories=[each for each in loose if not each.from_scene or each.scene_id not in stored_scenes],
+            memories=[item for item in loose if not item.from_scene or item.scene_id not in stored_scenes],
             **{name: new(name) for name in EVENTS},
             parts=self.contents.parts,
             summaries=self._new_summaries(),
-            consolidations=self._unknown("consolidations", "chunk.chunk_id"),
-            character_memories=self._unknown("character_memories", "memory_id"),
+            consolidations=self._new_rows("consolidations", "chunk.chunk_id"),
+            character_memories=self._new_rows("character_memories", "memory_id"),
             play=self.contents.play.beyond(self._stored.play),
             waivers=self.contents.waivers,
         )
 
     def _new_summaries(self) -> list[Summary]:
         """Return unstored summaries, except for chapters with other scenes here."""
-        given = {_place(each): each for each in self.contents.scenes}
+        scenes_by_position = {_place(scene): scene for scene in self.contents.scenes}
         others = {
-            place[0] for place, each in self._here.items() if place not in given or not _same_scene(each, given[place])
+            place[0]
+            for place, scene in self._here.items()
+            if place not in scenes_by_position or not _same_scene(scene, scenes_by_position[place])
         }
-        new: list[Summary] = self._unknown("summaries", "level", "number")
-        is_of_others = (any(each.first_chapter <= chapter <= each.last_chapter for chapter in others) for each in new)
+        new: list[Summary] = self._new_rows("summaries", "level", "number")
+        is_of_others = (
+            any(summary.first_chapter <= chapter <= summary.last_chapter for chapter in others) for summary in new
+        )
         return [
-            each.model_copy(update={"is_withheld": True}) if withheld else each
-            for each, withheld in zip(new, is_of_others, strict=True)
+            summary.model_copy(update={"is_withheld": True}) if withheld else summary
+            for summary, withheld in zip(new, is_of_others, strict=True)
         ]
 
     def preview(self) -> ImportPreview:
         """Return new, stored and kept rows."""
         rest, here = self.rest, self._here
         preview = ImportPreview(
-            new_entities=[each.entity.entity_id for each in self.entities],
-            new_scenes=[_spelt(each) for each in self.new_scenes if _place(each) not in here],
+            new_entities=[entity.entity.entity_id for entity in self.entities],
+            new_scenes=[_spelt(scene) for scene in self.new_scenes if _place(scene) not in here],
             new_memories=len(rest.memories),
             new_events=sum(len(getattr(rest, name)) for name in EVENTS) + rest.play.count(),
             new_summaries=len(rest.summaries),
             new_consolidations=len(rest.consolidations),
             new_character_memories=len(rest.character_memories),
         )
-        known = {each.entity.entity_id: each for each in self._stored.entities}
-        for given in self.contents.entities:
-            entity, old = given.entity, known.get(given.entity.entity_id)
+        known_entities_by_id = {entity.entity.entity_id: entity for entity in self._stored.entities}
+        for input_entity in self.contents.entities:
+            entity, old = input_entity.entity, known_entities_by_id.get(input_entity.entity.entity_id)
             if old is not None:
                 is_namesake = not set(old.entity.names()).isdisjoint(entity.names())
                 is_alike = is_namesake and old.entity.entity_type == entity.entity_type
                 other = preview.kept_entities if is_alike else preview.clashing_entities
-                (preview.same_entities if old.tells_the_same(given) else other).append(entity.entity_id)
+                (preview.same_entities if old.tells_the_same(input_entity) else other).append(entity.entity_id)
         for scene in self.contents.scenes:
-            if stored := here.get(_place(scene)):
-                same = _same_scene(stored, scene)
+            if stored_scene := here.get(_place(scene)):
+                same = _same_scene(stored_scene, scene)
                 (preview.same_scenes if same else preview.kept_scenes).append(_spelt(scene))
-        for told in self._incoming.scenes:
-            if stored := here.get(_place(told)):
-                text = told.scrubbed().text
-                is_alike = not self._updates and bare_text(stored.text or "") == bare_text(text)
+        for rendered_scene in self._incoming.scenes:
+            if stored_scene := here.get(_place(rendered_scene)):
+                text = rendered_scene.scrubbed().text
+                is_alike = not self._updates and bare_text(stored_scene.text or "") == bare_text(text)
                 other = preview.changed_scenes if self._updates else preview.kept_scenes
-                (preview.same_scenes if is_alike or stored.text == text else other).append(_spelt(told))
+                (preview.same_scenes if is_alike or stored_scene.text == text else other).append(_spelt(rendered_scene))
         return preview
 
 
 def _telling(plan: _ImportPlan, progress: Progress | None) -> Callable[[int], None]:
     """Return a progress reporter of stored text."""
-    done = [0, *accumulate(len(each.text or "") for each in plan.new_scenes)]
+    done_numbers = [0, *accumulate(len(scene.text or "") for scene in plan.new_scenes)]
 
     def tell(scenes: int) -> None:
-        if progress is not None and len(done) > 1:
-            progress(done[scenes], done[-1])
+        if progress is not None and len(done_numbers) > 1:
+            progress(done_numbers[scenes], done_numbers[-1])
 
     return tell
 
@@ -322,10 +330,10 @@ def _store(stores: MemoryStores, project_id: str, plan: _ImportPlan, tell: Calla
         for entity in plan.entities:
             unit.exchange.add_entity(entity)
         relationship_ids = unit.exchange.add_pairs(plan.contents.pairs)
-    for done, scene in enumerate(plan.scenes, start=1):
+    for done_count, scene in enumerate(plan.scenes, start=1):
         with database.write() as unit:
             unit.exchange.add_scene(plan.bundle(scene), relationship_ids)
-        tell(done)
+        tell(done_count)
     with database.write() as unit:
         unit.exchange.add_rest(plan.rest, relationship_ids)
         unit.exchange.add_summaries(plan.rest.summaries, plan.rest.parts)
@@ -348,7 +356,7 @@ def _stored_contents(stores: MemoryStores, project_id: str) -> ProjectContents |
 
 def _keyed_events(contents: ProjectContents, name: str) -> Iterator[tuple[str, Any]]:
     """Key events by content, with pair ids as their two characters."""
-    pairs = {each.relationship_id: [each.character_a, each.character_b] for each in contents.pairs}
+    pairs = {pair.relationship_id: [pair.character_a, pair.character_b] for pair in contents.pairs}
     for event in getattr(contents, name):
         values = event.model_dump(mode="json", exclude={"created_at"})
         if "relationship_id" in values:
@@ -356,13 +364,13 @@ def _keyed_events(contents: ProjectContents, name: str) -> Iterator[tuple[str, A
         yield json.dumps(values, sort_keys=True, ensure_ascii=False), event
 
 
-def _same_scene(stored: Scene, given: Scene) -> bool:
-    return (stored.text, stored.title, stored.record) == (given.text, given.title, given.record)
+def _same_scene(stored_scene: Scene, scene: Scene) -> bool:
+    return (stored_scene.text, stored_scene.title, stored_scene.record) == (scene.text, scene.title, scene.record)
 
 
-def _tells_the_same(stored: Scene, told: SceneInput) -> bool:
-    clean = told.scrubbed()
-    return (stored.text, stored.title) == (clean.text, clean.title or stored.title)
+def _tells_the_same(stored_scene: Scene, scene: SceneInput) -> bool:
+    clean = scene.scrubbed()
+    return (stored_scene.text, stored_scene.title) == (clean.text, clean.title or stored_scene.title)
 
 
 def _place(scene: Scene | SceneInput) -> ScenePlace:
@@ -431,41 +439,46 @@ def import_source(
     )
     if not source.exists():
         raise InvalidFileError(f"{str(source)!r} does not exist; check the path")
-    with _opened_source(source) as (found, passed_over):
-        told: dict[str, Any] = {"passed_over": passed_over}
-        if found.is_dir() and is_memory_folder(found):
-            story = read_memory_folder(found, project_id=project_id, now=stores.clock())
+    with _opened_source(source) as (path, passed_over):
+        fields: dict[str, Any] = {"passed_over": passed_over}
+        if path.is_dir() and is_memory_folder(path):
+            story = read_memory_folder(path, project_id=project_id, now=stores.clock())
             result = take_in(story)
-            companions = CompanionCopy([], []) if dry_run else take_companions(found, stores.paths(project_id))
+            companions = CompanionCopy([], []) if dry_run else take_companions(path, stores.paths(project_id))
             if companions.kept:
                 message = f"the project has files of its own, which stay: {', '.join(companions.kept)}"
                 result.issues.append(ReportIssue(stage="import", kind="unresolved", message=message))
-            return SourceImport(**dict(result), **told, copied_files=companions.taken)
+            return SourceImport(**dict(result), **fields, copied_files=companions.taken)
         issues: list[ReportIssue] = []
         plans: list[Path] = []
-        is_numbered = found.is_dir() and is_novel_gen_folder(found)
+        is_numbered = path.is_dir() and is_novel_gen_folder(path)
         if is_numbered:
-            stored = _stored_contents(stores, project_id) or ProjectContents()
-            read = read_novel_gen_folder(found, project_id=project_id, stored=stored, now=stores.clock())
-            story, plans = read.story, read.plan_files
-            if read.unresolved_names:
-                message = f"chapter_memory.json names nobody that is known: {read.unresolved_names!r}; add characters"
+            stored_contents = _stored_contents(stores, project_id) or ProjectContents()
+            novel_gen_story = read_novel_gen_folder(
+                path, project_id=project_id, stored=stored_contents, now=stores.clock()
+            )
+            story, plans = novel_gen_story.story, novel_gen_story.plan_files
+            if novel_gen_story.unresolved_names:
+                message = (
+                    f"chapter_memory.json names nobody that is known: {novel_gen_story.unresolved_names!r}; "
+                    "add characters"
+                )
                 issues.append(ReportIssue(stage="import", kind="unresolved", message=message))
-        elif found.is_file() and found.suffix.lower() in (".txt", ".md") and is_glossary(read_text_file(found)):
+        elif path.is_file() and path.suffix.lower() in (".txt", ".md") and is_glossary(read_text_file(path)):
             raise InvalidFileError(_glossary_named(source, project_id))
-        elif _is_manuscript_source(found, every_file=every_file or found != source):
+        elif _is_manuscript_source(path, every_file=every_file or path != source):
             # Nothing is counted yet; a job that shall end hears of it here.
-            waiting = {"while_waiting": partial(progress, 0, 0)} if progress is not None else {}
+            waiting_partials_by_id = {"while_waiting": partial(progress, 0, 0)} if progress is not None else {}
             manuscript = manuscripts.read_manuscript(
-                found, keep_remarks=keep_remarks, every_file=True, headings=headings, **waiting
+                path, keep_remarks=keep_remarks, every_file=True, headings=headings, **waiting_partials_by_id
             )
             story = IncomingStory(
                 ProjectContents(name=manuscript.title, parts=manuscript.parts),
                 [scene for chapter in manuscript.chapters for scene in scenes_of_chapter(chapter)],
             )
-            told = {**dict(manuscript), "chapters": manuscript.preview()}
-            told["passed_over"] = [*passed_over, *manuscript.passed_over]
-        elif found.is_file() and found.suffix.lower() in _GLOSSARY_FILES:
+            fields = {**dict(manuscript), "chapters": manuscript.preview()}
+            fields["passed_over"] = [*passed_over, *manuscript.passed_over]
+        elif path.is_file() and path.suffix.lower() in _GLOSSARY_FILES:
             raise InvalidFileError(_glossary_named(source, project_id))
         else:
             raise InvalidFileError(
@@ -477,14 +490,14 @@ def import_source(
         )
         result = take_in(followed.story, update=update, moves=followed.moves_to_come)
         changes = followed.changes
-        if changes is not None and changes.numbers and "chapters" in told:
-            told |= _renumbered(told, changes.numbers)
-        if not dry_run and "parts" in told:
-            follow_volumes(stores, project_id, told["parts"])
+        if changes is not None and changes.numbers and "chapters" in fields:
+            fields |= _renumbered(fields, changes.numbers)
+        if not dry_run and "parts" in fields:
+            follow_volumes(stores, project_id, fields["parts"])
         copied = [] if dry_run else _copied_plans(plans, stores.paths(project_id).chapters)
         issues = [*result.issues, *issues]
         result = result.model_copy(update={"issues": issues})
-        return SourceImport(**dict(result), **told, changes=changes, updated=update, copied_files=copied)
+        return SourceImport(**dict(result), **fields, changes=changes, updated=update, copied_files=copied)
 
 
 _GLOSSARY_FILES = (".csv", ".tsv", ".json")
@@ -540,39 +553,47 @@ def _followed(
     except UnknownProjectError:
         return _Followed(story)
     with database.read() as unit:
-        listed = unit.scenes.list_as_of(with_text=True)
-    if not listed:
+        listed_scenes = unit.scenes.list_as_of(with_text=True)
+    if not listed_scenes:
         return _Followed(story)
-    found = rearrangement(
-        {_place(each): each.text or "" for each in listed},
+    matching_rearrangement = rearrangement(
+        {_place(scene): scene.text or "" for scene in listed_scenes},
         [scene.scrubbed() for scene in story.scenes],
-        titles={_place(each): each.title for each in listed},
+        titles={_place(scene): scene.title for scene in listed_scenes},
         by_number=by_number,
         replace=replace and update,
     )
-    may_move = bool(found.moves) and (update or found.only_makes_room)
+    may_move = bool(matching_rearrangement.moves) and (update or matching_rearrangement.only_makes_room)
     if may_move and not dry_run:
         with database.write() as unit:
-            unit.scenes.rearrange(found.moves, found.chapters)
-    wanted = found.in_place if update or found.only_makes_room else found.untouched
-    scenes = [each for each in found.scenes if _place(each) in wanted]
-    return _Followed(with_fields(story, scenes=scenes), found.changes, found.moves if may_move and dry_run else None)
+            unit.scenes.rearrange(matching_rearrangement.moves, matching_rearrangement.chapters)
+    wanted_places = (
+        matching_rearrangement.in_place
+        if update or matching_rearrangement.only_makes_room
+        else matching_rearrangement.untouched
+    )
+    scenes = [scene for scene in matching_rearrangement.scenes if _place(scene) in wanted_places]
+    return _Followed(
+        with_fields(story, scenes=scenes),
+        matching_rearrangement.changes,
+        matching_rearrangement.moves if may_move and dry_run else None,
+    )
 
 
-def _renumbered(told: Mapping[str, Any], numbers: Mapping[int, int]) -> dict[str, Any]:
+def _renumbered(fields: Mapping[str, Any], numbers: Mapping[int, int]) -> dict[str, Any]:
     """Return what is told of a part of a story with the numbers that its chapters have there."""
     chapters = [
-        each.model_copy(update={"chapter_number": numbers.get(each.chapter_number, each.chapter_number)})
-        for each in told["chapters"]
+        item.model_copy(update={"chapter_number": numbers.get(item.chapter_number, item.chapter_number)})
+        for item in fields["chapters"]
     ]
     parts = [
-        each.model_copy(
+        item.model_copy(
             update={
-                "first_chapter": numbers.get(each.first_chapter, each.first_chapter),
-                "last_chapter": numbers.get(each.last_chapter, each.last_chapter),
+                "first_chapter": numbers.get(item.first_chapter, item.first_chapter),
+                "last_chapter": numbers.get(item.last_chapter, item.last_chapter),
             }
         )
-        for each in told["parts"]
+        for item in fields["parts"]
     ]
     return {"chapters": chapters, "parts": parts}
 

@@ -43,7 +43,7 @@ class ManuscriptChanges(BaseModel):
     )
     moved_scenes: dict[str, str] = Field(
         default_factory=dict,
-        exclude_if=lambda moved: not moved,
+        exclude_if=lambda moved_value: not moved_value,
         description="The same of scenes of interludes, which stand within a chapter by then or did before.",
     )
     gone_scenes: list[str] = Field(
@@ -151,13 +151,13 @@ def rearrangement(
         {place: bare_text(scene.text) for place, scene in places.items()},
         {} if by_number else {place: scene.title for place, scene in places.items()},
     )
-    expected = _following_number(old)
-    pairs = _paired_chapters(old, new, expected)
+    expected_count = _following_number(old)
+    pairs = _paired_chapters(old, new, expected_count)
     is_whole = by_number or _is_whole(old, pairs)
-    others = _others(old, new, pairs, expected, is_whole=is_whole)
+    others = _others(old, new, pairs, expected_count, is_whole=is_whole)
     if replace:
         pairs |= dict(others)
-    fitted = _as_it_stands(old, new, pairs) if is_whole else _fitted(old, new, pairs, others, expected)
+    fitted = _as_it_stands(old, new, pairs) if is_whole else _fitted(old, new, pairs, others, expected_count)
     return _rearranged(old, new, pairs, fitted, places=places, others=[] if replace else others, is_whole=is_whole)
 
 
@@ -174,12 +174,19 @@ class _Fitted:
 
 
 def _chapters(texts: Mapping[ScenePlace, str], titles: Mapping[ScenePlace, str]) -> list[_Chapter]:
-    named = named_chapters(TitledScene(*place, titles.get(place, "")) for place in texts)
-    return [_Chapter(each, {scene: texts[each.chapter_index, scene] for scene in each.scene_indexes}) for each in named]
+    chapters_by_name = named_chapters(TitledScene(*place, titles.get(place, "")) for place in texts)
+    return [
+        _Chapter(
+            named_chapter, {scene: texts[named_chapter.chapter_index, scene] for scene in named_chapter.scene_indexes}
+        )
+        for named_chapter in chapters_by_name
+    ]
 
 
 def _following_number(chapters: Sequence[_Chapter]) -> int | None:
-    numbers = [each.name.number for each in chapters if each.name is not None and each.name.number is not None]
+    numbers = [
+        chapter.name.number for chapter in chapters if chapter.name is not None and chapter.name.number is not None
+    ]
     return numbers[-1] + 1 if numbers else None
 
 
@@ -188,46 +195,59 @@ def _is_whole(old: Sequence[_Chapter], pairs: _Pairs) -> bool:
     return not old or (old[0].place in pairs and len(pairs) * 2 >= len(old))
 
 
-def _paired_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected: int | None) -> _Pairs:
+def _paired_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected_count: int | None) -> _Pairs:
     """Return which stored chapters are which of a manuscript: the same text, else alike, else the same heading."""
     pairs: _Pairs = {}
-    matcher = SequenceMatcher(None, [each.text for each in old], [each.text for each in new], autojunk=False)
+    matcher = SequenceMatcher(
+        None, [chapter.text for chapter in old], [chapter.text for chapter in new], autojunk=False
+    )
     for kind, start, end, new_start, new_end in matcher.get_opcodes():
         if kind == "equal":
             same = zip(old[start:end], new[new_start:new_end], strict=True)
             pairs |= {before.place: after.place for before, after in same}
         elif kind == "replace":
-            pairs |= _alike_chapters(old[start:end], new[new_start:new_end], expected)
-    given = set(pairs.values())
-    rest = [each for each in old if each.place not in pairs], [each for each in new if each.place not in given]
+            pairs |= _alike_chapters(old[start:end], new[new_start:new_end], expected_count)
+    given_places = set(pairs.values())
+    rest = (
+        [chapter for chapter in old if chapter.place not in pairs],
+        [chapter for chapter in new if chapter.place not in given_places],
+    )
     if len(rest[0]) * len(rest[1]) <= MOST_COMPARED:
-        pairs |= _alike_chapters(*rest, expected)
+        pairs |= _alike_chapters(*rest, expected_count)
     return dict(sorted(pairs.items()))
 
 
-def _alike_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected: int | None) -> _Pairs:
-    scored = _scored({each.place: each.text for each in old}, {each.place: each.text for each in new})
+def _alike_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected_count: int | None) -> _Pairs:
+    scored = _scored({chapter.place: chapter.text for chapter in old}, {chapter.place: chapter.text for chapter in new})
     pairs: _Pairs = {}
     for score, before, after in scored:
         if score >= MIN_LIKENESS and before not in pairs and after not in pairs.values():
             pairs[before] = after
-    for given in new:
-        if given.place not in pairs.values():
-            same = (each for each in old if each.place not in pairs and _is_same_chapter(each, given, expected))
+    for chapter in new:
+        if chapter.place not in pairs.values():
+            same = (
+                earlier
+                for earlier in old
+                if earlier.place not in pairs and _is_same_chapter(earlier, chapter, expected_count)
+            )
             before_ = next(same, None)
             if before_ is not None:
-                pairs[before_.place] = given.place
+                pairs[before_.place] = chapter.place
     return pairs
 
 
-def _is_same_chapter(stored: _Chapter, given: _Chapter, expected: int | None) -> bool:
+def _is_same_chapter(stored_chapter: _Chapter, chapter: _Chapter, expected_count: int | None) -> bool:
     """Tell whether two chapters have one heading, or, where neither has any, one number."""
-    if stored.name is None or given.name is None:
-        return stored.name is given.name and stored.place == given.place
-    if given.name.number is not None and given.name.number == expected:
+    if stored_chapter.name is None or chapter.name is None:
+        return stored_chapter.name is chapter.name and stored_chapter.place == chapter.place
+    if chapter.name.number is not None and chapter.name.number == expected_count:
         # The number that follows begins again in a volume: only a title makes it the earlier chapter.
-        return bool(given.name.title) and stored.name.title == given.name.title and stored.name.is_same(given.name)
-    return stored.name.is_same(given.name)
+        return (
+            bool(chapter.name.title)
+            and stored_chapter.name.title == chapter.name.title
+            and stored_chapter.name.is_same(chapter.name)
+        )
+    return stored_chapter.name.is_same(chapter.name)
 
 
 def _scored(old: Mapping[ScenePlace, str], new: Mapping[ScenePlace, str]) -> list[tuple[float, ScenePlace, ScenePlace]]:
@@ -248,41 +268,42 @@ def _scored(old: Mapping[ScenePlace, str], new: Mapping[ScenePlace, str]) -> lis
 
 
 def _others(
-    old: Sequence[_Chapter], new: Sequence[_Chapter], pairs: _Pairs, expected: int | None, *, is_whole: bool
+    old: Sequence[_Chapter], new: Sequence[_Chapter], pairs: _Pairs, expected_count: int | None, *, is_whole: bool
 ) -> list[tuple[ScenePlace, ScenePlace]]:
     """Return the chapters of a manuscript that claim the place of a stored one with another heading."""
-    given = set(pairs.values())
-    free = {each.place: each for each in old if each.place not in pairs}
+    given_places = set(pairs.values())
+    free = {chapter.place: chapter for chapter in old if chapter.place not in pairs}
     others: list[tuple[ScenePlace, ScenePlace]] = []
     for chapter in new:
-        if chapter.place in given:
+        if chapter.place in given_places:
             continue
         if is_whole:
-            claimed = free.get(chapter.place)
+            claimed_chapter = free.get(chapter.place)
         else:
             number = chapter.name.number if chapter.name is not None else None
-            claimed = next(
+            claimed_chapter = next(
                 (
-                    each
-                    for each in free.values()
+                    other_chapter
+                    for other_chapter in free.values()
                     if number is not None
-                    and number != expected
-                    and each.name is not None
-                    and (each.name.number, each.name.section) == (number, chapter.name.section if chapter.name else "")
+                    and number != expected_count
+                    and other_chapter.name is not None
+                    and (other_chapter.name.number, other_chapter.name.section)
+                    == (number, chapter.name.section if chapter.name else "")
                 ),
                 None,
             )
-        if claimed is not None:
-            others.append((claimed.place, chapter.place))
-            del free[claimed.place]
+        if claimed_chapter is not None:
+            others.append((claimed_chapter.place, chapter.place))
+            del free[claimed_chapter.place]
     return others
 
 
 def _as_it_stands(old: Sequence[_Chapter], new: Sequence[_Chapter], pairs: _Pairs) -> _Fitted:
     """Let a story have the order of a manuscript that tells it whole."""
-    last = max((each.number for each in old), default=0)
-    is_longer = any(each.number > last for each in new)
-    return _Fitted({each.place: each.place for each in new}, goes_on=bool(pairs) and is_longer)
+    last = max((chapter.number for chapter in old), default=0)
+    is_longer = any(chapter.number > last for chapter in new)
+    return _Fitted({chapter.place: chapter.place for chapter in new}, goes_on=bool(pairs) and is_longer)
 
 
 def _fitted(
@@ -290,85 +311,89 @@ def _fitted(
     new: Sequence[_Chapter],
     pairs: _Pairs,
     others: Sequence[tuple[ScenePlace, ScenePlace]],
-    expected: int | None,
+    expected_count: int | None,
 ) -> _Fitted:
     """Fit the chapters of a part of a story into the order of what is stored."""
     fitted = _Fitted()
     stored_of = {after: before for before, after in pairs.items()}
-    claimed = {after for _, after in others}
-    order: list[int | _Chapter] = [*sorted({each.number for each in old})]
-    names = ChapterNames([each.named for each in old])
+    claimed_places = {after for _, after in others}
+    order: list[int | _Chapter] = [*sorted({chapter.number for chapter in old})]
+    names = ChapterNames([chapter.named for chapter in old])
     end = _end_of_story(order, old)
     behind: int | None = None
-    heads = {each.number: each for each in reversed(new)}
+    heads = {chapter.number: chapter for chapter in reversed(new)}
     for number, group in _by_number(new).items():
-        known = [stored_of[each.place] for each in group if each.place in stored_of]
-        if known:
-            offset = known[0][0]
-            for each in group:
-                before = stored_of.get(each.place)
-                fitted.new[each.place] = before if before is not None else (offset, each.named.first_scene)
+        known_places = [stored_of[chapter.place] for chapter in group if chapter.place in stored_of]
+        if known_places:
+            offset = known_places[0][0]
+            for chapter in group:
+                before = stored_of.get(chapter.place)
+                fitted.new[chapter.place] = before if before is not None else (offset, chapter.named.first_scene)
             behind = order.index(offset) + 1
             continue
-        if any(each.place in claimed for each in group):
+        if any(chapter.place in claimed_places for chapter in group):
             continue
         head = heads[number]
         index = behind if behind is not None else _index_by_number(order, old, head, end)
         if behind is None:
-            fitted.goes_on = index == end and (expected is None or head.name is None or head.name.number == expected)
+            fitted.goes_on = index == end and (
+                expected_count is None or head.name is None or head.name.number == expected_count
+            )
         order.insert(index, head)
         end += index <= end
         behind = index + 1
-    taken, previous = {}, -1
+    taken_counts, previous = {}, -1
     following = [entry if isinstance(entry, int) else None for entry in order]
     for rank, entry in enumerate(order):
         if isinstance(entry, int):
             previous = max(previous + 1, entry)
-            taken[entry] = previous
+            taken_counts[entry] = previous
             continue
-        after = next((stored for stored in following[rank + 1 :] if stored is not None), None)
+        after = next((stored_count for stored_count in following[rank + 1 :] if stored_count is not None), None)
         own = entry.name.number if entry.name is not None and entry.name.number is not None else None
         own = 0 if own is None and rank == 0 else own
         is_free = own is not None and own > previous and (after is None or own < after)
         previous = own if is_free and own is not None else previous + 1 if previous >= 0 else 1
         for part in _by_number(new)[entry.number]:
             fitted.new[part.place] = (previous, part.named.first_scene)
-    fitted.moved = {before: after for before, after in taken.items() if before != after}
-    closing = {each.number for each in old if each.named.is_whole and each.named.is_closing}
+    fitted.moved = {before: after for before, after in taken_counts.items() if before != after}
+    closing = {chapter.number for chapter in old if chapter.named.is_whole and chapter.named.is_closing}
     fitted.only_makes_room = set(fitted.moved) <= closing and names.next_chapter not in fitted.moved.values()
     return fitted
 
 
 def _by_number(chapters: Sequence[_Chapter]) -> dict[int, list[_Chapter]]:
     groups: dict[int, list[_Chapter]] = {}
-    for each in chapters:
-        groups.setdefault(each.number, []).append(each)
+    for chapter in chapters:
+        groups.setdefault(chapter.number, []).append(chapter)
     return groups
 
 
 def _end_of_story(order: Sequence[int | _Chapter], old: Sequence[_Chapter]) -> int:
     """Return the rank after the last chapter of the story itself, before 番外 and afterwords at its end."""
-    following = ChapterNames([each.named for each in old]).next_chapter
-    return sum(isinstance(each, int) and each < following for each in order)
+    following = ChapterNames([chapter.named for chapter in old]).next_chapter
+    return sum(isinstance(item, int) and item < following for item in order)
 
 
-def _index_by_number(order: Sequence[int | _Chapter], old: Sequence[_Chapter], given: _Chapter, end: int) -> int:
+def _index_by_number(order: Sequence[int | _Chapter], old: Sequence[_Chapter], chapter: _Chapter, end: int) -> int:
     """Return the rank of a chapter that nothing but its heading places: by its number, else at the end."""
-    name = given.name
+    name = chapter.name
     if name is None:
         return end
     if name.is_closing:
         return len(order)
     if name.number is None:
         return 0 if is_first_name(name.label) else end
-    numbers = {each.number: each.name.number for each in old if each.named.is_whole and each.name is not None}
-    ranked = [(rank, numbers.get(each)) for rank, each in enumerate(order[:end]) if isinstance(each, int)]
-    told = [(rank, number) for rank, number in ranked if number is not None]
-    for (rank, before), (_, after) in zip(reversed(told[:-1]), reversed(told[1:]), strict=True):
-        if before < name.number < after and told[-1][1] + 1 != name.number:
+    numbers = {
+        chapter.number: chapter.name.number for chapter in old if chapter.named.is_whole and chapter.name is not None
+    }
+    ranking = [(rank, numbers.get(item)) for rank, item in enumerate(order[:end]) if isinstance(item, int)]
+    told_places = [(rank, number) for rank, number in ranking if number is not None]
+    for (rank, before), (_, after) in zip(reversed(told_places[:-1]), reversed(told_places[1:]), strict=True):
+        if before < name.number < after and told_places[-1][1] + 1 != name.number:
             return rank + 1
-    if told and name.number < told[0][1]:
-        return told[0][0]
+    if told_places and name.number < told_places[0][1]:
+        return told_places[0][0]
     return end
 
 
@@ -382,9 +407,9 @@ def _rearranged(
     others: Sequence[tuple[ScenePlace, ScenePlace]],
     is_whole: bool,
 ) -> Rearrangement:
-    by_old, by_new = {each.place: each for each in old}, {each.place: each for each in new}
+    by_old, by_new = {chapter.place: chapter for chapter in old}, {chapter.place: chapter for chapter in new}
     came_from = {after: before for before, after in pairs.items()}
-    claimed = {after for _, after in others}
+    claimed_places = {after for _, after in others}
     final: dict[ScenePlace, ScenePlace] = {}
     """Place of each scene of the manuscript in the story."""
     for chapter in new:
@@ -392,13 +417,15 @@ def _rearranged(
             continue
         target = fitted.new[chapter.place]
         shift = target[1] - chapter.named.first_scene
-        shown = fitted.moved.get(target[0], target[0]) if chapter.place in came_from and not is_whole else target[0]
-        final |= {(chapter.number, scene): (shown, scene + shift) for scene in chapter.texts}
+        shown_count = (
+            fitted.moved.get(target[0], target[0]) if chapter.place in came_from and not is_whole else target[0]
+        )
+        final |= {(chapter.number, scene): (shown_count, scene + shift) for scene in chapter.texts}
     moves: dict[ScenePlace, ScenePlace] = {
-        (each.number, scene): (fitted.moved[each.number], scene)
-        for each in old
-        if each.number in fitted.moved
-        for scene in each.texts
+        (chapter.number, scene): (fitted.moved[chapter.number], scene)
+        for chapter in old
+        if chapter.number in fitted.moved
+        for scene in chapter.texts
     }
     chapters = dict(fitted.moved)
     changes = ManuscriptChanges(
@@ -423,42 +450,46 @@ def _rearranged(
         inner = _paired_scenes(before.texts, after.texts)
         free = count(max(*before.texts, *(scene + shift for scene in after.texts)) + 1)
         for was in before.texts:
-            wanted = {scene + shift for scene in after.texts}
+            wanted_numbers = {scene + shift for scene in after.texts}
             # A scene that is gone stands aside, where no other scene of the chapter wants to be.
-            now = inner[was] + shift if was in inner else next(free) if was in wanted else was
+            now = inner[was] + shift if was in inner else next(free) if was in wanted_numbers else was
             moves[before.number, was] = (number, now)
             if was not in inner:
                 changes.gone_scenes.append(f"{number}:{now}")
     changes.changed_chapters = sorted(changed)
     new_numbers = {
-        final[each.place][0]
-        for each in new
-        if each.place not in came_from and each.place in final and each.named.is_whole
+        final[chapter.place][0]
+        for chapter in new
+        if chapter.place not in came_from and chapter.place in final and chapter.named.is_whole
     }
     changes.new_chapters = sorted(new_numbers)
-    stored_chapters = {each.number for each in old}
-    stored_places = [(each.number, scene) for each in old for scene in each.texts]
+    stored_chapters = {chapter.number for chapter in old}
+    stored_places = [(chapter.number, scene) for chapter in old for scene in chapter.texts]
     times: dict[ScenePlace, int] = {}
     for place in stored_places:
         to = moves.get(place, place)
         times[to] = times.get(to, 0) + 1
-    waiting: set[int] = {after[0] for after in claimed}
+    waiting_numbers: set[int] = {after[0] for after in claimed_places}
     is_stuck = any(count_ > 1 for count_ in times.values())
     if is_stuck:
-        waiting |= {
+        waiting_numbers |= {
             after[0] for before, after in pairs.items() if before[0] != final.get(after, after)[0] and after in final
         }
-        waiting |= {place[0] for place in final if final[place][0] in new_numbers & stored_chapters}
+        waiting_numbers |= {place[0] for place in final if final[place][0] in new_numbers & stored_chapters}
         moves = {before: after for before, after in moves.items() if before[0] == after[0]}
         chapters = {}
     elif is_whole:
         # What is new claims no place of a chapter that stays.
-        left = {moves.get(place, place)[0] for place in stored_places if place not in moves or moves[place] == place}
-        kept = {final[each.place][0] for each in new if each.place in came_from}
-        waiting |= {place[0] for place, to in final.items() if to[0] in new_numbers and to[0] in left - kept}
-    changes.waiting_chapters = sorted(waiting)
+        left_numbers = {
+            moves.get(place, place)[0] for place in stored_places if place not in moves or moves[place] == place
+        }
+        kept_numbers = {final[chapter.place][0] for chapter in new if chapter.place in came_from}
+        waiting_numbers |= {
+            place[0] for place, to in final.items() if to[0] in new_numbers and to[0] in left_numbers - kept_numbers
+        }
+    changes.waiting_chapters = sorted(waiting_numbers)
     moves = {before: after for before, after in moves.items() if before != after}
-    whole = {each.number for each in old if each.named.is_whole}
+    whole = {chapter.number for chapter in old if chapter.named.is_whole}
     changes.moved_chapters = {
         before: after
         for before, after in sorted(chapters.items())
@@ -478,12 +509,12 @@ def _rearranged(
     scenes = [
         scene.model_copy(update={"chapter_index": final[place][0], "scene_index": final[place][1]})
         for place, scene in places.items()
-        if place in final and place[0] not in waiting
+        if place in final and place[0] not in waiting_numbers
     ]
-    taken = frozenset((each.chapter_index, each.scene_index) for each in scenes)
+    taken_places = frozenset((scene.chapter_index, scene.scene_index) for scene in scenes)
     beside = {
         place[0]
-        for place in taken
+        for place in taken_places
         if place[0] in kept_chapters or (place[0] not in stored_chapters and place[0] in new_numbers)
     }
     is_room = (
@@ -494,8 +525,8 @@ def _rearranged(
         scenes,
         moves,
         chapters,
-        taken,
-        frozenset(place for place in taken if place[0] in beside),
+        taken_places,
+        frozenset(place for place in taken_places if place[0] in beside),
         only_makes_room=is_room,
     )
 
@@ -505,14 +536,14 @@ def _gone_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], pairs: _Pai
     if not pairs or not new:
         return []
     first = min(pairs)
-    told = frozenset().union(*(sentences_of(each.text) for each in new))
-    gone = []
-    for each in old:
-        sentences = sentences_of(each.text)
-        is_within = len(sentences & told) >= LEAST_WITHIN * max(1, len(sentences))
-        if each.place not in pairs and each.place >= first and not is_within:
-            gone.append(each.number)
-    return list(dict.fromkeys(gone))
+    told_texts = frozenset().union(*(sentences_of(chapter.text) for chapter in new))
+    gone_numbers = []
+    for chapter in old:
+        sentences = sentences_of(chapter.text)
+        is_within = len(sentences & told_texts) >= LEAST_WITHIN * max(1, len(sentences))
+        if chapter.place not in pairs and chapter.place >= first and not is_within:
+            gone_numbers.append(chapter.number)
+    return list(dict.fromkeys(gone_numbers))
 
 
 def _paired_scenes(old: Mapping[int, str], new: Mapping[int, str]) -> dict[int, int]:
@@ -534,11 +565,11 @@ def _paired_scenes(old: Mapping[int, str], new: Mapping[int, str]) -> dict[int, 
 
 def _alike_scenes(old: Mapping[int, str], new: Mapping[int, str]) -> dict[int, int]:
     pairs: dict[int, int] = {}
-    for score, (_, before), (_, after) in _scored(_placed(old), _placed(new)):
+    for score, (_, before), (_, after) in _scored(_place_texts(old), _place_texts(new)):
         if (score >= MIN_LIKENESS or before == after) and before not in pairs and after not in pairs.values():
             pairs[before] = after
     return pairs
 
 
-def _placed(texts: Mapping[int, str]) -> dict[ScenePlace, str]:
+def _place_texts(texts: Mapping[int, str]) -> dict[ScenePlace, str]:
     return {(0, number): text for number, text in texts.items()}

@@ -45,7 +45,7 @@ class _ChapterMemoryFile(UserFileModel):
 
     @field_validator("chapters", mode="before")
     @classmethod
-    def _listed(cls, value: Any) -> Any:
+    def _as_list(cls, value: Any) -> Any:
         """Return a mapping by number as a list with numbers."""
         if not isinstance(value, dict):
             return value
@@ -83,8 +83,8 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
     settings = project_files.load_settings_file(folder / "settings.json")
     characters = _characters(folder)
     numbers = _free_ids(stored, "C")
-    known = [each.entity for each in stored.entities]
-    people = entities_of_characters(characters, known=known, take_id=lambda: next(numbers))
+    known_entities = [entity.entity for entity in stored.entities]
+    people = entities_of_characters(characters, known=known_entities, take_id=lambda: next(numbers))
     reading = _Reading(people, stored, _entries(folder / CHAPTER_MEMORY_FILE), project_id=project_id, now=now)
     scenes = [
         scene
@@ -98,8 +98,8 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
             "name": settings.project_name if settings else folder.resolve().name,
             "language": settings.language if settings else "",
             "entities": [
-                records.StoredEntity(entity=each, author_aliases=[alias.alias for alias in each.aliases])
-                for each in [*people, *reading.places]
+                records.StoredEntity(entity=entity, author_aliases=[alias.alias for alias in entity.aliases])
+                for entity in [*people, *reading.places]
             ],
             "parts": settings.parts if settings else [],
         }
@@ -116,9 +116,9 @@ def read_chapter_memory(
 ) -> NovelGenStory | None:
     """Read novel-gen's chapter memories for a stored story."""
     characters, entries = _characters(folder), _entries(folder / CHAPTER_MEMORY_FILE)
-    if not entries and not any(each.relationships for each in characters.everyone()):
+    if not entries and not any(character.relationships for character in characters.everyone()):
         return None
-    people = [each.entity for each in stored.entities if each.entity.entity_type == "character"]
+    people = [entity.entity for entity in stored.entities if entity.entity.entity_type == "character"]
     reading = _Reading(people, stored, entries, project_id=project_id, now=now)
     contents = reading.remembered(characters)
     return NovelGenStory(IncomingStory(contents), unresolved_names=list(reading.strangers))
@@ -148,8 +148,8 @@ class _Reading:
         self._stored, self._entries = stored, entries
         self._project_id, self._now = project_id, now
         self._resolver = NameResolver(people)
-        here = [each.entity for each in stored.entities if each.entity.entity_type == "location"]
-        self._place_ids = {name: each.entity_id for each in here for name in each.names()}
+        here = [entity.entity for entity in stored.entities if entity.entity.entity_type == "location"]
+        self._place_ids = {name: entity.entity_id for entity in here for name in entity.names()}
         self._new_place_ids = _free_ids(stored, "L")
 
     def _id_of(self, name: str) -> str | None:
@@ -160,16 +160,19 @@ class _Reading:
 
     def scenes(self, chapter: GeneratedChapter, plan: ChapterPlan | None) -> list[SceneInput]:
         """Return a chapter's scenes with their cast, place and time, by themselves or by their plans."""
-        times = {each.chapter_number: each.timeline_anchor for each in self._entries}
+        times = {
+            chapter_memory_entry.chapter_number: chapter_memory_entry.timeline_anchor
+            for chapter_memory_entry in self._entries
+        }
         taken_in = scenes_of_chapter(chapter)
-        for index, (scene, written) in enumerate(zip(taken_in, chapter.scenes, strict=True)):
-            planned = plan.scene(written.scene_number) if plan is not None else None
-            names = written.extra.get("characters") or (planned.characters if planned else [])
-            place = written.extra.get("location") or (planned.location if planned else "")
-            found = dict.fromkeys(self._id_of(str(name)) for name in (names if isinstance(names, list) else []))
+        for index, (scene, written_generated_scene) in enumerate(zip(taken_in, chapter.scenes, strict=True)):
+            planned_plan = plan.scene(written_generated_scene.scene_number) if plan is not None else None
+            names = written_generated_scene.extra.get("characters") or (planned_plan.characters if planned_plan else [])
+            place = written_generated_scene.extra.get("location") or (planned_plan.location if planned_plan else "")
+            results = dict.fromkeys(self._id_of(str(name)) for name in (names if isinstance(names, list) else []))
             taken_in[index] = scene.model_copy(
                 update={
-                    "cast": [entity_id for entity_id in found if entity_id is not None],
+                    "cast": [entity_id for entity_id in results if entity_id is not None],
                     "planned_location_id": self._place(place if isinstance(place, str) else "", scene),
                     "story_time": times.get(scene.chapter_index) or None,
                 }
@@ -200,16 +203,16 @@ class _Reading:
         self, characters: CharactersConfig
     ) -> tuple[list[records.Pair], list[records.RelationshipChange]]:
         """Return the unstored pairs of characters.json, with both sides."""
-        known = {(pair.character_a, pair.character_b) for pair in self._stored.pairs}
-        told: dict[tuple[str, str], dict[str, Any]] = {}
+        known_pairs = {(pair.character_a, pair.character_b) for pair in self._stored.pairs}
+        fields: dict[tuple[str, str], dict[str, Any]] = {}
         for character in characters.everyone():
             this = self._resolver.resolve(character.name).entity_id
             for name, text in (character.relationships or {}).items():
                 other = self._id_of(name)
                 if this is not None and other is not None and this != other:
                     pair = (min(this, other), max(this, other))
-                    told.setdefault(pair, {})["perspective_a" if this == pair[0] else "perspective_b"] = text
-        new = {pair: sides for pair, sides in told.items() if pair not in known}
+                    fields.setdefault(pair, {})["perspective_a" if this == pair[0] else "perspective_b"] = text
+        new = {pair: sides for pair, sides in fields.items() if pair not in known_pairs}
         ids = dict(zip(new, _free_ids(self._stored, "R"), strict=False))
         pairs = [records.Pair(relationship_id=ids[one, two], character_a=one, character_b=two) for one, two in new]
         changes = []
@@ -219,10 +222,10 @@ class _Reading:
         return pairs, changes
 
     def _memories(self, entry: ChapterMemoryEntry) -> Iterator[records.StoredMemory]:
-        told = [("summary", 0, entry.summary, 7)]
-        told += [("place", 0, entry.location_summary or "", 5)]
-        told += [("event", index, event, 6) for index, event in enumerate(entry.key_events)]
-        for kind, index, text, importance in told:
+        lines = [("summary", 0, entry.summary, 7)]
+        lines += [("place", 0, entry.location_summary or "", 5)]
+        lines += [("event", index, event, 6) for index, event in enumerate(entry.key_events)]
+        for kind, index, text, importance in lines:
             if text.strip():
                 memory_id = f"chapter-{entry.chapter_number}-{kind}-{index}"
                 chunk = StoryMemoryChunk(
@@ -249,20 +252,22 @@ class _Reading:
 
     def _threads(self) -> list[records.LoopEvent]:
         """Return each thread, planted where it is first named."""
-        stored = self._stored.loop_events
-        known = {each.detail.get("description"): each.loop_id for each in stored if each.kind == "planted"}
+        stored_events = self._stored.loop_events
+        known_values = {
+            event.detail.get("description"): event.loop_id for event in stored_events if event.kind == "planted"
+        }
         new_ids = _free_ids(self._stored, "OL")
         first: dict[str, int] = {}
         for entry in self._entries:
             for thread in entry.unresolved_threads:
                 first.setdefault(thread, entry.chapter_number)
-        planted: dict[str, Any] = {f"related_{kind}": [] for kind in ("characters", "locations", "items")}
-        planted |= {"category": "", "importance": "medium"}
+        planted_fields: dict[str, Any] = {f"related_{kind}": [] for kind in ("characters", "locations", "items")}
+        planted_fields |= {"category": "", "importance": "medium"}
         return [
             records.LoopEvent(
-                loop_id=known.get(thread) or next(new_ids),
+                loop_id=known_values.get(thread) or next(new_ids),
                 kind="planted",
-                detail={**planted, "description": thread},
+                detail={**planted_fields, "description": thread},
                 chapter_index=chapter,
             )
             for thread, chapter in first.items()
@@ -277,10 +282,10 @@ def _entries(file: Path) -> list[ChapterMemoryEntry]:
     if not file.exists():
         return []
     data = read_json_file(file, within=file.parent)
-    listed = {"chapters": data} if isinstance(data, list) else data
-    entries = validated(_ChapterMemoryFile, listed, where=repr(str(file))).chapters
+    listed_value = {"chapters": data} if isinstance(data, list) else data
+    entries = validated(_ChapterMemoryFile, listed_value, where=repr(str(file))).chapters
     return sorted(entries, key=lambda entry: entry.chapter_number)
 
 
-def _free_ids(stored: ProjectContents, kind: str) -> Iterator[str]:
-    return (f"{kind}{number}" for number in count(stored.counters.get(kind, 0)))
+def _free_ids(stored_contents: ProjectContents, kind: str) -> Iterator[str]:
+    return (f"{kind}{number}" for number in count(stored_contents.counters.get(kind, 0)))

@@ -65,19 +65,21 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
     if root is None:
         raise InvalidFileError(f"{str(folder)!r} holds no memory folder; give the folder that holds 'memory'")
     documents = _documents(root / SCENES_FOLDER, shapes.SceneDocument)
-    entities = [each for name in ENTITY_FOLDERS.values() for each in _documents(root / name, shapes.EntityDocument)]
+    entities = [
+        document for name in ENTITY_FOLDERS.values() for document in _documents(root / name, shapes.EntityDocument)
+    ]
     context = EventContext(
-        places={each.id: each.place for each in documents},
-        scene_ids={each.id: each.key or uuid4().hex for each in documents},
+        places={document.id: document.place for document in documents},
+        scene_ids={document.id: document.key or uuid4().hex for document in documents},
         now=now,
     )
     project = _document(root / "project.json", shapes.ProjectFile)
-    relationships = _listed(root / "relationships.json", "relationships", shapes.RelationshipDocument)
+    relationships = _read_entries(root / "relationships.json", "relationships", shapes.RelationshipDocument)
     pairs, changes = relationship_events(relationships, context)
-    loops = _listed(root / "open_loops.json", "loops", shapes.LoopDocument)
-    stored = [each for each in documents if each.content_hash]
-    written = _document(root / "summaries.json", shapes.SummariesFile)
-    standing = _listed(root / "consolidations.json", "consolidations", dict)
+    loops = _read_entries(root / "open_loops.json", "loops", shapes.LoopDocument)
+    stored_documents = [document for document in documents if document.content_hash]
+    written_summaries_file = _document(root / "summaries.json", shapes.SummariesFile)
+    standing_entries = _read_entries(root / "consolidations.json", "consolidations", dict)
     file = root / "counters.json"
     data = read_json_file(file, within=root) if file.exists() else {}
     kinds = {name: kind for kind, name in COUNTER_NAMES.items()}
@@ -92,32 +94,43 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
     contents = ProjectContents(
         name=project.name,
         language=project.language,
-        entities=[exchanged_entity(each) for each in entities],
-        scenes=sorted((_scene(each, project_id, context) for each in stored), key=lambda scene: scene.position),
-        mentions={context.scene_ids[each.id]: each.mentions for each in stored if each.mentions},
+        entities=[exchanged_entity(document) for document in entities],
+        scenes=sorted(
+            (_scene(document, project_id, context) for document in stored_documents), key=lambda scene: scene.position
+        ),
+        mentions={
+            context.scene_ids[document.id]: document.mentions for document in stored_documents if document.mentions
+        },
         memories=[
-            *(_memory(memory, project_id, context.scene_ids[each.id]) for each in stored for memory in each.memories),
-            *(_memory(each, project_id, None) for each in _listed(root / "notes.json", "notes", dict)),
+            *(
+                _memory(memory, project_id, context.scene_ids[document.id])
+                for document in stored_documents
+                for memory in document.memories
+            ),
+            *(_memory(fields, project_id, None) for fields in _read_entries(root / "notes.json", "notes", dict)),
         ],
         states=entity_states(entities, context),
-        loop_events=_in_order([event for each in loops for event in _loop_events(each, context)]),
+        loop_events=_in_order([event for loop_document in loops for event in _loop_events(loop_document, context)]),
         pairs=pairs,
         relationship_changes=changes,
         knowledge=[
-            _event(records.Knowledge, each, context)
-            for each in _listed(root / "knowledge.json", "knowledge", shapes.KnowledgeEntry)
+            _event(records.Knowledge, knowledge_entry, context)
+            for knowledge_entry in _read_entries(root / "knowledge.json", "knowledge", shapes.KnowledgeEntry)
         ],
-        parts=written.parts,
-        summaries=written.summaries,
-        consolidations=[_consolidation(each, project_id) for each in standing],
-        character_memories=_listed(root / "character_memories.json", "memories", CharacterMemory),
+        parts=written_summaries_file.parts,
+        summaries=written_summaries_file.summaries,
+        consolidations=[_consolidation(fields, project_id) for fields in standing_entries],
+        character_memories=_read_entries(root / "character_memories.json", "memories", CharacterMemory),
         play=_document(root / "character_play.json", PlayContents),
         waivers=_document(root / "waivers.json", Waivers),
         counters=counters,
     )
-    others = [each for each in documents if not each.content_hash]
-    told = {each.place: ToldScene(created_at=each.created_at, other_fields=each.other_fields()) for each in others}
-    return IncomingStory(contents, [_told_scene(each, root) for each in others], told)
+    others = [document for document in documents if not document.content_hash]
+    scene_tellings_by_position = {
+        document.place: ToldScene(created_at=document.created_at, other_fields=document.other_fields())
+        for document in others
+    }
+    return IncomingStory(contents, [_told_scene(document, root) for document in others], scene_tellings_by_position)
 
 
 def _root(folder: Path) -> Path | None:
@@ -140,7 +153,7 @@ def _document(file: Path, model: type[Read], *, within: Path | None = None) -> R
     return validated(model, data, where=repr(str(file)))
 
 
-def _listed(file: Path, key: str, kind: type[Entry]) -> list[Entry]:
+def _read_entries(file: Path, key: str, kind: type[Entry]) -> list[Entry]:
     """Return the entries of a file that holds one list."""
     model = create_model(key, __base__=shapes.Document, **{key: (list[kind], Field(default_factory=list))})  # type: ignore[valid-type,call-overload]
     entries: list[Entry] = getattr(_document(file, model), key)
@@ -148,30 +161,34 @@ def _listed(file: Path, key: str, kind: type[Entry]) -> list[Entry]:
 
 
 def _scene(document: shapes.SceneDocument, project_id: str, context: "EventContext") -> records.Scene:
-    names = {stored: shapes.SCENE_NAMES.get(stored, stored) for stored in records.Scene.model_fields}
-    told: dict[str, Any] = {
-        stored: getattr(document, name) for stored, name in names.items() if name in shapes.SceneDocument.model_fields
+    names = {
+        stored_text: shapes.SCENE_NAMES.get(stored_text, stored_text) for stored_text in records.Scene.model_fields
     }
-    told["chapter_index"], told["scene_index"] = document.place
-    told |= {name: told[name] or context.now for name in ("created_at", "updated_at")}
-    told |= {"project_id": project_id, "scene_id": context.scene_ids[document.id], "text_hash": ""}
-    return records.Scene(**told, other_fields=document.other_fields())
+    fields: dict[str, Any] = {
+        stored_text: getattr(document, name)
+        for stored_text, name in names.items()
+        if name in shapes.SceneDocument.model_fields
+    }
+    fields["chapter_index"], fields["scene_index"] = document.place
+    fields |= {name: fields[name] or context.now for name in ("created_at", "updated_at")}
+    fields |= {"project_id": project_id, "scene_id": context.scene_ids[document.id], "text_hash": ""}
+    return records.Scene(**fields, other_fields=document.other_fields())
 
 
 def _memory(document: shapes.MemoryDocument, project_id: str, scene_id: str | None) -> records.StoredMemory:
     marks = {name: value for name, value in document.items() if name in _MARKS}
-    given = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_id": scene_id}
-    return validated(records.StoredMemory, given, where=_where(document))
+    payload = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_id": scene_id}
+    return validated(records.StoredMemory, payload, where=_where(document))
 
 
 def _consolidation(document: shapes.MemoryDocument, project_id: str) -> StoredConsolidation:
-    given = {"chunk": _chunk(document, project_id, {"sources"}), "source_ids": document.get("sources")}
-    return validated(StoredConsolidation, given, where=_where(document))
+    payload = {"chunk": _chunk(document, project_id, {"sources"}), "source_ids": document.get("sources")}
+    return validated(StoredConsolidation, payload, where=_where(document))
 
 
 def _chunk(document: shapes.MemoryDocument, project_id: str, but: Set[str]) -> dict[str, Any]:
-    told = shapes.chunk_fields(document) | {"project_id": project_id}
-    return {name: value for name, value in told.items() if name not in but}
+    fields = shapes.chunk_fields(document) | {"project_id": project_id}
+    return {name: value for name, value in fields.items() if name not in but}
 
 
 def _where(document: shapes.MemoryDocument) -> str:
@@ -180,11 +197,11 @@ def _where(document: shapes.MemoryDocument) -> str:
 
 def _told_scene(document: shapes.SceneDocument, root: Path) -> SceneInput:
     chapter, number = document.place
-    told = document.model_dump(
+    fields = document.model_dump(
         include={"title", "pov_character_id", "location_id", "story_time", "characters_present", "summary"}
         | {"key_events", "emotional_beats"}
     )
-    record = document.record or SceneRecord(chapter_index=chapter, scene_index=number, **told)
+    record = document.record or SceneRecord(chapter_index=chapter, scene_index=number, **fields)
     return SceneInput(
         chapter_index=chapter,
         scene_index=number,
@@ -208,36 +225,36 @@ def _markdown(name: str, root: Path) -> str:
 
 def exchanged_entity(document: shapes.EntityDocument) -> records.StoredEntity:
     """Return a document's entity, with unknown fields as its profile."""
-    aliases = [_alias(each, document) for each in document.aliases]
+    aliases = [_alias(alias, document) for alias in document.aliases]
     by_default = document.origin == "author"
     noted = document.noted(computed_names(document.type))
     profile: dict[str, Any] = {**(document.model_extra or {}), **document.profile, **noted}
     copied = document.model_dump(include=set(Entity.model_fields) - {"aliases", "profile"})
-    said = {"entity_id": document.id, "entity_type": document.type, "profile": profile}
-    entity = Entity(aliases=[alias for alias, _ in aliases], **said, **copied)
-    written = [alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)]
+    said_by_key = {"entity_id": document.id, "entity_type": document.type, "profile": profile}
+    entity = Entity(aliases=[alias for alias, _ in aliases], **said_by_key, **copied)
+    written_names = [alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)]
     return records.StoredEntity(
         entity=entity,
         origin=document.origin,
-        author_aliases=written,
+        author_aliases=written_names,
         created_at=document.created_at,
         updated_at=document.updated_at,
     )
 
 
-def _alias(given: str | dict[str, Any], document: shapes.EntityDocument) -> tuple[EntityAlias, bool | None]:
-    if isinstance(given, str):
-        given = {"alias": given}
-    by_author = given.get("by_author")
-    known = {name: value for name, value in given.items() if name != "by_author"}
-    return validated(EntityAlias, known, where=f"an alias of {document.id!r}"), (
+def _alias(given_value: str | dict[str, Any], document: shapes.EntityDocument) -> tuple[EntityAlias, bool | None]:
+    if isinstance(given_value, str):
+        given_value = {"alias": given_value}
+    by_author = given_value.get("by_author")
+    known_fields = {name: value for name, value in given_value.items() if name != "by_author"}
+    return validated(EntityAlias, known_fields, where=f"an alias of {document.id!r}"), (
         by_author if isinstance(by_author, bool) else None
     )
 
 
 _DETAIL = ("category", "description", "importance", "related_characters", "related_locations", "related_items")
 Event = TypeVar("Event", records.LoopEvent, records.RelationshipChange, records.Knowledge)
-_STANDING = (
+_STATE_FIELDS = (
     "relationship_type",
     "status",
     "perspective_a",
@@ -249,7 +266,7 @@ _STANDING = (
 )
 
 
-_Numbered = tuple[float, Any]
+_NumberedEntry = tuple[float, Any]
 """An event after its number among all of its kind; what has none comes last, in the order of the files."""
 
 
@@ -271,7 +288,7 @@ class EventContext:
         elif label is None and scene_id:
             # It names a scene that the folder has not, and stands where another one does.
             here = (chapter_index, scene_index)
-            label = next((each for each, place in self.places.items() if place == here), None)
+            label = next((text for text, place in self.places.items() if place == here), None)
         return {"chapter_index": chapter_index, "scene_index": scene_index, "scene_id": label and self.scene_ids[label]}
 
     def last_place(self) -> dict[str, Any]:
@@ -286,15 +303,17 @@ def entity_states(documents: Sequence[shapes.EntityDocument], context: EventCont
     What stands in a `current_state` and is not what the history amounts to is the author's word after the
     last scene; what is empty says nothing.
     """
-    numbered: list[_Numbered] = []
+    numbered_pairs: list[_NumberedEntry] = []
     for document in documents:
-        own = [_numbered(entry, each) for entry in document.history for each in _states_of(entry, document, context)]
+        own = [
+            _number_entry(entry, state) for entry in document.history for state in _states_of(entry, document, context)
+        ]
         now = folded_state([state for _, state in own])
         for attribute, value in document.current_state.items():
             if now.get(attribute) != value and value not in (None, "", [], {}):
                 own.append((math.inf, _state(document, attribute, value, context, context.last_place())))
-        numbered += own
-    return _in_order(numbered)
+        numbered_pairs += own
+    return _in_order(numbered_pairs)
 
 
 def relationship_events(
@@ -305,7 +324,7 @@ def relationship_events(
     How a relationship stands, where its history does not amount to it, is the author's word after the last
     scene of its history.
     """
-    pairs, numbered = [], []
+    pairs, numbered_pairs = [], []
     for document in documents:
         first, second = sorted((document.character_a, document.character_b))
         pair = records.Pair(
@@ -317,22 +336,24 @@ def relationship_events(
             other_fields={**(document.model_extra or {}), **document.noted(PAIR_COUNTS)},
         )
         pairs.append(pair)
-        own = [_numbered(entry, _change(document, entry, context)) for entry in document.history]
-        before, moved, _ = _status_change(document.history[0]).partition("->") if document.history else ("", "", "")
-        if moved and before.strip():
+        own = [_number_entry(entry, _change(document, entry, context)) for entry in document.history]
+        before, last_place, _ = (
+            _status_change(document.history[0]).partition("->") if document.history else ("", "", "")
+        )
+        if last_place and before.strip():
             # How they stood before the first change holds from the start.
-            stood = records.RelationshipChange(relationship_id=document.id, status=before.strip())
-            own.insert(0, (own[0][0], stood))
-        standing = _turned(document.model_dump(include=set(_STANDING)), document)
+            stood_relationship_change = records.RelationshipChange(relationship_id=document.id, status=before.strip())
+            own.insert(0, (own[0][0], stood_relationship_change))
+        standing_fields = _turned(document.model_dump(include=set(_STATE_FIELDS)), document)
         now = folded_relationship([change for _, change in own])
-        said = {name: value for name, value in standing.items() if now[name] != value}
+        stated_fields = {name: value for name, value in standing_fields.items() if now[name] != value}
         # Where another program tells no history the pair is known all the same; what we wrote may have lost its scenes.
         is_ours = "dimensions_a" in document.model_fields_set
-        if said or not (own or is_ours):
+        if stated_fields or not (own or is_ours):
             place = context.place(document.history[-1].scene_id) if document.history else context.last_place()
-            own.append((math.inf, records.RelationshipChange(relationship_id=document.id, **said, **place)))
-        numbered += own
-    return pairs, _in_order(numbered)
+            own.append((math.inf, records.RelationshipChange(relationship_id=document.id, **stated_fields, **place)))
+        numbered_pairs += own
+    return pairs, _in_order(numbered_pairs)
 
 
 def _states_of(
@@ -340,8 +361,8 @@ def _states_of(
 ) -> list[records.State]:
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
     is_here = entry.scene_id in context.places
-    told = {**(entry.model_extra or {}), **({} if is_here or not entry.scene_id else {"scene_id": entry.scene_id})}
-    detail = {name: value for name, value in told.items() if name != "tick" or (value and not is_here)}
+    fields = {**(entry.model_extra or {}), **({} if is_here or not entry.scene_id else {"scene_id": entry.scene_id})}
+    detail = {name: value for name, value in fields.items() if name != "tick" or (value and not is_here)}
     if place["chapter_index"] is None and entry.scene_id:
         # Of a scene that the folder has not: later than what it has, so that nothing is told too early.
         place = context.last_place()
@@ -360,36 +381,39 @@ def _state(
     place: Mapping[str, Any],
     entry: shapes.HistoryEntry | None = None,
 ) -> records.State:
-    told = entry or shapes.HistoryEntry()
+    history_entry = entry or shapes.HistoryEntry()
     return records.State(
         entity_id=document.id,
-        entity_type=told.entity_type or document.type,
+        entity_type=history_entry.entity_type or document.type,
         attribute=attribute,
         value=value,
-        origin=told.origin or "author",
-        created_at=told.created_at or context.now,
-        **told.model_dump(include={"kind", "verified", "source_span"}),
+        origin=history_entry.origin or "author",
+        created_at=history_entry.created_at or context.now,
+        **history_entry.model_dump(include={"kind", "verified", "source_span"}),
         **place,
     )
 
 
-def _loop_events(document: shapes.LoopDocument, context: EventContext) -> list[_Numbered]:
+def _loop_events(document: shapes.LoopDocument, context: EventContext) -> list[_NumberedEntry]:
     if document.history:
-        told = [(each, _event(records.LoopEvent, each, context, loop_id=document.id)) for each in document.history]
-        return [_numbered(entry, event) for entry, event in told]
+        lines = [
+            (loop_history_entry, _event(records.LoopEvent, loop_history_entry, context, loop_id=document.id))
+            for loop_history_entry in document.history
+        ]
+        return [_number_entry(entry, event) for entry, event in lines]
     detail = document.model_dump(include=set(_DETAIL)) | (document.model_extra or {})
     detail |= {"notes": document.notes} if document.notes else {}
     detail |= {"created_at": document.created_at.isoformat()} if document.created_at else {}
-    planted = context.place(document.created_in_scene)
-    events = [records.LoopEvent(loop_id=document.id, kind="planted", detail=detail, **planted)]
+    planted_fields = context.place(document.created_in_scene)
+    events = [records.LoopEvent(loop_id=document.id, kind="planted", detail=detail, **planted_fields)]
     kinds = {"advanced": "advanced", "resolved": "resolved", "abandoned": "abandoned", "expired": "abandoned"}
     if document.status in kinds:
-        ended = context.place(document.resolved_in_scene)
-        moved = ended if ended["scene_id"] else context.last_place()
+        ended_fields = context.place(document.resolved_in_scene)
+        moved_fields = ended_fields if ended_fields["scene_id"] else context.last_place()
         note = document.resolution_summary or ""
         events.append(
             records.LoopEvent.model_validate(
-                {"loop_id": document.id, "kind": kinds[document.status], "note": note, **moved}
+                {"loop_id": document.id, "kind": kinds[document.status], "note": note, **moved_fields}
             )
         )
     return [(math.inf, event) for event in events]
@@ -405,9 +429,9 @@ def _change(
 ) -> records.RelationshipChange:
     if "origin" in entry.model_fields_set:
         return _event(records.RelationshipChange, entry, context, relationship_id=document.id)
-    said = _turned(entry.model_dump(include={*_STANDING}), document)
-    said["status"] = said["status"] or _status_change(entry).rpartition("->")[2].strip() or None
-    return _event(records.RelationshipChange, entry, context, relationship_id=document.id, **said)
+    stated_fields = _turned(entry.model_dump(include={*_STATE_FIELDS}), document)
+    stated_fields["status"] = stated_fields["status"] or _status_change(entry).rpartition("->")[2].strip() or None
+    return _event(records.RelationshipChange, entry, context, relationship_id=document.id, **stated_fields)
 
 
 def _event(
@@ -419,8 +443,8 @@ def _event(
     """Return an entry as an event of its own, at the entry's place."""
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
     table: Any = model
-    told = entry.model_dump(include={*table.model_fields, "source_span"})
-    event: Event = table.model_validate({**told, **fields, **place})
+    told_fields = entry.model_dump(include={*table.model_fields, "source_span"})
+    event: Event = table.model_validate({**told_fields, **fields, **place})
     return event
 
 
@@ -433,15 +457,15 @@ def _turned(values: dict[str, Any], document: shapes.RelationshipDocument) -> di
         for name in ("perspective", "dimensions")
         for side, other in ("ab", "ba")
     }
-    said = values["relationship_type"]
-    return {**values, **turned, "relationship_type": said and turned_type(said)}
+    statement = values["relationship_type"]
+    return {**values, **turned, "relationship_type": statement and turned_type(statement)}
 
 
-def _numbered(
+def _number_entry(
     entry: shapes.HistoryEntry | shapes.LoopHistoryEntry | shapes.RelationshipHistoryEntry, event: Any
-) -> _Numbered:
+) -> _NumberedEntry:
     return math.inf if entry.order is None else entry.order, event
 
 
-def _in_order(numbered: Sequence[_Numbered]) -> list[Any]:
-    return [event for _, event in sorted(numbered, key=itemgetter(0))]
+def _in_order(numbered_pairs: Sequence[_NumberedEntry]) -> list[Any]:
+    return [event for _, event in sorted(numbered_pairs, key=itemgetter(0))]

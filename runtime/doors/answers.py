@@ -21,13 +21,13 @@ _OF_SHELL = re.compile(r", or (?:name another folder of projects \(--projects-di
 
 def with_own_ways(message: str, ways: Mapping[str, str]) -> str:
     """Return a message with shell commands as a door's own calls."""
-    return _COMMAND.sub(lambda found: _way(found[1], ways) or found[0], _OF_SHELL.sub("", message))
+    return _COMMAND.sub(lambda match: _way(match[1], ways) or match[0], _OF_SHELL.sub("", message))
 
 
 def _way(command: str, ways: Mapping[str, str]) -> str:
     words = command.split()
-    named = (_operations().get(" ".join(words[:count]), "") for count in (2, 1))
-    return next((f"`{ways[each]}`" for each in named if each in ways), "")
+    named_names = (_operations().get(" ".join(words[:count]), "") for count in (2, 1))
+    return next((f"`{ways[entity_id]}`" for entity_id in named_names if entity_id in ways), "")
 
 
 @cache
@@ -52,16 +52,16 @@ _PLAIN = frozenset({str, int, float, bool, type(None)})
 
 def told(answer: Answer, *, folders: Sequence[Path] = ()) -> Answer:
     """Return an answer without local paths in messages."""
-    said: Any = answer
+    statement: Any = answer
     if isinstance(answer, BaseModel):
-        said = _told_model(answer, folders)
+        statement = _told_model(answer, folders)
     elif isinstance(answer, list) and answer and type(answer[0]) not in _PLAIN:
-        listed: list[Any] = [told(each, folders=folders) for each in answer]
+        listing: list[Any] = [told(item, folders=folders) for item in answer]
         # What nothing had to be taken out of is not copied: a long story has thousands of such parts.
-        said = listed if any(each is not was for each, was in zip(listed, answer, strict=True)) else answer
+        statement = listing if any(item is not was for item, was in zip(listing, answer, strict=True)) else answer
     elif isinstance(answer, dict):
-        said = {name: told(each, folders=folders) for name, each in answer.items()}
-    return said
+        statement = {name: told(item, folders=folders) for name, item in answer.items()}
+    return statement
 
 
 def _told_model(model: BaseModel, folders: Sequence[Path]) -> BaseModel:
@@ -69,13 +69,13 @@ def _told_model(model: BaseModel, folders: Sequence[Path]) -> BaseModel:
     changes: dict[str, Any] = {}
     for name, value in model.__dict__.items():
         if name in messages:
-            said = _message(value, folders)
+            statement = _message(value, folders)
         elif type(value) in _PLAIN:
             continue
         else:
-            said = told(value, folders=folders)
-        if said is not value:
-            changes[name] = said
+            statement = told(value, folders=folders)
+        if statement is not value:
+            changes[name] = statement
     return model.model_copy(update=changes) if changes else model
 
 
@@ -83,9 +83,9 @@ def _message(value: Any, folders: Sequence[Path]) -> Any:
     if isinstance(value, str):
         return without_paths(value, folders=folders)
     if isinstance(value, list):
-        return [_message(each, folders) for each in value]
+        return [_message(item, folders) for item in value]
     if isinstance(value, dict):
-        return {name: _message(each, folders) for name, each in value.items()}
+        return {name: _message(item, folders) for name, item in value.items()}
     return told(value, folders=folders)
 
 
@@ -124,7 +124,7 @@ def refusal(error: Exception, *, names: Mapping[str, str], folders: Sequence[Pat
     fix = next(text for kind, text in _FIXES if isinstance(error, kind)).format_map(names)
     tools = {name: tool for name, tool in names.items() if "_" in tool}
     message = with_own_ways(without_paths(str(error), folders=folders), tools)
-    said: dict[str, Any] = {"kind": error_kind(error), "message": message, "fix": fix}
+    stated_fields: dict[str, Any] = {"kind": error_kind(error), "message": message, "fix": fix}
     if isinstance(error, errors.StaleVersionError):
-        said |= {"version": error.version, "stored": error.stored, "sent": error.sent}
-    return {"error": said}
+        stated_fields |= {"version": error.version, "stored": error.stored, "sent": error.sent}
+    return {"error": stated_fields}

@@ -66,12 +66,12 @@ def moment(text: str) -> tuple[int, int] | datetime:
         session, turn = text.split(":")
         return int(session), int(turn)
     try:
-        told = datetime.fromisoformat(text)
+        rendered_datetime = datetime.fromisoformat(text)
     except ValueError as error:
         raise InvalidPositionError(
             f"{text[:80]!r} is no moment; write session:turn such as 2:5, or a time such as 2031-03-01T18:00:00Z"
         ) from error
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+    return rendered_datetime if rendered_datetime.tzinfo else rendered_datetime.replace(tzinfo=UTC)
 
 
 def _shallow(value: dict[str, Any]) -> dict[str, Any]:
@@ -93,9 +93,9 @@ PositionText = Annotated[str, Field(pattern=POSITION_PATTERN, examples=["3:2"]),
 """
 
 
-def _chapter(value: object, read: Callable[[object], Any]) -> Any:
+def _chapter(value: object, read_function: Callable[[object], Any]) -> Any:
     """Return a chapter's number, or the heading by which the story knows it."""
-    return value if isinstance(value, str) and re.fullmatch(CHAPTER_NAME, value) else read(value)
+    return value if isinstance(value, str) and re.fullmatch(CHAPTER_NAME, value) else read_function(value)
 
 
 Chapter = Annotated[
@@ -157,26 +157,26 @@ class Arguments(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _names_in_any_case(cls, given: Any) -> Any:
+    def _names_in_any_case(cls, given_value: Any) -> Any:
         """Take attachedTo for attached_to; the rest is left to be refused."""
-        if not isinstance(given, Mapping):
-            return given
+        if not isinstance(given_value, Mapping):
+            return given_value
         by_letters = {_letters(name): name for name in cls.model_fields}
-        renamed = {name: by_letters.get(_letters(name), name) for name in given if name not in cls.model_fields}
-        free = {name: own for name, own in renamed.items() if own not in given}
-        return {free.get(name, name): value for name, value in given.items()}
+        renamed = {name: by_letters.get(_letters(name), name) for name in given_value if name not in cls.model_fields}
+        free = {name: own for name, own in renamed.items() if own not in given_value}
+        return {free.get(name, name): value for name, value in given_value.items()}
 
     @model_validator(mode="before")
     @classmethod
-    def _numbers_are_no_answers(cls, given: Any) -> Any:
+    def _numbers_are_no_answers(cls, given_value: Any) -> Any:
         """Reject 0 for booleans and false for numbers, which are likely mistakes."""
-        for name, value in given.items() if isinstance(given, Mapping) else ():
-            kinds = {each.get("type") for each in forms_of(cls).get(name, ())}
+        for name, value in given_value.items() if isinstance(given_value, Mapping) else ():
+            kinds = {fields.get("type") for fields in forms_of(cls).get(name, ())}
             if isinstance(value, bool) and kinds & {"integer", "number"} and "boolean" not in kinds:
                 raise ValueError(f"{name} takes a number, not {value!r}")
             if isinstance(value, int | float) and not isinstance(value, bool) and kinds == {"boolean"}:
                 raise ValueError(f"{name} takes true or false, not {value!r}")
-        return given
+        return given_value
 
 
 def _letters(name: object) -> str:
@@ -187,11 +187,11 @@ def _letters(name: object) -> str:
 def forms_of(model: type[Arguments]) -> dict[str, list[Schema]]:
     """Return the schemas of the forms that each argument may have, beside null."""
     properties = model.model_json_schema().get("properties", {})
-    return {name: list(_forms_in(told)) for name, told in properties.items()}
+    return {name: list(_forms_in(text)) for name, text in properties.items()}
 
 
-def _forms_in(told: Schema) -> Iterator[Schema]:
-    for form in told.get("anyOf", [told]):
+def _forms_in(fields: Schema) -> Iterator[Schema]:
+    for form in fields.get("anyOf", [fields]):
         if "anyOf" in form:
             yield from _forms_in(form)
         elif form != {"type": "null"}:
@@ -202,9 +202,9 @@ def _forms_in(told: Schema) -> Iterator[Schema]:
 def arguments_of(method: Method, without: tuple[str, ...] = ()) -> type[Arguments]:
     """Return the argument model of a method, without values outside JSON."""
     hints = get_type_hints(method, include_extras=True)
-    told = {
-        each.arg_name: " ".join((each.description or "").split())
-        for each in docstring_parser.parse(method.__doc__ or "").params
+    texts = {
+        docstring_param.arg_name: " ".join((docstring_param.description or "").split())
+        for docstring_param in docstring_parser.parse(method.__doc__ or "").params
     }
     fields: dict[str, Any] = {}
     for name, parameter in list(inspect.signature(method).parameters.items())[1:]:
@@ -215,7 +215,7 @@ def arguments_of(method: Method, without: tuple[str, ...] = ()) -> type[Argument
             continue
         default = ... if parameter.default is inspect.Parameter.empty else parameter.default
         default = list(default) if isinstance(default, tuple) else default
-        fields[name] = (annotation, Field(default=default, description=told.get(name)))
+        fields[name] = (annotation, Field(default=default, description=texts.get(name)))
     return create_model(f"{method.__qualname__.replace('.', '_')}_arguments", __base__=Arguments, **fields)
 
 
@@ -235,12 +235,14 @@ def read_arguments(model: type[Arguments], payload: Mapping[str, Any]) -> dict[s
 def _unknown_argument(error: ValidationError, model: type[Arguments]) -> str:
     """Say which argument there is none of, what is missing and what is taken; empty where all names are right."""
     problems = error.errors(include_url=False)
-    unknown = next((each["loc"][0] for each in problems if each["type"] == "extra_forbidden"), None)
-    if unknown is None:
+    unknown_value = next((problem["loc"][0] for problem in problems if problem["type"] == "extra_forbidden"), None)
+    if unknown_value is None:
         return ""
-    missing = [str(each["loc"][0]) for each in problems if each["type"] == "missing" and len(each["loc"]) == 1]
-    told = did_you_mean(str(unknown), model.model_fields) or (f"; {missing[0]} is missing" if missing else "")
-    return f"there is no argument {unknown!r}{told}; there are: {', '.join(model.model_fields)}"
+    missing = [
+        str(problem["loc"][0]) for problem in problems if problem["type"] == "missing" and len(problem["loc"]) == 1
+    ]
+    text = did_you_mean(str(unknown_value), model.model_fields) or (f"; {missing[0]} is missing" if missing else "")
+    return f"there is no argument {unknown_value!r}{text}; there are: {', '.join(model.model_fields)}"
 
 
 _IN_PLACE: dict[Any, Any] = {
@@ -262,9 +264,9 @@ def _for_doors(annotation: Any, *, is_bounded: bool = False, most_parts: int = M
     """Return a parameter's JSON type, or None."""
     origin, members = get_origin(annotation) or annotation, get_args(annotation)
     if origin is Annotated:
-        plain, *said = members
+        plain, *statements = members
         offered = _for_doors(plain, is_bounded=True)
-        return None if offered is None else Annotated[offered, *said]
+        return None if offered is None else Annotated[offered, *statements]
     if origin in (Union, types.UnionType):
         return _one_of(members, is_bounded=is_bounded)
     if annotation in _IN_PLACE:
@@ -289,11 +291,11 @@ def _one_of(members: tuple[Any, ...], *, is_bounded: bool) -> Any:
             # What else names a position or a moment, such as a pair, Python programs alone write.
             return _IN_PLACE[whole] | None if types.NoneType in members else _IN_PLACE[whole]
     most_parts = MOST_NAMES if str in members else MOST_PARTS
-    offered = (_for_doors(each, is_bounded=is_bounded, most_parts=most_parts) for each in members)
-    kinds = [each for each in offered if each is not None]
-    if any(get_origin(each) is Mapping for each in members):
+    offered = (_for_doors(member, is_bounded=is_bounded, most_parts=most_parts) for member in members)
+    kinds = [item for item in offered if item is not None]
+    if any(get_origin(member) is Mapping for member in members):
         # What may be a model or a mapping of its fields is a mapping to a door: the method reads it.
-        kinds = [each for each in kinds if not (isinstance(each, type) and issubclass(each, BaseModel))]
+        kinds = [kind for kind in kinds if not (isinstance(kind, type) and issubclass(kind, BaseModel))]
     return Union[tuple(kinds)] if set(kinds) - {types.NoneType} else None  # noqa: UP007 - known at run time alone
 
 

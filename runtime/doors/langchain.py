@@ -39,8 +39,8 @@ def build_memory_tools(stores: MemoryStores, *, as_of: StoryPosition | None = No
         stores: Open stores; they are not closed by the tools.
         as_of: Position that is being planned: no call reads what does not lie strictly before it.
     """
-    looking_up = [each for each in TOOLS if each.operation.name in LOOKING_UP]
-    return [_langchain_tool(each, stores, None, limit=as_of) for each in looking_up]
+    looking_up = [tool for tool in TOOLS if tool.operation.name in LOOKING_UP]
+    return [_langchain_tool(tool, stores, None, limit=as_of) for tool in looking_up]
 
 
 def build_story_tools(
@@ -57,9 +57,9 @@ def build_story_tools(
     Nothing at the position `as_of` or beyond is read, and what is stored holds from it on.
     """
     offered = {
-        each.langchain: each
-        for each in TOOLS
-        if each.langchain and each.given_to == given_to and (each.reads or not reads_only)
+        tool.langchain: tool
+        for tool in TOOLS
+        if tool.langchain and tool.given_to == given_to and (tool.reads or not reads_only)
     }
     for name in names if names is not None else ():
         if name not in offered:
@@ -67,10 +67,10 @@ def build_story_tools(
             raise UserInputError(
                 f"there is no {kind} {name!r}{did_you_mean(name, offered)}; there are: {', '.join(offered)}"
             )
-    chosen = list(offered.values()) if names is None else [offered[name] for name in names]
+    chosen_tools = list(offered.values()) if names is None else [offered[name] for name in names]
     return [
-        _langchain_tool(each, stores, story, limit=as_of, bound=each.operation.for_readers if reads_only else None)
-        for each in chosen
+        _langchain_tool(tool, stores, story, limit=as_of, bound=tool.operation.for_readers if reads_only else None)
+        for tool in chosen_tools
     ]
 
 
@@ -81,9 +81,9 @@ def build_character_tools(
     story = StoryBase(stores, character.project_id)
     bound = {"remember_event": {}, "recall_memories": {"to": to, "story_as_of": story_as_of}}
     return [
-        _langchain_tool(each, stores, story, bound={"character_id": character, **bound[each.operation.name]})
-        for each in TOOLS
-        if each.given_to == "character"
+        _langchain_tool(tool, stores, story, bound={"character_id": character, **bound[tool.operation.name]})
+        for tool in TOOLS
+        if tool.given_to == "character"
     ]
 
 
@@ -108,8 +108,8 @@ def _langchain_tool(
     def run(**given: Any) -> dict[str, Any]:
         try:
             values = tool.read(arguments, given)
-            reached = story or tool.operation.part(stores, values.pop(PROJECT))
-            return tool.answer(reached, {**values, **(bound or {})}, limit=limit, folders=folders)
+            reached_story_base = story or tool.operation.part(stores, values.pop(PROJECT))
+            return tool.answer(reached_story_base, {**values, **(bound or {})}, limit=limit, folders=folders)
         except Exception as error:  # noqa: BLE001 - an agent's loop goes on, whatever happens in a tool
             return refusal(error, names=LANGCHAIN_NAMES, folders=folders)
 

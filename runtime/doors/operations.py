@@ -74,8 +74,8 @@ class Operation:
     def part(self) -> type[StoryBase]:
         """The part of a story that does it."""
         module = importlib.import_module(f"runtime.story.{self.module}")
-        parts = (each for each in vars(module).values() if getattr(each, "__module__", "") == module.__name__)
-        part: type[StoryBase] = next(each for each in parts if hasattr(each, self.method))
+        parts = (value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__)
+        part: type[StoryBase] = next(part for part in parts if hasattr(part, self.method))
         return part
 
     @property
@@ -100,8 +100,8 @@ class Operation:
 def change_number(result: Any) -> int | None:
     """Return the undo number of a change, None without a single one."""
     numbers: set[int | None] = set()
-    for each in result if isinstance(result, list) else [result]:
-        change = getattr(each, "change", None) or each
+    for item in result if isinstance(result, list) else [result]:
+        change = getattr(item, "change", None) or item
         numbers.add(None if getattr(change, "undone_at", None) else getattr(change, "change_id", None))
     return numbers.pop() if len(numbers) == 1 else None
 
@@ -128,7 +128,7 @@ def _row(name: str, where: str, http: str = "", **more: Any) -> Operation:
 
 def _of(tag: str, *rows: Operation) -> tuple[Operation, ...]:
     """Return the operations of one subject."""
-    return tuple(replace(each, tags=(tag,)) for each in rows)
+    return tuple(replace(operation, tags=(tag,)) for operation in rows)
 
 
 _SCENE = "/scenes/{chapter_index}/{scene_index}"
@@ -324,5 +324,5 @@ WITHOUT_ADDRESS: tuple[Operation, ...] = (
 )
 """What commands or tools alone offer: none has a route made of it."""
 
-BY_NAME = {each.name: each for each in (*OPERATIONS, *WITHOUT_ADDRESS)}
+BY_NAME = {operation.name: operation for operation in (*OPERATIONS, *WITHOUT_ADDRESS)}
 """Every operation."""

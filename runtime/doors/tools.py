@@ -102,12 +102,12 @@ class Tool:
     def arguments(self, project: Mapping[str, str | None], *, bound: Collection[str] = ()) -> type[Arguments]:
         """Return the arguments of a call."""
         whole = arguments_of(self.operation.function, self.operation.without + self.without)
-        named: dict[str, str | None] = dict(project)
+        named_by_key: dict[str, str | None] = dict(project)
         if self.operation.is_of_character:
-            named["character_id"] = "Who, by id, name or alias."
+            named_by_key["character_id"] = "Who, by id, name or alias."
         fields: dict[str, Any] = {
-            name: (str, Field(min_length=1, max_length=400, description=said))
-            for name, said in named.items()
+            name: (str, Field(min_length=1, max_length=400, description=statement))
+            for name, statement in named_by_key.items()
             if name not in bound
         }
         for name, info in whole.model_fields.items():
@@ -141,8 +141,10 @@ class Tool:
     def read(self, arguments: type[Arguments], payload: Mapping[str, Any]) -> dict[str, Any]:
         """Return parsed arguments with defaults, accepting JSON in texts."""
         forms = forms_of(arguments)
-        read = {name: _parsed(value) if _is_nested(forms.get(name, ())) else value for name, value in payload.items()}
-        return {**self.defaults, **read_arguments(arguments, read)}
+        parsed_fields = {
+            name: _parsed(value) if _is_nested(forms.get(name, ())) else value for name, value in payload.items()
+        }
+        return {**self.defaults, **read_arguments(arguments, parsed_fields)}
 
     def answer(
         self,
@@ -153,14 +155,14 @@ class Tool:
         folders: Sequence[Path] = (),
     ) -> dict[str, Any]:
         """Do it, and return the answer as JSON."""
-        given = dict(values) if limit is None else _cut(story, values, self.operation.function, limit)
+        payload = dict(values) if limit is None else _cut(story, values, self.operation.function, limit)
         of: Any = story
         if self.operation.position:
-            given[self.operation.position] = place_from(given.pop("chapter_index"), given.pop("scene_index"))
+            payload[self.operation.position] = place_from(payload.pop("chapter_index"), payload.pop("scene_index"))
         if self.operation.is_of_character:
-            who = given.pop("character_id")
-            of = _character_of(story, who, given.get("story_as_of")) if isinstance(who, str) else who
-        result = self.operation.function(of, **given)
+            who = payload.pop("character_id")
+            of = _character_of(story, who, payload.get("story_as_of")) if isinstance(who, str) else who
+        result = self.operation.function(of, **payload)
         answer = told(self.operation.answer(result), folders=folders)
         adapter: TypeAdapter[Any] = TypeAdapter(self.operation.result)
         parts = adapter.dump_python(answer, mode="json", by_alias=True, include=self.include)
@@ -169,14 +171,14 @@ class Tool:
             lean[BLOCK] = self.block(result)
         if self.with_names:
             text = json.dumps(lean)
-            known = story.entity_names(as_of=given.get("as_of"))
-            lean["names"] = {entity_id: name for entity_id, name in known.items() if f'"{entity_id}"' in text}
+            known_values = story.entity_names(as_of=payload.get("as_of"))
+            lean["names"] = {entity_id: name for entity_id, name in known_values.items() if f'"{entity_id}"' in text}
         return lean
 
 
 def tool_of(tools: tuple[Tool, ...], name: str) -> Tool:
     """Return the tool of an operation."""
-    return next(each for each in tools if each.operation.name == name)
+    return next(tool for tool in tools if tool.operation.name == name)
 
 
 def _character_of(story: Any, name: str, as_of: StoryPosition | None) -> Any:
@@ -192,7 +194,7 @@ def _character_of(story: Any, name: str, as_of: StoryPosition | None) -> Any:
 
 def _is_nested(forms: Sequence[Schema]) -> bool:
     """Whether an argument is a list or an object, and nothing else."""
-    return [each.get("type") for each in forms] in (["array"], ["object"])
+    return [form.get("type") for form in forms] in (["array"], ["object"])
 
 
 def _parsed(value: Any) -> Any:
@@ -206,58 +208,62 @@ def _parsed(value: Any) -> Any:
 
 def _cut(story: StoryBase, values: Mapping[str, Any], method: Method, limit: StoryPosition) -> dict[str, Any]:
     """Return arguments with positions capped at the planned scene."""
-    fields, cut = inspect.signature(method).parameters, dict(values)
+    fields, cut_fields = inspect.signature(method).parameters, dict(values)
     for name in CUTS:
         if name in fields:
-            asked = cut.get(name)
-            cut[name] = limit if asked is None else min(stored_position(story, asked, name=name), limit)
+            request = cut_fields.get(name)
+            cut_fields[name] = limit if request is None else min(stored_position(story, request, name=name), limit)
     within = [name for name in PLACE_NUMBERS if name in fields]
     if not within or not (fields.keys().isdisjoint(CUTS) or "scene_index" in fields):
-        return cut
-    cut |= named_place(story, {name: cut[name] for name in within if name in cut}, of_scene="scene_index" in within)
-    if StoryPosition(cut.get("chapter_index"), cut.get("scene_index")) > limit:
+        return cut_fields
+    cut_fields |= named_place(
+        story, {name: cut_fields[name] for name in within if name in cut_fields}, of_scene="scene_index" in within
+    )
+    if StoryPosition(cut_fields.get("chapter_index"), cut_fields.get("scene_index")) > limit:
         at = {"chapter_index": limit.chapter_index, "scene_index": limit.scene_index or 0}
-        cut |= {name: at[name] for name in within}
-    return cut
+        cut_fields |= {name: at[name] for name in within}
+    return cut_fields
 
 
 def _lean(value: Any) -> Any:
     """Return JSON without empty values and needless digits."""
     if isinstance(value, dict):
-        kept = {
-            name: each if name in KEPT_WHOLE else _lean(each)
-            for name, each in value.items()
-            if each not in (None, "", [], {}) and (name not in USUAL or each != USUAL[name])
+        kept_fields = {
+            name: item if name in KEPT_WHOLE else _lean(item)
+            for name, item in value.items()
+            if item not in (None, "", [], {}) and (name not in USUAL or item != USUAL[name])
         }
-        if "source_id" in kept:
-            kept.pop("chunk_id", None)
-        return kept
+        if "source_id" in kept_fields:
+            kept_fields.pop("chunk_id", None)
+        return kept_fields
     if isinstance(value, list):
-        return [_lean(each) for each in value]
+        return [_lean(item) for item in value]
     return round(value, 3) if isinstance(value, float) else value
 
 
-_UNTOLD = frozenset({"title", "maxLength", "minLength", "maxItems", "pattern", "additionalProperties"})
+_SCHEMA_NOISE = frozenset({"title", "maxLength", "minLength", "maxItems", "pattern", "additionalProperties"})
 """Of a schema what a model need not pay for: what is too long is refused with the bound."""
 
 
 def _slim(schema: Any) -> Any:
     if isinstance(schema, list):
-        return [_slim(each) for each in schema]
+        return [_slim(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    kept = {name: _slim(value) for name, value in schema.items() if name not in _UNTOLD or isinstance(value, dict)}
-    if abs(kept.get("maximum", 0)) >= GREATEST_INDEX:
-        del kept["maximum"]
-    if kept.get("minimum", 0) <= -GREATEST_INDEX:
-        del kept["minimum"]
-    if kept.get("default", 0) in (None, "", []):
-        del kept["default"]
-        kinds = [each for each in kept.get("anyOf", ()) if each != {"type": "null"}]
+    kept_fields = {
+        name: _slim(value) for name, value in schema.items() if name not in _SCHEMA_NOISE or isinstance(value, dict)
+    }
+    if abs(kept_fields.get("maximum", 0)) >= GREATEST_INDEX:
+        del kept_fields["maximum"]
+    if kept_fields.get("minimum", 0) <= -GREATEST_INDEX:
+        del kept_fields["minimum"]
+    if kept_fields.get("default", 0) in (None, "", []):
+        del kept_fields["default"]
+        kinds = [item for item in kept_fields.get("anyOf", ()) if item != {"type": "null"}]
         if len(kinds) == 1:
-            del kept["anyOf"]
-            kept = {**kinds[0], **kept}
-    return kept
+            del kept_fields["anyOf"]
+            kept_fields = {**kinds[0], **kept_fields}
+    return kept_fields
 
 
 def _told_part(
@@ -269,23 +275,23 @@ def _told_part(
         if name in within:
             return {}
         # What a class says of itself is for programmers; what a field says stands beside the reference.
-        whole = {each: value for each, value in definitions[name].items() if each != "description"}
-        said = {"description": schema["description"]} if "description" in schema else {}
-        return {**_told_part(whole, include, definitions, within=(*within, name)), **said}
-    told = partial(_told_part, definitions=definitions, within=within)
-    kept = {name: value for name, value in schema.items() if name in _TOLD_OF_SCHEMA}
+        whole = {other_name: value for other_name, value in definitions[name].items() if other_name != "description"}
+        stated_fields = {"description": schema["description"]} if "description" in schema else {}
+        return {**_told_part(whole, include, definitions, within=(*within, name)), **stated_fields}
+    rendered_partial = partial(_told_part, definitions=definitions, within=within)
+    kept_fields = {name: value for name, value in schema.items() if name in _TOLD_OF_SCHEMA}
     if "anyOf" in schema:
-        kinds = [told(each, include) for each in schema["anyOf"] if each != {"type": "null"}]
-        kept |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        kinds = [rendered_partial(item, include) for item in schema["anyOf"] if item != {"type": "null"}]
+        kept_fields |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     if "items" in schema:
-        kept["items"] = told(schema["items"], _included(include, "__all__"))
+        kept_fields["items"] = rendered_partial(schema["items"], _included(include, "__all__"))
     if "properties" in schema:
-        kept["properties"] = {
-            name: told(value, _included(include, name))
+        kept_fields["properties"] = {
+            name: rendered_partial(value, _included(include, name))
             for name, value in schema["properties"].items()
             if include is None or name in include
         }
-    return kept
+    return kept_fields
 
 
 _TOLD_OF_SCHEMA = frozenset({"type", "description", "enum", "const"})
@@ -308,16 +314,16 @@ _BLOCKS: dict[str, Callable[[Any], str]] = {
 """What makes of a result the text that stands for it."""
 
 
-def _tool(name: str, told: dict[str, Any], parts: Mapping[str, str]) -> Tool:
+def _tool(name: str, fields: dict[str, Any], parts: Mapping[str, str]) -> Tool:
     whole = {
-        each: re.sub(r"\$(\w+)", lambda found: parts[found[1]], told.get(each, "")) for each in ("hint", "include")
+        kind: re.sub(r"\$(\w+)", lambda match: parts[match[1]], fields.get(kind, "")) for kind in ("hint", "include")
     }
-    told["hint"] = " ".join(whole["hint"].split())
-    if "include" in told:
-        told["include"] = _include_of(iter(re.findall(r"[\w*]+|\[\d\]|[()]", whole["include"])))
-    for each in told.keys() & {"without", "needs", "shelves"}:
-        told[each] = tuple(told[each])
-    return Tool(operation=BY_NAME[name], block=_BLOCKS.get(name), **told)
+    fields["hint"] = " ".join(whole["hint"].split())
+    if "include" in fields:
+        fields["include"] = _include_of(iter(re.findall(r"[\w*]+|\[\d\]|[()]", whole["include"])))
+    for entity_id in fields.keys() & {"without", "needs", "shelves"}:
+        fields[entity_id] = tuple(fields[entity_id])
+    return Tool(operation=BY_NAME[name], block=_BLOCKS.get(name), **fields)
 
 
 def _include_of(words: Iterator[str]) -> dict[Any, Any]:
@@ -346,12 +352,12 @@ _PARTS: dict[str, str] = _OFFERED.pop("parts")
 SERVER: dict[str, Any] = _OFFERED.pop("server")
 """What the server over MCP says of itself, and which resources and prompts it has."""
 
-TOOLS = tuple(_tool(name, told, _PARTS) for name, told in _OFFERED.items())
+TOOLS = tuple(_tool(name, text, _PARTS) for name, text in _OFFERED.items())
 """In the order in which they are listed."""
 
-MCP_TOOLS = tuple(each for each in TOOLS if each.mcp)
+MCP_TOOLS = tuple(tool for tool in TOOLS if tool.mcp)
 
-MCP_NAMES = {each.operation.name: each.mcp for each in MCP_TOOLS} | {"list_projects": "list_projects"}
+MCP_NAMES = {tool.operation.name: tool.mcp for tool in MCP_TOOLS} | {"list_projects": "list_projects"}
 
 LANGCHAIN_NAMES = {
     "list_entities": "memory_search",
@@ -360,5 +366,5 @@ LANGCHAIN_NAMES = {
     "ingest_scene": "it is finished",
     "extract_scenes": "ingest",
     "get_entity": "memory_search",
-} | {each.operation.name: each.langchain for each in TOOLS if each.langchain}
+} | {tool.operation.name: tool.langchain for tool in TOOLS if tool.langchain}
 """What a LangChain tool calls another; what has none there is called by what does its work."""

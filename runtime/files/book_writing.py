@@ -40,8 +40,8 @@ _STYLES = (
 def _plain(chapters: Sequence[BookChapter], title: str, language: str, *, mark: str = "") -> bytes:
     pieces = [
         piece
-        for each in chapters
-        for piece in (mark + each.heading, f"\n\n{BREAK}\n\n".join(map(_set_in, each.scenes)))
+        for chapter in chapters
+        for piece in (mark + chapter.heading, f"\n\n{BREAK}\n\n".join(map(_set_in, chapter.scenes)))
     ]
     return ("\n\n".join(pieces) + "\n" if pieces else "").encode("utf-8", "replace")
 
@@ -56,10 +56,11 @@ def _set_in(text: str) -> str:
 def _docx(chapters: Sequence[BookChapter], title: str, language: str) -> bytes:
     def paragraph(text: str, style: str = "") -> str:
         look = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
-        return f'<w:p>{look}<w:r><w:t xml:space="preserve">{_told(text)}</w:t></w:r></w:p>'
+        return f'<w:p>{look}<w:r><w:t xml:space="preserve">{_xml_text(text)}</w:t></w:r></w:p>'
 
     body = "".join(
-        paragraph(each.heading, "Heading1") + "".join(paragraph(line) for line in _lines(each)) for each in chapters
+        paragraph(chapter.heading, "Heading1") + "".join(paragraph(line) for line in _lines(chapter))
+        for chapter in chapters
     )
     types = "".join(
         f'<Override PartName="/word/{part}.xml" ContentType="application/vnd.openxmlformats-officedocument.'
@@ -91,29 +92,30 @@ def _epub(chapters: Sequence[BookChapter], title: str, language: str) -> bytes:
     def page(heading: str, inner: str) -> str:
         return (
             f'{_XML}<html xmlns="http://www.w3.org/1999/xhtml" xmlns:epub="http://www.idpf.org/2007/ops" '
-            f'xml:lang="{language}"><head><title>{_told(heading)}</title></head><body>{inner}</body></html>'
+            f'xml:lang="{language}"><head><title>{_xml_text(heading)}</title></head><body>{inner}</body></html>'
         )
 
-    items = "".join(f'<item id="{each}" href="{each}.xhtml" media-type="application/xhtml+xml"/>' for each in names)
-    spine = "".join(f'<itemref idref="{each}"/>' for each in names)
+    items = "".join(f'<item id="{name}" href="{name}.xhtml" media-type="application/xhtml+xml"/>' for name in names)
+    spine = "".join(f'<itemref idref="{name}"/>' for name in names)
     links = "".join(
-        f'<li><a href="{name}.xhtml">{_told(each.heading)}</a></li>' for name, each in zip(names, chapters, strict=True)
+        f'<li><a href="{name}.xhtml">{_xml_text(chapter.heading)}</a></li>'
+        for name, chapter in zip(names, chapters, strict=True)
     )
     files = {
         "META-INF/container.xml": f'{_XML}<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:'
         'container"><rootfiles><rootfile full-path="book.opf" media-type="application/oebps-package+xml"/></rootfiles>'
         "</container>",
         "book.opf": f'{_XML}<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="id">'
-        f'<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:identifier id="id">urn:novelgen:{_told(title)}'
-        f"</dc:identifier><dc:title>{_told(title)}</dc:title><dc:language>{language}</dc:language>"
+        f'<metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:identifier id="id">urn:novelgen:{_xml_text(title)}'
+        f"</dc:identifier><dc:title>{_xml_text(title)}</dc:title><dc:language>{language}</dc:language>"
         f'<meta property="dcterms:modified">{utc_now():%Y-%m-%dT%H:%M:%SZ}</meta></metadata><manifest>'
         f'<item id="nav" href="nav.xhtml" media-type="application/xhtml+xml" properties="nav"/>{items}</manifest>'
         f"<spine>{spine}</spine></package>",
         "nav.xhtml": page(title, f'<nav epub:type="toc"><ol>{links}</ol></nav>'),
     }
-    for name, each in zip(names, chapters, strict=True):
-        lines = "".join(f"<p>{_told(line)}</p>" for line in _lines(each))
-        files[f"{name}.xhtml"] = page(each.heading, f"<h1>{_told(each.heading)}</h1>{lines}")
+    for name, chapter in zip(names, chapters, strict=True):
+        lines = "".join(f"<p>{_xml_text(line)}</p>" for line in _lines(chapter))
+        files[f"{name}.xhtml"] = page(chapter.heading, f"<h1>{_xml_text(chapter.heading)}</h1>{lines}")
     return _zipped(files, mimetype="application/epub+zip")
 
 
@@ -133,9 +135,12 @@ def _lines(chapter: BookChapter) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _told(text: str) -> str:
+def _xml_text(text: str) -> str:
     """Return a text as XML may hold it."""
-    return escape("".join(each for each in text if each >= " " and each not in "\ufffe\uffff"), {'"': "&quot;"})
+    return escape(
+        "".join(other_text for other_text in text if other_text >= " " and other_text not in "\ufffe\uffff"),
+        {'"': "&quot;"},
+    )
 
 
 class BookFormat(NamedTuple):

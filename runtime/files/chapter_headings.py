@@ -152,17 +152,19 @@ def find_headings(lines: Sequence[str], *, forms: Sequence[str] = (), known: Seq
     return _without_contents(lines, _all_headings(lines, forms, known))
 
 
-def _all_headings(lines: Sequence[str], forms: Sequence[str] = (), known: Sequence[Heading] = ()) -> list[Heading]:
+def _all_headings(
+    lines: Sequence[str], forms: Sequence[str] = (), known_headings: Sequence[Heading] = ()
+) -> list[Heading]:
     bare = _BareLines.of(lines)
-    shaped = [*_of_forms(lines, forms), *(heading for heading in known if heading.kind != "volume")]
+    shaped = [*_of_forms(lines, forms), *(heading for heading in known_headings if heading.kind != "volume")]
     lines = [without_invisible(line) for line in lines]
     volumes = [*_matching(bare, _CHINESE_VOLUME, "volume"), *_matching(bare, _ENGLISH_VOLUME, "volume")]
-    own = {heading.line: heading for heading in known if heading.kind == "volume"}
+    own = {heading.line: heading for heading in known_headings if heading.kind == "volume"}
     volumes = [*own.values(), *(volume for volume in volumes if volume.line not in own)]
-    numbered = _numbered(bare)
-    named = _matching(bare, _NAMED_CHAPTER, "named")
-    if shaped or numbered or (named and not volumes):
-        chapters = {heading.line: heading for heading in (*named, *numbered, *shaped)}
+    numbered_pairs = _numbered_headings(bare)
+    named_headings = _matching(bare, _NAMED_CHAPTER, "named")
+    if shaped or numbered_pairs or (named_headings and not volumes):
+        chapters = {heading.line: heading for heading in (*named_headings, *numbered_pairs, *shaped)}
         apart = [volume for volume in volumes if volume.line in own or volume.line not in chapters]
         chapters = {line: heading for line, heading in chapters.items() if line not in own}
         together = _volumes_beside_chapters(bare)
@@ -183,20 +185,20 @@ def _all_headings(lines: Sequence[str], forms: Sequence[str] = (), known: Sequen
         (_TITLED_NUMERAL, max(3, len(volumes))),
         (_COUNTED_UNIT, max(2, len(volumes))),
     ):
-        counted = _counting_up(lines, _counted_headings(lines, pattern), volumes)
-        if len(counted) >= fewest:
-            return sorted([*named, *counted, *volumes])
+        counted_headings = _counting_up(lines, _counted_headings(lines, pattern), volumes)
+        if len(counted_headings) >= fewest:
+            return sorted([*named_headings, *counted_headings, *volumes])
     return sorted(
-        [*named, *(volume._replace(kind="chapter", number=chapter_number(volume.title)) for volume in volumes)]
+        [*named_headings, *(volume._replace(kind="chapter", number=chapter_number(volume.title)) for volume in volumes)]
     )
 
 
 def numbered_headings(lines: Sequence[str]) -> list[Heading]:
     """Return the headings of chapters that have numbers, in the order of their lines."""
-    return _numbered(_BareLines.of(lines))
+    return _numbered_headings(_BareLines.of(lines))
 
 
-def _numbered(bare: _BareLines) -> list[Heading]:
+def _numbered_headings(bare: _BareLines) -> list[Heading]:
     sure = {
         heading.line: heading
         for pattern in (_CLOSE_CHAPTER, _CHINESE_CHAPTER, _ENGLISH_CHAPTER, _VOLUME_AND_CHAPTER)
@@ -243,7 +245,7 @@ def _in_sequence(sure: dict[int, Heading], likely: dict[int, Heading]) -> list[H
 
 def contents_lines(lines: Sequence[str], *, known: Sequence[Heading] = ()) -> frozenset[int]:
     """Return which lines before the first chapter are headings or entries of a table of contents, by their index."""
-    headings = _all_headings(lines, known=[heading for heading in known if heading.line < len(lines)])
+    headings = _all_headings(lines, known_headings=[heading for heading in known if heading.line < len(lines)])
     entries = {line for heading in headings for line in range(heading.line, heading.text_from)}
     if len(headings) < FEWEST_OF_A_SHAPE:
         return frozenset(entries)
@@ -260,12 +262,12 @@ def unread_headings(
     stands alone and counts, and lines of one shape that come again.
     """
     headings = _all_headings(lines, forms, known)
-    read = {line for heading in headings for line in range(heading.line, heading.text_from)}
+    read_numbers = {line for heading in headings for line in range(heading.line, heading.text_from)}
     is_cut = len({heading.title for heading in headings if heading.kind == "chapter"}) > 1
     bare = {
         index: text
         for index, line in enumerate(lines)
-        if index not in read and 0 < len(text := bare_heading(line)) <= MAX_UNREAD_CHARACTERS
+        if index not in read_numbers and 0 < len(text := bare_heading(line)) <= MAX_UNREAD_CHARACTERS
     }
     alike = [index for index, text in bare.items() if _LIKE_A_CHAPTER.match(text) and not _ENDS_SENTENCE.search(text)]
     if not is_cut and not alike:
@@ -292,9 +294,9 @@ def _is_alone(lines: Sequence[str], index: int) -> bool:
 
 def _shape(line: str, *, is_alone: bool) -> str:
     """Return a line's form: prefix, marks and isolation."""
-    counted = _HEADING_SHAPE.search(line)
-    if counted is not None and counted.start() <= MOST_BEFORE_A_NUMBER:
-        return f"{line[: counted.start()]}0"
+    counted_match = _HEADING_SHAPE.search(line)
+    if counted_match is not None and counted_match.start() <= MOST_BEFORE_A_NUMBER:
+        return f"{line[: counted_match.start()]}0"
     marks = re.match(r"^(?P<before>[^\w\s(（]+)\s*\w.*\w\s*(?P<after>[^\w\s]*)$", line)
     if marks is not None and is_alone:
         return f"{marks['before']} {marks['after']}"
@@ -424,8 +426,8 @@ def _counted_headings(lines: Sequence[str], pattern: re.Pattern[str]) -> list[He
         if match is None:
             continue
         title = (match["title"] or match.groupdict().get("chinese") or "").strip()
-        counted = _LISTED_NUMBER.match(title)
-        number = _form_number(counted["number"]) if counted else None
+        counted_match = _LISTED_NUMBER.match(title)
+        number = _form_number(counted_match["number"]) if counted_match else None
         headings.append(Heading(index, title, number=number, last_number=number))
     return headings
 
@@ -438,21 +440,25 @@ _LISTED_NUMBER = re.compile(
 
 def _counting_up(lines: Sequence[str], candidates: Sequence[Heading], volumes: Sequence[Heading]) -> list[Heading]:
     """Return headings that count up from 1, without those of a table of contents."""
-    counted: list[Heading] = []
+    counted_headings: list[Heading] = []
     numbers = [heading.number or 0 for heading in candidates]
     breaks = [volume.line for volume in volumes]
-    wanted = 1
+    wanted_count = 1
     for index, (heading, number) in enumerate(zip(candidates, numbers, strict=True)):
-        begins_anew = number == 1 and counted and bisect(breaks, counted[-1].line) < bisect(breaks, heading.line)
-        if number != wanted and not begins_anew:
+        begins_anew = (
+            number == 1
+            and counted_headings
+            and bisect(breaks, counted_headings[-1].line) < bisect(breaks, heading.line)
+        )
+        if number != wanted_count and not begins_anew:
             continue
         after = (candidates[at].line for at in range(index + 1, len(candidates)) if numbers[at] in (1, number + 1))
         volume = bisect(breaks, heading.line)
         end = min(next(after, len(lines)), breaks[volume] if volume < len(breaks) else len(lines))
         if any(line.strip() for line in lines[heading.text_from : end]):
-            counted.append(heading)
-            wanted = number + 1
-    return counted
+            counted_headings.append(heading)
+            wanted_count = number + 1
+    return counted_headings
 
 
 SHORT_ENTRY = 400
@@ -471,23 +477,23 @@ def _without_contents(lines: Sequence[str], headings: Sequence[Heading]) -> list
         sum(len(line.strip()) for line in lines[heading.text_from : end])
         for heading, end in zip(headings, ends, strict=True)
     ]
-    numbered = [index for index, heading in enumerate(headings) if heading.kind == "chapter"]
-    numbers = [(index, number) for index in numbered if (number := headings[index].number) is not None]
-    starts = numbered[:1] + [index for (_, before), (index, number) in pairwise(numbers) if number <= before]
+    numbered_numbers = [index for index, heading in enumerate(headings) if heading.kind == "chapter"]
+    numbers = [(index, number) for index in numbered_numbers if (number := headings[index].number) is not None]
+    starts = numbered_numbers[:1] + [index for (_, before), (index, number) in pairwise(numbers) if number <= before]
     begin = 0
     for start, following in pairwise(starts):
-        entries = [sizes[index] for index in numbered if start <= index < following][:-1]
-        rest = [sizes[index] for index in numbered if index >= following]
+        entries = [sizes[index] for index in numbered_numbers if start <= index < following][:-1]
+        rest = [sizes[index] for index in numbered_numbers if index >= following]
         is_contents = bool(entries) and median(entries) <= min(SHORT_ENTRY, median(rest) / 4)
         if not is_contents:
             break
         begin = following
-    kept = list(headings[begin:])
+    kept_headings = list(headings[begin:])
     # What stands between the contents and the first chapter and is not told of again is a preface or a volume's name.
-    later = {heading.title.casefold() for heading in kept}
-    last = max((index for index in numbered if index < begin), default=-1)
+    later = {heading.title.casefold() for heading in kept_headings}
+    last = max((index for index in numbered_numbers if index < begin), default=-1)
     apart = [heading for heading in headings[last + 1 : begin] if heading.title.casefold() not in later]
-    return [*apart, *kept]
+    return [*apart, *kept_headings]
 
 
 MAX_REMARK_CHARACTERS = 150
@@ -525,7 +531,7 @@ _NOTE = re.compile(
     re.IGNORECASE,
 )
 _SPEECH = re.compile('["“”「」『』＂]')
-_QUOTED = re.compile(r"(?<=[友主者丝粉大神谢謝])\s*[“「『\"][^“”「」『』\"。！？!?]{1,20}[”」』\"]")
+_READER_NAME_PATTERN = re.compile(r"(?<=[友主者丝粉大神谢謝])\s*[“「『\"][^“”「」『』\"。！？!?]{1,20}[”」』\"]")
 """The name of a reader: 书友“夜雨声烦”."""
 
 
@@ -540,24 +546,24 @@ class Remark(BaseModel):
 def without_remarks(text: str, *, chapter_number: int) -> tuple[str, list[Remark]]:
     """Remove remarks to readers from a chapter."""
     lines = text.split("\n")
-    found = {index for index, line in enumerate(lines) if _is_remark(line, _ANYWHERE)}
-    found |= _notes(lines)
-    found |= _edge(lines, found, range(len(lines)))
-    found |= _edge(lines, found, range(len(lines) - 1, -1, -1))
-    if all(index in found or not line.strip() for index, line in enumerate(lines)):
+    found_numbers = {index for index, line in enumerate(lines) if _is_remark(line, _ANYWHERE)}
+    found_numbers |= _notes(lines)
+    found_numbers |= _edge(lines, found_numbers, range(len(lines)))
+    found_numbers |= _edge(lines, found_numbers, range(len(lines) - 1, -1, -1))
+    if all(index in found_numbers or not line.strip() for index, line in enumerate(lines)):
         # A chapter of nothing but words to readers is the author's to judge.
         return text, []
     remarks = [
         Remark(chapter_number=chapter_number, line=index + 1, text=lines[index].strip())
-        for index in sorted(found)
+        for index in sorted(found_numbers)
         if lines[index].strip()
     ]
-    return "\n".join(line for index, line in enumerate(lines) if index not in found), remarks
+    return "\n".join(line for index, line in enumerate(lines) if index not in found_numbers), remarks
 
 
 def _is_remark(line: str, pattern: re.Pattern[str]) -> bool:
     """Return whether a line addresses readers, ignoring quoted sentences."""
-    text = _QUOTED.sub("", line.strip())
+    text = _READER_NAME_PATTERN.sub("", line.strip())
     return (
         0 < len(line.strip()) <= MAX_REMARK_CHARACTERS
         and pattern.search(text) is not None
@@ -565,30 +571,30 @@ def _is_remark(line: str, pattern: re.Pattern[str]) -> bool:
     )
 
 
-def _edge(lines: Sequence[str], found: set[int], order: range) -> set[int]:
+def _edge(lines: Sequence[str], found_numbers: set[int], order: range) -> set[int]:
     """Find the remarks that stand before all story, or, in reverse order, after it."""
     edge: set[int] = set()
     for index in order:
         if _is_remark(lines[index], _AT_THE_EDGE):
             edge.add(index)
-        elif lines[index].strip() and index not in found:
+        elif lines[index].strip() and index not in found_numbers:
             break
     return edge
 
 
 def _notes(lines: Sequence[str]) -> set[int]:
     """Find the author's notes: their own paragraph at the beginning, all that follows at the end."""
-    found: set[int] = set()
+    found_numbers: set[int] = set()
     for index, line in enumerate(lines):
         match = _NOTE.match(line)
         if match is None or len(line.strip()) > MAX_REMARK_CHARACTERS + MAX_CLOSING_CHARACTERS:
             continue
-        rest = sum(len(each.strip()) for each in lines[index + 1 :])
-        if rest <= MAX_CLOSING_CHARACTERS and rest <= sum(len(each.strip()) for each in lines[:index]):
-            return found | set(range(index, len(lines)))
-        found.add(index)
+        rest = sum(len(text.strip()) for text in lines[index + 1 :])
+        if rest <= MAX_CLOSING_CHARACTERS and rest <= sum(len(text.strip()) for text in lines[:index]):
+            return found_numbers | set(range(index, len(lines)))
+        found_numbers.add(index)
         if not match["said"].strip():
             following = next((at for at in range(index + 1, len(lines)) if lines[at].strip()), None)
             if following is not None and len(lines[following]) <= MAX_REMARK_CHARACTERS:
-                found.add(following)
-    return found
+                found_numbers.add(following)
+    return found_numbers

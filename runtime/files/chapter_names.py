@@ -84,18 +84,22 @@ def chapter_name(heading: str) -> ChapterName | None:
     text = " ".join(bare_heading(heading).split())
     if not text:
         return None
-    found: Heading | None = heading_of(text)
+    matching_heading: Heading | None = heading_of(text)
     part = _NUMBER_PART.match(text) or _CHAPTER_WITHIN.search(text)
-    number = found.number if found is not None else _number_in(part[0]) if part else None
-    if number is None or (found is not None and found.kind == "named"):
-        return ChapterName(text, title=_compared(text), is_heading=found is not None)
+    number = matching_heading.number if matching_heading is not None else _number_in(part[0]) if part else None
+    if number is None or (matching_heading is not None and matching_heading.kind == "named"):
+        return ChapterName(text, title=_compared(text), is_heading=matching_heading is not None)
     rest = text[part.end() :] if part else text
     section = _SECTION.match(rest)
     label = (part[0] if part else text) + (section[0].rstrip() if section else "")
     title = rest[section.end() :] if section else rest
-    said = (section["inner"] or section["bare"]) if section else ""
+    statement = (section["inner"] or section["bare"]) if section else ""
     return ChapterName(
-        label.strip(), number, unicodedata.normalize("NFKC", said), _compared(title), is_heading=found is not None
+        label.strip(),
+        number,
+        unicodedata.normalize("NFKC", statement),
+        _compared(title),
+        is_heading=matching_heading is not None,
     )
 
 
@@ -153,7 +157,7 @@ def named_chapters(scenes: Iterable[TitledScene]) -> list[NamedChapter]:
     by_chapter: dict[int, list[TitledScene]] = {}
     for scene in sorted(scenes):
         by_chapter.setdefault(scene.chapter_index, []).append(scene)
-    return [named for chapter in by_chapter.values() for named in _chapters_of(chapter)]
+    return [named_chapter for chapter in by_chapter.values() for named_chapter in _chapters_of(chapter)]
 
 
 def _chapters_of(scenes: Sequence[TitledScene]) -> list[NamedChapter]:
@@ -188,18 +192,22 @@ class ChapterNames:
 
     @cached_property
     def _by_place(self) -> dict[tuple[int, int], NamedChapter]:
-        return {(each.chapter_index, scene): each for each in self.chapters for scene in each.scene_indexes}
+        return {
+            (named_chapter.chapter_index, scene): named_chapter
+            for named_chapter in self.chapters
+            for scene in named_chapter.scene_indexes
+        }
 
     @cached_property
     def _by_chapter(self) -> dict[int, NamedChapter]:
-        return {each.chapter_index: each for each in self.chapters if each.is_whole}
+        return {named_chapter.chapter_index: named_chapter for named_chapter in self.chapters if named_chapter.is_whole}
 
     @cached_property
     def _labels(self) -> dict[str, int]:
         counts: dict[str, int] = {}
-        for each in self.chapters:
-            if each.name is not None:
-                counts[each.name.label] = counts.get(each.name.label, 0) + 1
+        for named_chapter in self.chapters:
+            if named_chapter.name is not None:
+                counts[named_chapter.name.label] = counts.get(named_chapter.name.label, 0) + 1
         return counts
 
     def label(self, chapter_index: int, scene_index: int | None = None) -> str:
@@ -218,8 +226,8 @@ class ChapterNames:
         is_shared = self._labels[name.label] > 1
         if name.number == chapter.chapter_index and not name.section and chapter.is_whole and not is_shared:
             return ""
-        told = " ".join(bare_heading(chapter.heading).split()) if is_shared else name.label
-        return told if len(told) <= LONGEST_LABEL else f"{told[:LONGEST_LABEL]}…"
+        text = " ".join(bare_heading(chapter.heading).split()) if is_shared else name.label
+        return text if len(text) <= LONGEST_LABEL else f"{text[:LONGEST_LABEL]}…"
 
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
         """Return a place with its author's name: `第8章:1 (9:1)`."""
@@ -243,11 +251,11 @@ class ChapterNames:
     @property
     def next_chapter(self) -> int:
         """The chapter that is written next: after the story, before 番外 and afterwords at its end."""
-        ends = [each for each in self.chapters if each.is_whole]
+        ends = [named_chapter for named_chapter in self.chapters if named_chapter.is_whole]
         while ends and ends[-1].is_closing:
             ends.pop()
         ends = ends or list(self.chapters)
-        return max((each.chapter_index for each in ends), default=0) + 1
+        return max((named_chapter.chapter_index for named_chapter in ends), default=0) + 1
 
     def is_taken(self, chapter_index: int) -> bool:
         """Tell whether scenes stand in a chapter of the order."""
@@ -271,50 +279,68 @@ class ChapterNames:
         if whole.casefold() in _NEXT_WORDS or (split and split["name"].casefold() in _NEXT_WORDS):
             return UnwrittenPosition(self.next_chapter, int(split["scene"]) if split else 1)
         candidates = [(whole, None)] + ([(split["name"], int(split["scene"]))] if split else [])
-        for called, scene in candidates:
-            name = chapter_name(called)
+        for call_name, scene in candidates:
+            name = chapter_name(call_name)
             if name is None:
                 continue
-            named = self._called(name)
-            if len(named) > 1:
-                listed = ", ".join(f"{each.chapter_index} ({each.heading})" for each in named)
-                raise InvalidPositionError(f"{called!r} may be several chapters: {listed}; write one of these numbers")
-            if named:
-                return self._position(named[0], scene)
-        called, scene = candidates[-1]
-        name = chapter_name(called)
+            named_chapters = self._find_chapters(name)
+            if len(named_chapters) > 1:
+                listing = ", ".join(
+                    f"{named_chapter.chapter_index} ({named_chapter.heading})" for named_chapter in named_chapters
+                )
+                raise InvalidPositionError(
+                    f"{call_name!r} may be several chapters: {listing}; write one of these numbers"
+                )
+            if named_chapters:
+                return self._position(named_chapters[0], scene)
+        call_name, scene = candidates[-1]
+        name = chapter_name(call_name)
         if name is None or not name.is_heading:
             raise InvalidPositionError(
                 f"{text[:80]!r} is no place of the story; write chapter:scene such as 3:2, a chapter such as 3, or a "
                 "heading of the story such as Chapter 8:1"
             )
         if name.number is not None:
-            numbers = [each.name.number for each in self.chapters if each.name and each.name.number is not None]
+            numbers = [
+                named_chapter.name.number
+                for named_chapter in self.chapters
+                if named_chapter.name and named_chapter.name.number is not None
+            ]
             if not numbers:
                 return StoryPosition(name.number, scene)
             if name.number in (numbers[-1] + 1, max(numbers) + 1):
                 return UnwrittenPosition(self.next_chapter, scene)
-        raise UnknownSceneError(f"no chapter is called {called[:80]!r}; list them with `novelgen scene list`")
+        raise UnknownSceneError(f"no chapter is called {call_name[:80]!r}; list them with `novelgen scene list`")
 
-    def _called(self, name: ChapterName) -> list[NamedChapter]:
+    def _find_chapters(self, name: ChapterName) -> list[NamedChapter]:
         """Return the chapters of a name: the same heading, else the same number and part, else the same number."""
-        named = [(each, each.name) for each in self.chapters if each.name is not None]
+        named_chapter_names = [
+            (named_chapter, named_chapter.name) for named_chapter in self.chapters if named_chapter.name is not None
+        ]
         if name.number is None:
-            exact = [each for each, other in named if other.number is None and other.title == name.title]
+            exact = [
+                named_chapter
+                for named_chapter, other in named_chapter_names
+                if other.number is None and other.title == name.title
+            ]
             begins = [
-                each
-                for each, other in named
+                named_chapter
+                for named_chapter, other in named_chapter_names
                 if other.number is None and other.is_heading and name.is_heading and other.title.startswith(name.title)
             ]
             return exact or begins
-        same = [(each, other) for each, other in named if other.number == name.number]
-        parts = [(each, other) for each, other in same if other.section == name.section]
-        whole = [each for each, other in parts if name.title and other.title == name.title]
+        same = [(named_chapter, other) for named_chapter, other in named_chapter_names if other.number == name.number]
+        parts = [(named_chapter, other) for named_chapter, other in same if other.section == name.section]
+        whole = [named_chapter for named_chapter, other in parts if name.title and other.title == name.title]
         if whole or name.title:
             return whole
-        chosen = [each for each, _ in parts or same]
+        chosen_named_chapters = [named_chapter for named_chapter, _ in parts or same]
         # The parts of one chapter, of which none is named: it begins with the first.
-        return chosen[:1] if len({each.chapter_index for each in chosen}) == 1 else chosen
+        return (
+            chosen_named_chapters[:1]
+            if len({named_chapter.chapter_index for named_chapter in chosen_named_chapters}) == 1
+            else chosen_named_chapters
+        )
 
     def _position(self, chapter: NamedChapter, scene: int | None) -> StoryPosition:
         if scene is None:

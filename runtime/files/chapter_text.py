@@ -29,7 +29,7 @@ AFTER_WORD = r"(?:\s*[.:#№]?\s*(?=\d)|\s*\.\s*|\s+)"
 """What stands between such a word and its number: `Chapter 1`, `Chapter.1`, `Ch. #1`, `EP.1`."""
 TO = r"\s*[-–—~～至到、]\s*第?\s*"
 """Between the first and the last number of chapters under one heading: 第1-2章."""
-_NUMBERED = re.compile(
+_NUMBER_PATTERN = re.compile(
     rf"^(?:第?\s*(?P<chinese>{HEADING_NUMERAL})(?:{TO}(?P<last>{HEADING_NUMERAL}))?\s*[章回節节话話集]"
     rf"|章\s*节?\s*(?P<after>{HEADING_NUMERAL})"
     rf"|(?:(?:{CHAPTER_WORDS}|part){AFTER_WORD})?(?:the\s+)?"
@@ -48,7 +48,7 @@ class ChapterNumber(NamedTuple):
 
 def chapter_numbers(title: str) -> ChapterNumber | None:
     """Return the numbers that a chapter's heading gives, or None when it gives none, as 番外 and 第1.5章 do."""
-    match = _NUMBERED.match(unicodedata.normalize("NFKC", title).strip())
+    match = _NUMBER_PATTERN.match(unicodedata.normalize("NFKC", title).strip())
     if match is None:
         return None
     chinese = match["chinese"] or match["after"]
@@ -171,26 +171,26 @@ def wrapped_at(lines: Sequence[str]) -> int | None:
     if len(widths) < LEAST_WRAPPED_LINES:
         return None
     widest = widths[len(widths) * 98 // 100]
-    nearly_full = sum(each > widest - NEARLY_FULL for each in widths)
+    nearly_full = sum(width > widest - NEARLY_FULL for width in widths)
     return widest if widest in WRAPPED_AT and nearly_full >= SHARE_WRAPPED * len(widths) else None
 
 
 def unwrapped(text: str, width: int) -> str:
     """Return a text with each paragraph on one line, of which a line ended where no more had room."""
     before, *lines = text.split("\n")
-    told = [before.rstrip()]
+    told_texts = [before.rstrip()]
     for line in lines:
         # Of a letter that is quoted every line stands away from the margin, of a Chinese paragraph the first one.
         own = line.lstrip(" ")
         is_inset = own != line and not before.startswith(line[: -len(own)] + before.strip()[:1])
         begins = None if is_inset or (own != line and _CHINESE.match(own)) else _GOES_ON.match(own)
         if begins is not None and before.strip() and _is_broken(before, begins[0], width):
-            is_chinese = any(_CHINESE.match(each) or each in "，、；：。！？" for each in (told[-1][-1], own[0]))
-            told[-1] += ("" if is_chinese or own[0] == "—" else " ") + own.rstrip()
+            is_chinese = any(_CHINESE.match(item) or item in "，、；：。！？" for item in (told_texts[-1][-1], own[0]))
+            told_texts[-1] += ("" if is_chinese or own[0] == "—" else " ") + own.rstrip()
         else:
-            told.append(line.rstrip())
+            told_texts.append(line.rstrip())
         before = line.rstrip()
-    return "\n".join(told)
+    return "\n".join(told_texts)
 
 
 def _is_broken(before: str, word: str, width: int) -> bool:
@@ -205,8 +205,8 @@ def _is_broken(before: str, word: str, width: int) -> bool:
 
 def _width(line: str) -> int:
     """Columns that a line takes in a terminal."""
-    told = line.rstrip()
-    return len(told) + (0 if told.isascii() else sum(east_asian_width(each) in "WF" for each in told))
+    text = line.rstrip()
+    return len(text) + (0 if text.isascii() else sum(east_asian_width(text) in "WF" for text in text))
 
 
 def _without_chapter_title(lines: list[str]) -> tuple[str, list[str]]:

@@ -128,7 +128,7 @@ def decoded_page(markup: bytes) -> str:
         except (LookupError, UnicodeDecodeError):
             continue
     decoded = decoded_text(markup)
-    return decoded.text if decoded is not None else markup.decode(_known(_WIDER.get(name, name)), "replace")
+    return decoded.text if decoded is not None else markup.decode(_known_encoding(_WIDER.get(name, name)), "replace")
 
 
 _DECLARED = re.compile(
@@ -144,7 +144,7 @@ _WIDER = {
 }
 
 
-def _known(encoding: str) -> str:
+def _known_encoding(encoding: str) -> str:
     try:
         codecs.lookup(encoding)
     except LookupError:
@@ -171,14 +171,14 @@ def read_toc(book: zipfile.ZipFile, package: Package) -> list[TocEntry]:
     except ElementTree.ParseError:
         return []
     entries: list[TocEntry] = []
-    waiting = [(point, 0) for point in reversed(root.findall(".//{*}navMap/{*}navPoint"))]
-    while waiting:
-        point, depth = waiting.pop()
+    waiting_pairs = [(point, 0) for point in reversed(root.findall(".//{*}navMap/{*}navPoint"))]
+    while waiting_pairs:
+        point, depth = waiting_pairs.pop()
         label, content = point.find("./{*}navLabel/{*}text"), point.find("./{*}content")
         address = content.get("src", "") if content is not None else ""
         title = " ".join((label.text or "").split()) if label is not None else ""
         entries.append(TocEntry(title, _path(folder, address), urldefrag(address).fragment, depth))
-        waiting += [(child, depth + 1) for child in reversed(point.findall("./{*}navPoint"))]
+        waiting_pairs += [(child, depth + 1) for child in reversed(point.findall("./{*}navPoint"))]
     return entries
 
 
@@ -378,8 +378,8 @@ class _Block:
 
     def text(self, *, with_marks: bool = False) -> str:
         """Return a page's visible text, joining lines between Chinese characters."""
-        shown = (piece for index, piece in enumerate(self.pieces) if with_marks or index not in self.marks)
-        return " ".join(_LINE_BREAK.sub("", "".join(shown)).split())
+        shown_names = (piece for index, piece in enumerate(self.pieces) if with_marks or index not in self.marks)
+        return " ".join(_LINE_BREAK.sub("", "".join(shown_names)).split())
 
 
 class _PageReader(HTMLParser):
@@ -590,17 +590,17 @@ class _PageReader(HTMLParser):
         if heading is None:
             return
         texts, self._heading_texts = self._heading_texts, []
-        shown = " ".join(texts)
-        title = shown if _key(heading.title) in _key(shown) else heading.title
-        told = titled_heading(title)
+        shown_text = " ".join(texts)
+        title = shown_text if _key(heading.title) in _key(shown_text) else heading.title
+        rendered_heading = titled_heading(title)
         if heading.kind == "volume":
-            told = told._replace(kind="volume", number=None, last_number=None)
-        elif shown and _key(shown) not in _key(title):
+            rendered_heading = rendered_heading._replace(kind="volume", number=None, last_number=None)
+        elif shown_text and _key(shown_text) not in _key(title):
             # Chapter 3 on the page, and The Lamp in the table of contents.
-            told = titled_heading(f"{shown} {heading.title}")
-        self.first_title = self.first_title or told.title
-        self.headings.append(told._replace(line=len(self.lines)))
-        self.lines.append(f"# {told.title}")
+            rendered_heading = titled_heading(f"{shown_text} {heading.title}")
+        self.first_title = self.first_title or rendered_heading.title
+        self.headings.append(rendered_heading._replace(line=len(self.lines)))
+        self.lines.append(f"# {rendered_heading.title}")
 
 
 def _key(text: str) -> str:
@@ -630,9 +630,9 @@ class BookReader:
             return
         lines = _with_breaks(reader.lines, reader.empty_at)
         before = len(self._lines)
-        for line, written in lines:
-            if written is not None:
-                at = next((heading for heading in reader.headings if heading.line == written), None)
+        for line, written_count in lines:
+            if written_count is not None:
+                at = next((heading for heading in reader.headings if heading.line == written_count), None)
                 if at is not None:
                     self._headings.append(at._replace(line=len(self._lines)))
             self._lines += [line, ""]
@@ -672,10 +672,10 @@ def _with_breaks(lines: Sequence[str], empty_at: Sequence[int]) -> list[tuple[st
     """Return lines, each with its place, and `***` for empty paragraphs where few of all stand empty."""
     part_scenes = 0 < len(empty_at) * _EMPTY_SHARE <= len(lines)
     breaks = set(empty_at) if part_scenes else set()
-    told: list[tuple[str, int | None]] = []
+    told_pairs: list[tuple[str, int | None]] = []
     for index, line in enumerate(lines):
         is_between = index in breaks and index > 0 and not (lines[index - 1] + line).startswith("#")
         if is_between and not line.startswith("#") and _SCENE_BREAK not in (lines[index - 1], line):
-            told.append((_SCENE_BREAK, None))
-        told.append((line, index))
-    return told
+            told_pairs.append((_SCENE_BREAK, None))
+        told_pairs.append((line, index))
+    return told_pairs

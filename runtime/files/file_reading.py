@@ -312,7 +312,7 @@ def read_numbered_lines(
     Only the fields of the model are read. What else is there, such as an answer key, is dropped before anything
     looks at the line.
     """
-    taken: dict[str, int] = {}
+    taken_counts: dict[str, int] = {}
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
@@ -322,7 +322,7 @@ def read_numbered_lines(
         except InvalidFileError as error:
             yield NumberedLine(number, problem=str(error))
             continue
-        first = taken.setdefault(line_id.casefold(), number)
+        first = taken_counts.setdefault(line_id.casefold(), number)
         problem = f"{where}: {id_fields[-1]} {line_id!r} stands on line {first}, too"
         yield NumberedLine(number, value) if first == number else NumberedLine(number, problem=problem)
 
@@ -334,11 +334,11 @@ def _value_of(
     if not isinstance(data, dict):
         raise InvalidFileError(f"{where} must hold an object, not {shown(data)}")
     id_field = id_fields[-1]
-    read = {name: data[name] for name in model.model_fields if name in data}
-    said = [data[name] for name in id_fields if name in data]
-    if said:
-        read[id_field] = said[0]
-    value = validated(model, read, where=where)
+    parsed_fields = {name: data[name] for name in model.model_fields if name in data}
+    statements = [data[name] for name in id_fields if name in data]
+    if statements:
+        parsed_fields[id_field] = statements[0]
+    value = validated(model, parsed_fields, where=where)
     line_id: str = getattr(value, id_field)
     try:
         require_project_id(line_id)
@@ -389,8 +389,8 @@ def unpack(archive: Path, folder: Path) -> Unpacked:
     the bytes are counted. Names that Windows wrote in Chinese (GBK) are read as such.
     """
     try:
-        with zipfile.ZipFile(archive) as opened:
-            passed_over = list(_unpacked(opened, archive, folder))
+        with zipfile.ZipFile(archive) as opened_archive:
+            passed_over = list(_unpacked(opened_archive, archive, folder))
     except InvalidFileError:
         # It is a ValueError as well, and says already what is wrong.
         raise
@@ -398,7 +398,7 @@ def unpack(archive: Path, folder: Path) -> Unpacked:
         raise InvalidFileError(f"cannot read {archive.name!r} as a zip archive: {error}") from error
     except OSError as error:
         raise InvalidFileError(f"cannot unpack {archive.name!r}: {error.strerror or error}") from error
-    files = [each for each in folder.rglob("*") if each.is_file()] if folder.is_dir() else []
+    files = [path for path in folder.rglob("*") if path.is_file()] if folder.is_dir() else []
     if not files:
         kinds = ", ".join(sorted(TAKEN_SUFFIXES))
         raise InvalidFileError(f"{archive.name!r} holds no file that can be read; put {kinds} into it")
@@ -407,15 +407,15 @@ def unpack(archive: Path, folder: Path) -> Unpacked:
     return Unpacked(_common_folder(folder), passed_over)
 
 
-def _unpacked(opened: zipfile.ZipFile, archive: Path, folder: Path) -> Iterator[str]:
+def _unpacked(opened_archive: zipfile.ZipFile, archive: Path, folder: Path) -> Iterator[str]:
     """Write the files of an archive into a folder, and yield the names of those that are left in it."""
-    entries = opened.infolist()
+    entries = opened_archive.infolist()
     if len(entries) > MAX_ARCHIVE_FILES:
         raise InvalidFileError(
             f"{archive.name!r} holds {len(entries)} files; the limit is {MAX_ARCHIVE_FILES}, split it"
         )
     left_bytes = MAX_UNPACKED_BYTES
-    taken: set[str] = set()
+    taken_names: set[str] = set()
     for entry in entries:
         if entry.is_dir():
             continue
@@ -429,28 +429,28 @@ def _unpacked(opened: zipfile.ZipFile, archive: Path, folder: Path) -> Iterator[
             continue
         is_link = stat.S_ISLNK(entry.external_attr >> 16)
         key = unicodedata.normalize("NFC", str(path)).casefold()
-        if is_link or path.suffix.lower() not in TAKEN_SUFFIXES or key in taken:
+        if is_link or path.suffix.lower() not in TAKEN_SUFFIXES or key in taken_names:
             yield str(path)
             continue
         if entry.flag_bits & _ENCRYPTED:
             raise InvalidFileError(f"{archive.name!r} is encrypted; unpack it and send its files")
-        taken.add(key)
+        taken_names.add(key)
         target = folder / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        written = 0
-        with opened.open(entry) as source, target.open("xb") as stream:
+        written_count = 0
+        with opened_archive.open(entry) as source, target.open("xb") as stream:
             while piece := source.read(_PIECE_BYTES):
-                written += len(piece)
-                if written > MAX_FILE_BYTES:
+                written_count += len(piece)
+                if written_count > MAX_FILE_BYTES:
                     raise InvalidFileError(
                         f"{entry.filename!r} in {archive.name!r} is larger than {MAX_FILE_BYTES} bytes; split it"
                     )
-                if written > left_bytes:
+                if written_count > left_bytes:
                     raise InvalidFileError(
                         f"{archive.name!r} unpacks to more than {MAX_UNPACKED_BYTES} bytes; split it"
                     )
                 stream.write(piece)
-        left_bytes -= written
+        left_bytes -= written_count
 
 
 def _name_of(entry: zipfile.ZipInfo) -> str:

@@ -45,10 +45,10 @@ class LeftOut:
         """Note one part."""
         part = self._parts.setdefault(kind, LeftOutPart(kind=kind, count=0))
         part.count += 1
-        shown = " ".join(text[: 10 * MAX_EXAMPLE_CHARACTERS].split())
-        if shown and len(part.texts) < MAX_EXAMPLES:
-            is_cut = len(shown) > MAX_EXAMPLE_CHARACTERS
-            part.texts.append(shown[:MAX_EXAMPLE_CHARACTERS] + ("…" if is_cut else ""))
+        shown_text = " ".join(text[: 10 * MAX_EXAMPLE_CHARACTERS].split())
+        if shown_text and len(part.texts) < MAX_EXAMPLES:
+            is_cut = len(shown_text) > MAX_EXAMPLE_CHARACTERS
+            part.texts.append(shown_text[:MAX_EXAMPLE_CHARACTERS] + ("…" if is_cut else ""))
 
     def parts(self) -> list[LeftOutPart]:
         """Return the parts, those of a kind together."""

@@ -145,9 +145,13 @@ OPENING_CHARACTERS = 60
 
 
 def _opening(text: str) -> str:
-    told = " ".join(text[:1000].split())
-    cut = told[:OPENING_CHARACTERS]
-    return told if cut == told else f"{cut if is_cjk(cut[-1]) else cut.rpartition(' ')[0] or cut}…"
+    told_text = " ".join(text[:1000].split())
+    cut_text = told_text[:OPENING_CHARACTERS]
+    return (
+        told_text
+        if cut_text == told_text
+        else f"{cut_text if is_cjk(cut_text[-1]) else cut_text.rpartition(' ')[0] or cut_text}…"
+    )
 
 
 class _Piece(NamedTuple):
@@ -258,14 +262,14 @@ def split_manuscript(
     """
     lines = text.split("\n")
     _require_lines_of(headings, lines)
-    found = find_headings(lines, forms=headings, known=known)
-    if not found:
+    matching_headings = find_headings(lines, forms=headings, known=known)
+    if not matching_headings:
         pieces = [_Piece("", text)]
         left_out = ""
     else:
-        pieces, title_pages = _without_title_pages(_pieces(lines, found))
-        before = "\n".join(lines[: found[0].line]).strip()
-        opening = _opening_chapter(lines, found, pieces, known=known)
+        pieces, title_pages = _without_title_pages(_pieces(lines, matching_headings))
+        before = "\n".join(lines[: matching_headings[0].line]).strip()
+        opening = _opening_chapter(lines, matching_headings, pieces, known_headings=known)
         pieces = [*opening, *pieces]
         left_out = "\n\n".join(filter(None, ["" if opening else before, *title_pages]))
     manuscript = _assembled(pieces, title=title, left_out=left_out, keep_remarks=keep_remarks)
@@ -280,10 +284,10 @@ def _require_lines_of(forms: Sequence[str], lines: Sequence[str]) -> None:
 
 
 def _opening_chapter(
-    lines: Sequence[str], headings: Sequence[Heading], pieces: Sequence[_Piece], *, known: Sequence[Heading]
+    lines: Sequence[str], headings: Sequence[Heading], pieces: Sequence[_Piece], *, known_headings: Sequence[Heading]
 ) -> list[_Piece]:
     """Return a long opening before the first heading as a chapter."""
-    contents = contents_lines(lines[: headings[0].line], known=known)
+    contents = contents_lines(lines[: headings[0].line], known=known_headings)
     body = "\n".join(line for index, line in enumerate(lines[: headings[0].line]) if index not in contents)
     characters = len("".join(body.split()))
     chapter = median(len("".join(piece.body.split())) for piece in pieces) if pieces else 0
@@ -293,11 +297,13 @@ def _opening_chapter(
 
 def _without_title_pages(pieces: Sequence[_Piece]) -> tuple[list[_Piece], list[str]]:
     """Separate chapters from short texts under a volume's heading."""
-    sizes = [len(each.body) for each in pieces if each.title != each.volume]
+    sizes = [len(piece.body) for piece in pieces if piece.title != piece.volume]
     most = min(MAX_TITLE_PAGE, median(sizes) / 10) if sizes else 0
-    is_page = [each.title == each.volume and len(each.body) < most for each in pieces]
-    kept = [each for each, is_one in zip(pieces, is_page, strict=True) if not is_one]
-    return kept, [f"{each.title}\n{each.body.strip()}" for each, is_one in zip(pieces, is_page, strict=True) if is_one]
+    is_page = [piece.title == piece.volume and len(piece.body) < most for piece in pieces]
+    kept_pieces = [piece for piece, is_one in zip(pieces, is_page, strict=True) if not is_one]
+    return kept_pieces, [
+        f"{piece.title}\n{piece.body.strip()}" for piece, is_one in zip(pieces, is_page, strict=True) if is_one
+    ]
 
 
 def _pieces(lines: Sequence[str], headings: Sequence[Heading], *, volume: str = "") -> list[_Piece]:
@@ -317,7 +323,7 @@ def _pieces(lines: Sequence[str], headings: Sequence[Heading], *, volume: str = 
 def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_remarks: bool) -> Manuscript:
     """Number the pieces, join those of one number, and split each into scenes."""
     # The headings that do not follow the one before; a volume may begin at 1 again.
-    numbered = [
+    numbered_pieces = [
         (piece, piece.number, piece.last_number or piece.number) for piece in pieces if piece.number is not None
     ]
     manuscript = Manuscript(
@@ -330,7 +336,7 @@ def _assembled(pieces: Sequence[_Piece], *, title: str, left_out: str, keep_rema
                 after=before,
                 kind="missing" if number > before else "doubled" if number == before else "out_of_order",
             )
-            for (_, _, before), (piece, number, _) in pairwise(numbered)
+            for (_, _, before), (piece, number, _) in pairwise(numbered_pieces)
             if number not in (1, before + 1) and not (number == before and _is_continued(pieces, number))
         ],
     )
@@ -378,22 +384,23 @@ def _chapter(title: str, body: str, number: int) -> GeneratedChapter:
 
 def _numbers(pieces: Sequence[_Piece]) -> list[int]:
     own = [piece.number for piece in pieces]
-    numbered = [number for number in own if number is not None]
+    numbered_numbers = [number for number in own if number is not None]
     before = next((index for index, number in enumerate(own) if number is not None), len(own))
     is_rising = all(
-        later > earlier or (later == earlier and _is_continued(pieces, later)) for earlier, later in pairwise(numbered)
+        later > earlier or (later == earlier and _is_continued(pieces, later))
+        for earlier, later in pairwise(numbered_numbers)
     )
-    if not numbered or not is_rising or (before and numbered[0] == 0):
-        start = 0 if numbered and before == 1 else 1
+    if not numbered_numbers or not is_rising or (before and numbered_numbers[0] == 0):
+        start = 0 if numbered_numbers and before == 1 else 1
         return list(range(start, start + len(pieces)))
     numbers = [0] * before
     for index in range(before, len(own)):
-        given = own[index]
-        if given is None:
+        given_count = own[index]
+        if given_count is None:
             following = next((number for number in own[index:] if number is not None), None)
             is_free = following is None or following > numbers[-1] + 1
-            given = numbers[-1] + 1 if is_free else numbers[-1]
-        numbers.append(given)
+            given_count = numbers[-1] + 1 if is_free else numbers[-1]
+        numbers.append(given_count)
     return numbers
 
 
@@ -441,7 +448,9 @@ def _natural(name: str) -> tuple[int, list[tuple[int, str]]]:
     """Sort names by their numbers, prologues first and epilogues last."""
     plain = unicodedata.normalize("NFKC", name)
     chinese = re.sub(
-        rf"(?<=第){HEADING_NUMERAL}|(?<=卷){HEADING_NUMERAL}", lambda found: str(chinese_number(found[0])), plain
+        rf"(?<=第){HEADING_NUMERAL}|(?<=卷){HEADING_NUMERAL}",
+        lambda found_value: str(chinese_number(found_value[0])),
+        plain,
     )
     parts = re.split(r"(\d+)", chinese.casefold())
     rank = -1 if _FIRST_NAME.match(plain) else 1 if _LAST_NAME.match(plain) else 0
@@ -461,14 +470,14 @@ def _chapter_name(file: Path) -> _Piece | None:
 
 
 def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool, while_waiting: Callable[[], Any]) -> Manuscript:
-    found = _files_of(folder)
-    files = [(file, _chapter_name(file)) for file in found.files]
+    folder_files = _files_of(folder)
+    files = [(file, _chapter_name(file)) for file in folder_files.files]
     if every_file and not any(name for _, name in files):
         files = [(file, _Piece(file.stem.strip())) for file, _ in files]
     pieces: list[_Piece] = []
     encodings: list[str] = []
     left_out_parts: list[LeftOutPart] = []
-    passed_over = list(found.passed_over)
+    passed_over = list(folder_files.passed_over)
     for file, name in files:
         if name is None:
             passed_over.append(str(file.relative_to(folder)))
@@ -481,8 +490,8 @@ def _read_folder(folder: Path, *, keep_remarks: bool, every_file: bool, while_wa
     manuscript = _assembled(
         _numbered_by_headings(pieces), title=folder.resolve().name, left_out="", keep_remarks=keep_remarks
     )
-    told = {"encodings": sorted(set(encodings)), "passed_over": passed_over, "left_out_parts": merged(left_out_parts)}
-    return manuscript.model_copy(update=told)
+    fields = {"encodings": sorted(set(encodings)), "passed_over": passed_over, "left_out_parts": merged(left_out_parts)}
+    return manuscript.model_copy(update=fields)
 
 
 def _numbered_by_headings(pieces: Sequence[_Piece]) -> Sequence[_Piece]:
@@ -508,14 +517,14 @@ def _numbered_by_headings(pieces: Sequence[_Piece]) -> Sequence[_Piece]:
 def _pieces_of_file(text: str, name: _Piece, volume: str) -> list[_Piece]:
     """Return the chapters of a chapter's file: one, unless several begin in it."""
     lines = text.split("\n")
-    told = [line for line in lines if line.strip()]
-    headings = [each for each in find_headings(lines) if each.kind != "named"] if told else []
+    told_names = [line for line in lines if line.strip()]
+    headings = [heading for heading in find_headings(lines) if heading.kind != "named"] if told_names else []
     several = _pieces(lines, headings, volume=volume) if len(numbered_headings(lines)) > 1 else []
     if len(several) > 1:
         return several
-    first = heading_of(told[0]) if told else None
+    first = heading_of(told_names[0]) if told_names else None
     if first is not None:
-        lines = lines[lines.index(told[0]) + 1 :]
+        lines = lines[lines.index(told_names[0]) + 1 :]
     title = first.title if first is not None else name.title
     return [_Piece(title, "\n".join(lines), name.number, volume)]
 
@@ -537,7 +546,7 @@ _LOST = "[\N{REPLACEMENT CHARACTER}\ue000-\uf8ff]|锟斤|烫烫烫|屯屯屯"
 
 _FOREIGN = re.compile(r"[^\x00-\x7f]{2,}")
 _READ_AS = ("cp1252", "gb18030")
-_TOLD = re.compile(r"[\x80-\xff\u2000-\ufffc\U00010000-\U0010ffff]")
+_TEXT_PATTERN = re.compile(r"[\x80-\xff\u2000-\ufffc\U00010000-\U0010ffff]")
 """What such bytes tell: letters with marks, signs, Chinese. A capital before a quotation mark (`CAFÉ”`) is none."""
 _MOST_UNREADABLE_SHARE = 0.2
 _SHOWN_BEFORE, _SHOWN = 20, 60
@@ -548,13 +557,13 @@ _FULL_WIDTH_PER_PLAIN = 20
 
 def damaged_lines(chapters: Iterable[tuple[int, str]]) -> list[Remark]:
     """Return the lines of chapters, given by number and text, that look damaged, each from shortly before where."""
-    listed = list(chapters)
-    plain = sum(len(_QUESTION.findall(text)) for _, text in listed)
-    is_lost = 0 < plain * _FULL_WIDTH_PER_PLAIN <= sum(text.count("？") for _, text in listed)
+    listing = list(chapters)
+    plain = sum(len(_QUESTION.findall(text)) for _, text in listing)
+    is_lost = 0 < plain * _FULL_WIDTH_PER_PLAIN <= sum(text.count("？") for _, text in listing)
     lost = re.compile(f"{_LOST}|{_QUESTION.pattern}" if is_lost else _LOST)
     return [
         Remark(chapter_number=number, line=index, text=line[max(0, place - _SHOWN_BEFORE) :][:_SHOWN].strip())
-        for number, text in listed
+        for number, text in listing
         for index, line in enumerate(text.split("\n"), start=1)
         for place in _places(line, lost)
     ]
@@ -563,11 +572,11 @@ def damaged_lines(chapters: Iterable[tuple[int, str]]) -> list[Remark]:
 def _places(line: str, lost: re.Pattern[str]) -> list[int]:
     """Return where a line looks damaged first: a list of one, or empty."""
     wrong = (run for run in _FOREIGN.finditer(line) if any(map(_is_wrongly_read, repeat(run[0]), _READ_AS)))
-    return sorted(found.start() for found in chain(wrong, lost.finditer(line)))[:1]
+    return sorted(match.start() for match in chain(wrong, lost.finditer(line)))[:1]
 
 
 def _is_wrongly_read(run: str, encoding: str) -> bool:
     """Tell whether the bytes of foreign characters are UTF-8: those of a text in another encoding hardly ever are."""
-    read = run.encode(encoding, "ignore").decode("utf-8", "replace")
-    untold = len(_TOLD.sub("", read))
-    return untold < len(read) and untold <= len(read) * _MOST_UNREADABLE_SHARE
+    text = run.encode(encoding, "ignore").decode("utf-8", "replace")
+    untold_count = len(_TEXT_PATTERN.sub("", text))
+    return untold_count < len(text) and untold_count <= len(text) * _MOST_UNREADABLE_SHARE

@@ -66,7 +66,7 @@ def demo_folder(project_id: str) -> Path | None:
     """Return the folder of a bundled story, or None."""
     runtime = Path(__file__).parents[1]
     folders = (runtime / "_demos" / project_id, runtime.parent / "projects" / project_id)
-    return next((each for each in folders if project_id in DEMOS and each.is_dir()), None)
+    return next((path for path in folders if project_id in DEMOS and path.is_dir()), None)
 
 
 def bring_demo(paths: ProjectPaths) -> bool:
@@ -141,4 +141,4 @@ def without_paths(message: str, *, folders: Sequence[Path] = ()) -> str:
         for path in {str(folder.absolute()), str(folder.resolve())}:
             if len(path) > 1:
                 message = message.replace(path, "the projects folder")
-    return _ABSOLUTE_PATH.sub(lambda found: "…/" + re.split(r"[/\\]", found[0].rstrip("/\\"))[-1], message)
+    return _ABSOLUTE_PATH.sub(lambda match: "…/" + re.split(r"[/\\]", match[0].rstrip("/\\"))[-1], message)

@@ -62,16 +62,20 @@ class EntityEntry(UserFileModel):
     def _plain_aliases(cls, value: Any) -> Any:
         if not isinstance(value, list):
             return value
-        return [{"alias": each} if isinstance(each, str) else each for each in value]
+        return [{"alias": item} if isinstance(item, str) else item for item in value]
 
     def entity(self) -> Entity:
         """Return the entity."""
-        known = self.model_dump(exclude={"extra", "aliases", "profile", "translation"})
-        by_alias = {each.alias: each.translation for each in self.aliases if each.translation}
-        told = {TRANSLATION: self.translation, ALIAS_TRANSLATIONS: by_alias}
-        aliases = [EntityAlias(**each.model_dump(exclude={"extra", "translation"})) for each in self.aliases]
-        profile = {**{name: value for name, value in told.items() if value}, **self.extra, **self.profile}
-        return Entity(**known, aliases=aliases, profile=profile)
+        known_fields = self.model_dump(exclude={"extra", "aliases", "profile", "translation"})
+        by_alias = {
+            alias_entry.alias: alias_entry.translation for alias_entry in self.aliases if alias_entry.translation
+        }
+        fields = {TRANSLATION: self.translation, ALIAS_TRANSLATIONS: by_alias}
+        aliases = [
+            EntityAlias(**alias_entry.model_dump(exclude={"extra", "translation"})) for alias_entry in self.aliases
+        ]
+        profile = {**{name: value for name, value in fields.items() if value}, **self.extra, **self.profile}
+        return Entity(**known_fields, aliases=aliases, profile=profile)
 
 
 _CHAPTER_FILE = re.compile(r"^chapter_(?P<number>\d{1,6})\.(?:json|txt|md)$", re.IGNORECASE)
@@ -143,8 +147,8 @@ def load_chapters(file: Path, *, keep_remarks: bool = False) -> Manuscript:
     manuscript = split_manuscript(text, keep_remarks=keep_remarks)
     if len(manuscript.chapters) > 1 and len(numbered_headings(text.split("\n"))) > 1:
         return manuscript
-    told, remarks = (text, []) if keep_remarks else without_remarks(text, chapter_number=number)
-    return Manuscript(chapters=[chapter_from_text(told, chapter_number=number)], remarks=remarks)
+    told_text, remarks = (text, []) if keep_remarks else without_remarks(text, chapter_number=number)
+    return Manuscript(chapters=[chapter_from_text(told_text, chapter_number=number)], remarks=remarks)
 
 
 def load_chapter(file: Path) -> GeneratedChapter:
@@ -171,16 +175,16 @@ def load_records(file: Path) -> list[SceneRecord]:
     if not file.exists():
         return []
     records = validated(
-        _RecordsFile, _listed(file, under="records", within=file.parent.parent), where=repr(str(file))
+        _RecordsFile, _read_list(file, under="records", within=file.parent.parent), where=repr(str(file))
     ).records
     number = _number_of(file, _RECORDS_FILE, example="chapter_001_records.json")
-    stray = next((each for each in records if each.chapter_index != number), None)
+    stray = next((record for record in records if record.chapter_index != number), None)
     if stray is not None:
         raise InvalidFileError(
             f"{str(file)!r}: records.chapter_index is {stray.chapter_index!r} but the file's name says "
             f"{number}; move the record or correct the number"
         )
-    _refuse_repeats([each.scene_index for each in records], file, "records.scene_index")
+    _refuse_repeats([record.scene_index for record in records], file, "records.scene_index")
     return records
 
 
@@ -189,25 +193,25 @@ def load_entities(file: Path) -> list[Entity]:
     if not file.exists():
         return []
     entries = validated(
-        _EntitiesFile, _listed(file, under="entities", within=file.parent), where=repr(str(file))
+        _EntitiesFile, _read_list(file, under="entities", within=file.parent), where=repr(str(file))
     ).entities
-    _refuse_repeats([each.entity_id for each in entries], file, "entities.entity_id")
+    _refuse_repeats([entity_entry.entity_id for entity_entry in entries], file, "entities.entity_id")
     return [entry.entity() for entry in entries]
 
 
 def _numbered_files(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
-    found: dict[int, Path] = {}
+    paths_by_number: dict[int, Path] = {}
     for file in sorted(folder.iterdir()) if folder.is_dir() else []:
         match = pattern.match(file.name)
         if match is None:
             continue
         number = int(match["number"])
-        if number in found:
+        if number in paths_by_number:
             raise InvalidFileError(
-                f"{str(found[number])!r} and {str(file)!r} are both chapter {number}; keep one of them"
+                f"{str(paths_by_number[number])!r} and {str(file)!r} are both chapter {number}; keep one of them"
             )
-        found[number] = file
-    return dict(sorted(found.items()))
+        paths_by_number[number] = file
+    return dict(sorted(paths_by_number.items()))
 
 
 def _number_of(file: Path, pattern: re.Pattern[str], *, example: str) -> int:
@@ -217,7 +221,7 @@ def _number_of(file: Path, pattern: re.Pattern[str], *, example: str) -> int:
     return int(match["number"])
 
 
-def _listed(file: Path, *, under: str, within: Path) -> Any:
+def _read_list(file: Path, *, under: str, within: Path) -> Any:
     data = read_json_file(file, within=within)
     return {under: data} if isinstance(data, list) else data
 
@@ -245,7 +249,7 @@ def in_first_shape(data: Any) -> Any:
     renamed = _renamed(data, _CHAPTER_NAMES)
     scenes = renamed.get("scenes")
     if isinstance(scenes, list):
-        renamed["scenes"] = [_scene(each, data["chapter_id"]) for each in scenes]
+        renamed["scenes"] = [_scene(scene, data["chapter_id"]) for scene in scenes]
     return renamed
 
 
@@ -314,7 +318,7 @@ def planned_places(paths: ProjectPaths) -> list[tuple[int, int]]:
         with contextlib.suppress(InvalidFileError):
             chapter = load_chapter_plan(file)
             scenes = chapter.scenes if chapter else []
-            places |= {(chapter.chapter_number, each.scene_number or 0) for each in scenes if chapter}
+            places |= {(chapter.chapter_number, plan.scene_number or 0) for plan in scenes if chapter}
     return sorted(places)
 
 
@@ -326,10 +330,10 @@ def load_context(paths: ProjectPaths, chapter_index: int, scene_index: int) -> S
     data, where = read_json_file(file, within=paths.folder), repr(str(file))
     context = validated(SceneMemoryContext, data, where=where)
     validated(_ContextFile, data, where=where)
-    found = (context.project_id, context.chapter_index, context.scene_index)
-    if found != (paths.project_id, chapter_index, scene_index):
+    match = (context.project_id, context.chapter_index, context.scene_index)
+    if match != (paths.project_id, chapter_index, scene_index):
         raise InvalidFileError(
-            f"{where} holds the context of scene {found[1]}:{found[2]} of project {found[0]!r}, not its own"
+            f"{where} holds the context of scene {match[1]}:{match[2]} of project {match[0]!r}, not its own"
         )
     return context
 
@@ -342,8 +346,8 @@ def own_scene_plan(
 ) -> tuple[ScenePlan | None, ChapterPlan | None]:
     """Return a scene's plan from its chapter, or from its context."""
     chapter_plan = load_chapter_plan(paths.chapter_plan_file(chapter_index))
-    found = chapter_plan.scene(scene_index) if chapter_plan is not None else None
-    return found or _kept_plan(paths, chapter_index, scene_index), chapter_plan
+    plan = chapter_plan.scene(scene_index) if chapter_plan is not None else None
+    return plan or _kept_plan(paths, chapter_index, scene_index), chapter_plan
 
 
 def _kept_plan(paths: ProjectPaths, chapter_index: int, scene_index: int) -> ScenePlan | None:
@@ -394,32 +398,32 @@ class Book(NamedTuple):
 def load_book(folder: Path, *, records: bool = False) -> Book:
     """Load a book's folder, without plans and answer keys."""
     scenes = sorted(_read_lines(folder / "scenes.jsonl", BookScene), key=_place)
-    _refuse_repeats([_place(each) for each in scenes], folder / "scenes.jsonl", "scene")
+    _refuse_repeats([_place(book_scene) for book_scene in scenes], folder / "scenes.jsonl", "scene")
     meta = folder / "meta.json"
-    told = validated(_Meta, read_json_file(meta) if meta.exists() else {}, where=repr(str(meta)))
-    book = Book(told.title or folder.resolve().name, told.language, scenes, [], {})
+    rendered_meta = validated(_Meta, read_json_file(meta) if meta.exists() else {}, where=repr(str(meta)))
+    book = Book(rendered_meta.title or folder.resolve().name, rendered_meta.language, scenes, [], {})
     if not records:
         return book
     entities = [entry.entity() for entry in _read_lines(folder / "entities.jsonl", EntityEntry)]
-    _refuse_repeats([each.entity_id for each in entities], folder / "entities.jsonl", "entity_id")
+    _refuse_repeats([entity.entity_id for entity in entities], folder / "entities.jsonl", "entity_id")
     file = folder / "records.jsonl"
     recorded = _read_lines(file, SceneRecord)
-    _refuse_repeats([_place(each) for each in recorded], file, "scene")
-    stray = {_place(each) for each in recorded} - {_place(each) for each in scenes}
+    _refuse_repeats([_place(record) for record in recorded], file, "scene")
+    stray = {_place(record) for record in recorded} - {_place(book_scene) for book_scene in scenes}
     if stray:
         raise InvalidFileError(f"{str(file)!r} has a record of {min(stray)!r}, a scene that scenes.jsonl lacks")
-    return book._replace(entities=entities, records={_place(each): each for each in recorded})
+    return book._replace(entities=entities, records={_place(record): record for record in recorded})
 
 
-def _place(each: BookScene | SceneRecord) -> tuple[int, int]:
-    return each.chapter_index, each.scene_index
+def _place(item: BookScene | SceneRecord) -> tuple[int, int]:
+    return item.chapter_index, item.scene_index
 
 
 def _read_lines(file: Path, kind: type[Line]) -> list[Line]:
-    numbered = [each for each in enumerate(read_text_file(file).split("\n"), start=1) if each[1].strip()]
-    documents = [parse_json(line, where=f"{str(file)!r} line {number}") for number, line in numbered]
+    numbered_pairs = [pair for pair in enumerate(read_text_file(file).split("\n"), start=1) if pair[1].strip()]
+    documents = [parse_json(line, where=f"{str(file)!r} line {number}") for number, line in numbered_pairs]
     try:
         return _Lines[kind].model_validate({"lines": documents}).lines  # type: ignore[valid-type]
     except ValidationError as error:
-        number, _ = numbered[int(error.errors(include_url=False)[0]["loc"][1])]
+        number, _ = numbered_pairs[int(error.errors(include_url=False)[0]["loc"][1])]
         raise InvalidFileError(f"{str(file)!r} line {number}: {described(error, loc_start=2)}") from error

@@ -81,11 +81,11 @@ def guarded(
         changes |= {"chroma_token": None} if settings.chroma_token == own.chroma_token else {}
         changes |= {"chroma_headers": {}} if settings.chroma_headers == own.chroma_headers else {}
     if _has_keys(own):
-        listed = ", ".join(f"{name} {address!r}" for name, address in addresses.items())
+        listing = ", ".join(f"{name} {address!r}" for name, address in addresses.items())
         logger.warning(
             "your keys are not sent to the addresses that config.yaml of project %r names (%s); %s",
             project_id,
-            listed,
+            listing,
             advice,
         )
     changes["memory"] = settings.memory.model_copy(update=memory)
@@ -114,9 +114,9 @@ def distrust(folder: Path) -> None:
 
 def trust_file() -> Path:
     """Return the file of confirmations, which lies outside of every project."""
-    named = os.environ.get(TRUST_VARIABLE)
-    if named:
-        return Path(named)
+    name = os.environ.get(TRUST_VARIABLE)
+    if name:
+        return Path(name)
     from platformdirs import user_config_path  # noqa: PLC0415 - few projects name addresses
 
     return user_config_path("novelgen", appauthor=False) / "trusted.json"

@@ -145,7 +145,7 @@ class WordReader:
         else:
             self._walk(run)
 
-    def _said(self, element: Any) -> None:
+    def _read_text(self, element: Any) -> None:
         if not any(state != "result" for state in self._fields):
             self._pieces.append(element.text or "")
         elif "contents" in self._fields:
@@ -223,14 +223,14 @@ class WordReader:
         if _value(element, "type", own=True) not in ("page", "column"):
             self._pieces.append("\n")
 
-    def _counted(self, element: Any) -> None:
+    def _count_element(self, element: Any) -> None:
         self.left_out.add("comments" if _name(element) == "commentReference" else "notes", "")
 
 
 _HANDLERS: dict[str, Any] = {
     "p": WordReader._paragraph,
     "r": WordReader._run,
-    "t": WordReader._said,
+    "t": WordReader._read_text,
     "tab": lambda reader, _: reader._pieces.append("\t"),
     "cr": lambda reader, _: reader._pieces.append("\n"),
     "noBreakHyphen": lambda reader, _: reader._pieces.append("-"),
@@ -250,9 +250,9 @@ _HANDLERS: dict[str, Any] = {
     "txbxContent": WordReader._box,
     "drawing": WordReader._picture,
     "pict": WordReader._picture,
-    "commentReference": WordReader._counted,
-    "footnoteReference": WordReader._counted,
-    "endnoteReference": WordReader._counted,
+    "commentReference": WordReader._count_element,
+    "footnoteReference": WordReader._count_element,
+    "endnoteReference": WordReader._count_element,
 }
 """What is done with an element; any other one is walked through: insertions, smart tags, links, tables, fields."""
 
@@ -287,8 +287,8 @@ def _is_rule(properties: Any) -> bool:
     """Tell whether a line is drawn below a paragraph alone, as Word makes one of `---`."""
     border = _child(properties, "pBdr")
     sides = {} if border is None else {_name(side): _value(side) for side in border}
-    drawn = {side for side, value in sides.items() if value not in ("none", "nil", "")}
-    return drawn == {"bottom"}
+    drawn_names = {side for side, value in sides.items() if value not in ("none", "nil", "")}
+    return drawn_names == {"bottom"}
 
 
 def _text(element: Any) -> str:

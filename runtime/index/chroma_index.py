@@ -108,8 +108,8 @@ class ChromaCollections(Collections):
         names = {collection.name}
         if self._index is not None:
             place = collection.name.rpartition("-")[0]
-            listed = [listed.name for listed in client.list_collections()]
-            names |= {name for name in listed if name.startswith(f"{place}-") or _EARLIER_NAMES.fullmatch(name)}
+            listing = [listing.name for listing in client.list_collections()]
+            names |= {name for name in listing if name.startswith(f"{place}-") or _EARLIER_NAMES.fullmatch(name)}
         for name in names:
             with suppress(NotFoundError):
                 client.delete_collection(name)
@@ -118,10 +118,10 @@ class ChromaCollections(Collections):
             return
         address = (self._index.path / locations.DATABASE_FILE).as_uri() + "?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=1.0)) as database:
-            used = {row[0] for row in database.execute("SELECT id FROM segments")}
+            used_items = {row[0] for row in database.execute("SELECT id FROM segments")}
         for folder in self._index.path.iterdir():
             # Chroma leaves the folder of a deleted collection behind.
-            if folder.is_dir() and _VECTOR_FOLDER.fullmatch(folder.name) and folder.name not in used:
+            if folder.is_dir() and _VECTOR_FOLDER.fullmatch(folder.name) and folder.name not in used_items:
                 shutil.rmtree(folder)
 
     def _opened_client(self) -> ClientAPI:
@@ -193,14 +193,14 @@ def map_failure(error: Exception) -> VectorIndexError:
         return VectorIndexDamagedError(f"the vector index is damaged ({error}); rebuild it")
     if not isinstance(error, chroma_errors.ChromaError):
         return VectorIndexError(f"the vector index failed: {error!r}")
-    found = _SQLITE_CODE.search(text)
-    code = int(found.group(1)) if found else None
+    match = _SQLITE_CODE.search(text)
+    code = int(match.group(1)) if match else None
     if code in _DAMAGED_SQLITE_CODES or _DAMAGED_TEXT.search(text):
         return VectorIndexDamagedError(f"the vector index is damaged ({text}); rebuild it")
     if code in _SQLITE_MEANINGS:
         return VectorIndexError(f"the vector index cannot be used: {_SQLITE_MEANINGS[code]} ({text})")
-    meant = next((_MEANINGS[kind] for kind in type(error).__mro__ if kind in _MEANINGS), VectorIndexError)
-    return meant(f"the vector index failed ({type(error).__name__}): {text}")
+    intended_kind = next((_MEANINGS[kind] for kind in type(error).__mro__ if kind in _MEANINGS), VectorIndexError)
+    return intended_kind(f"the vector index failed ({type(error).__name__}): {text}")
 
 
 def _status_of(error: BaseException | None) -> int | None:
@@ -259,7 +259,7 @@ def _limit_files(index: locations.EmbeddedIndex, *, written_bytes: int = 0) -> N
 
 def _largest_collection(client: ClientAPI, pattern: str) -> str:
     """Name the collection that holds most rows of those that fit: SQL, which tells the live one, cannot be read."""
-    fitting = [listed for listed in client.list_collections() if listed.name.endswith(pattern.lstrip("*"))]
+    fitting = [listing for listing in client.list_collections() if listing.name.endswith(pattern.lstrip("*"))]
     if not fitting:
         raise VectorIndexError("the vector index holds nothing of this project and embedding model")
     return max(fitting, key=lambda collection: collection.count()).name
@@ -267,6 +267,6 @@ def _largest_collection(client: ClientAPI, pattern: str) -> str:
 
 def _require_vectors(store: Chroma, direction: list[float]) -> None:
     """Ask for some listed rows by id: only there does Chroma say that their vectors are gone."""
-    listed = store.get(limit=_CANARY_ROWS, include=[])["ids"]
-    if listed and not store.similarity_search_by_vector(direction, k=len(listed), ids=listed):
+    listed_value = store.get(limit=_CANARY_ROWS, include=[])["ids"]
+    if listed_value and not store.similarity_search_by_vector(direction, k=len(listed_value), ids=listed_value):
         raise VectorIndexDamagedError("the vector index lists rows but finds none of them; rebuild it")

@@ -128,7 +128,7 @@ class VectorStoreManager:
             must_hold_rows: Whether an empty collection is refused, since rows were written to it before.
             timeout_s: Seconds for each batch.
         """
-        stored: list[str] = []
+        stored_ids: list[str] = []
         for batch in _batches(rows):
             for row in batch:
                 if row.project_id != self.project_id:
@@ -136,8 +136,8 @@ class VectorStoreManager:
             unique = list({row.chunk_id: row for row in batch}.values())
             columns = encode_rows(unique, dimension=self.collection.dimension)
             self._call("add", Deadline.after(timeout_s), columns=columns, must_hold_rows=must_hold_rows)
-            stored += [row.chunk_id for row in unique]
-        return stored
+            stored_ids += [row.chunk_id for row in unique]
+        return stored_ids
 
     def delete(self, chunk_ids: Iterable[str], *, timeout_s: float = WRITE_TIMEOUT_S) -> None:
         """Remove rows, ignoring absent ids."""
@@ -158,15 +158,15 @@ class VectorStoreManager:
         if top_k < 1:
             raise ValueError(f"top_k={top_k!r} must be at least 1")
         names = [f"question {number}" for number in range(len(vectors))]
-        asked = require_vectors(vectors, dimension=self.collection.dimension, names=names)
-        found: list[list[IndexHit]] = self._call(
+        asked_vectors = require_vectors(vectors, dimension=self.collection.dimension, names=names)
+        index_hitses: list[list[IndexHit]] = self._call(
             "query",
             deadline or Deadline.after(QUERY_TIMEOUT_S),
-            vectors=unit_rows(asked),
+            vectors=unit_rows(asked_vectors),
             top_k=top_k,
             must_hold_rows=must_hold_rows,
         )
-        return found
+        return index_hitses
 
     def texts_before(
         self,
@@ -177,19 +177,20 @@ class VectorStoreManager:
         deadline: Deadline | None = None,
     ) -> list[list[IndexedText]]:
         """Return the nearest earlier rows from the store alone, when SQL is unreadable."""
-        wanted = 2 * top_k + SPARE_ROWS
+        wanted_count = 2 * top_k + SPARE_ROWS
         while True:
-            results = self.query(vectors, top_k=wanted, deadline=deadline)
+            results = self.query(vectors, top_k=wanted_count, deadline=deadline)
             texts = [
                 [text for hit in hits if (text := hit.text_before(as_of, project_id=self.project_id)) is not None]
                 for hits in results
             ]
             is_short = any(
-                len(shown) < top_k and len(hits) >= wanted for shown, hits in zip(texts, results, strict=True)
+                len(shown_indexed_texts) < top_k and len(hits) >= wanted_count
+                for shown_indexed_texts, hits in zip(texts, results, strict=True)
             )
-            if not is_short or wanted >= MAX_WIDENED_ROWS:
-                return [shown[:top_k] for shown in texts]
-            wanted = min(wanted * WIDENING, MAX_WIDENED_ROWS)
+            if not is_short or wanted_count >= MAX_WIDENED_ROWS:
+                return [shown_indexed_texts[:top_k] for shown_indexed_texts in texts]
+            wanted_count = min(wanted_count * WIDENING, MAX_WIDENED_ROWS)
 
     def list_ids(self, chunk_ids: Iterable[str] = (), *, timeout_s: float = WRITE_TIMEOUT_S) -> set[str]:
         """Return which of the chunks are stored, and the ids of all others where the store lists them."""
@@ -212,24 +213,26 @@ class VectorStoreManager:
             vectors_of: Reads vectors by id; None knows those of the canaries.
             timeout_s: Seconds for each request.
         """
-        listed = self.list_ids(expected_ids, timeout_s=timeout_s)
+        listed_ids = self.list_ids(expected_ids, timeout_s=timeout_s)
         sought = {
-            chunk_id: np.asarray(vector, np.float32) for chunk_id, vector in canaries.items() if chunk_id in listed
+            chunk_id: np.asarray(vector, np.float32) for chunk_id, vector in canaries.items() if chunk_id in listed_ids
         }
         lost = sought
         for top_k in (CANARY_HITS, WIDER_CANARY_HITS):
             if lost:
                 deadline = Deadline.after(timeout_s)
                 results = self.query(np.stack(list(lost.values())), top_k=top_k, deadline=deadline)
-                found = dict(zip(lost, results, strict=True))
+                index_hits_by_id = dict(zip(lost, results, strict=True))
                 lost = {
                     chunk_id: vector
                     for chunk_id, vector in lost.items()
-                    if not _finds_itself(chunk_id, vector, found[chunk_id], vectors_of or _known(sought))
+                    if not _finds_itself(
+                        chunk_id, vector, index_hits_by_id[chunk_id], vectors_of or _known_vectors(sought)
+                    )
                 }
         verification = IndexVerification(
-            missing_ids=tuple(sorted(expected_ids - listed)),
-            unexpected_ids=tuple(sorted(listed - expected_ids)),
+            missing_ids=tuple(sorted(expected_ids - listed_ids)),
+            unexpected_ids=tuple(sorted(listed_ids - expected_ids)),
             lost_ids=tuple(sorted(lost)),
             rows=len(expected_ids),
             canaries=len(sought),
@@ -265,14 +268,14 @@ def _finds_itself(chunk_id: str, vector: Vector, hits: Sequence[IndexHit], vecto
     nearer = ids[: ids.index(chunk_id)] if chunk_id in ids else ids
     if not nearer:
         return bool(ids)
-    known = vectors_of(nearer)
-    if not all(other in known for other in nearer):
+    known_by_key = vectors_of(nearer)
+    if not all(other in known_by_key for other in nearer):
         return False
-    cosines = unit_rows(np.stack([known[other] for other in nearer])) @ unit_rows(vector)[0]
+    cosines = unit_rows(np.stack([known_by_key[other] for other in nearer])) @ unit_rows(vector)[0]
     return bool((cosines >= SAME_VECTOR).all())
 
 
-def _known(vectors: Mapping[str, Vector]) -> VectorsOf:
+def _known_vectors(vectors: Mapping[str, Vector]) -> VectorsOf:
     return lambda ids: {chunk_id: vectors[chunk_id] for chunk_id in ids if chunk_id in vectors}
 
 

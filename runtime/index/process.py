@@ -150,13 +150,13 @@ class IndexProcess(IndexAccess):
         Waiting for other calls and for a process that is still starting counts, but is not held against it.
         """
         with self._admitted(deadline):
-            reply = self._asked(operation, deadline, {"collection": collection, **arguments})
+            reply = self._ask_worker(operation, deadline, {"collection": collection, **arguments})
             self.breaker.succeeded()
         if isinstance(reply, errors.NovelgenError):
             raise reply
         return reply
 
-    def _asked(self, operation: str, deadline: Deadline, arguments: dict[str, Any]) -> Any:
+    def _ask_worker(self, operation: str, deadline: Deadline, arguments: dict[str, Any]) -> Any:
         worker = self._started(deadline)
         try:
             return call_with_deadline(
@@ -165,15 +165,15 @@ class IndexProcess(IndexAccess):
                 stage=f"index-{operation}",
             )
         except errors.DeadlineExceededError as error:
-            self._replaced(worker, reason=f"{operation} did not return in time")
+            self._replace_worker(worker, reason=f"{operation} did not return in time")
             raise errors.DeadlineExceededError(f"{operation} on the vector index did not return in time") from error
         except (EOFError, OSError) as error:
             if isinstance(worker.process, ownership.Owner):
                 # Its owner has ended, so that the index is free, or another's. The same operation twice is harmless.
                 self._stop()
-                return self._asked(operation, deadline, arguments)
+                return self._ask_worker(operation, deadline, arguments)
             reason = f"its process ended during {operation}"
-            raise self._replaced(worker, reason=reason, grace_s=_grace(deadline)) from error
+            raise self._replace_worker(worker, reason=reason, grace_s=_grace(deadline)) from error
         except BaseException:
             # The user broke off: its reply must not be taken for that to the next question.
             self._stop()
@@ -252,7 +252,7 @@ class IndexProcess(IndexAccess):
             try:
                 self.in_doubt |= self._ownership.acquire()
             except errors.VectorIndexOwnedError:
-                self._worker = self._borrowed(self._ownership.address_file)
+                self._worker = self._borrow_worker(self._ownership.address_file)
                 if self._worker is None:
                     raise
                 return self._worker
@@ -277,16 +277,16 @@ class IndexProcess(IndexAccess):
             raise errors.VectorIndexError(f"the process of the vector index cannot be started: {error}") from error
         return self._worker
 
-    def _borrowed(self, address_file: Path) -> _Worker | None:
+    def _borrow_worker(self, address_file: Path) -> _Worker | None:
         """Connect to the index's owner, or return None."""
         try:
-            found = call_with_deadline(
+            match = call_with_deadline(
                 partial(ownership.borrow, address_file), timeout_s=ownership.CONNECT_TIMEOUT_S, stage="index"
             )
         except errors.DeadlineExceededError:
             self.breaker.failed("its owner is silent")
             return None
-        return None if found is None else _Worker(*found, start_by=time.monotonic(), is_ready=True)
+        return None if match is None else _Worker(*match, start_by=time.monotonic(), is_ready=True)
 
     def _lend(self, channel: Connection, lender: ownership.Lender) -> None:
         """Answer another program."""
@@ -297,7 +297,7 @@ class IndexProcess(IndexAccess):
                 with self._admitted(deadline):
                     if lender.is_over:
                         return
-                    reply = self._asked(operation, deadline, arguments)
+                    reply = self._ask_worker(operation, deadline, arguments)
                     self.breaker.succeeded()
             except errors.NovelgenError as error:
                 reply = error
@@ -317,7 +317,7 @@ class IndexProcess(IndexAccess):
                 return worker
         except (EOFError, OSError) as error:
             reason = "its process ended while starting"
-            raise self._replaced(worker, reason=reason, grace_s=_grace(deadline)) from error
+            raise self._replace_worker(worker, reason=reason, grace_s=_grace(deadline)) from error
         if deadline.ends_at < start_by.ends_at:
             raise errors.DeadlineExceededError("the process of the vector index is still starting")
         self._stop()
@@ -326,7 +326,7 @@ class IndexProcess(IndexAccess):
             f"the process of the vector index did not start within {self._start_timeout_s:g} s"
         )
 
-    def _replaced(self, worker: _Worker, *, reason: str, grace_s: float = 0.0) -> errors.VectorIndexError:
+    def _replace_worker(self, worker: _Worker, *, reason: str, grace_s: float = 0.0) -> errors.VectorIndexError:
         """Replace a failed process unless the breaker opened, and describe its end."""
         self._stop(grace_s=grace_s)
         self._interrupted()
@@ -389,12 +389,12 @@ def _death(location: locations.IndexLocation, code: int | None) -> errors.Vector
     else:
         end = f"was ended by {signal_name}" if signal_name else f"ended with exit code {code}"
     log_file = _log_file(location)
-    said = ""
+    statement = ""
     if log_file is not None and log_file.exists():
         lines = log_file.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-        said = f" ({lines[-1]})" if lines else ""
-    text = f"the process of the vector index {str(location)!r} {end}{said}"
-    if signal_name in _CRASH_SIGNALS or _PANIC in said:
+        statement = f" ({lines[-1]})" if lines else ""
+    text = f"the process of the vector index {str(location)!r} {end}{statement}"
+    if signal_name in _CRASH_SIGNALS or _PANIC in statement:
         return errors.VectorIndexDamagedError(f"{text}; its files are probably damaged: rebuild the index")
     return errors.VectorIndexError(text)
 

@@ -182,5 +182,5 @@ def _best(similarities: NDArray[np.float32], ids: Sequence[str], *, top_k: int) 
     # Every row as good as the last that fits is a candidate, so that ties are broken by id alone.
     threshold = np.partition(similarities, -count)[-count]
     candidates = np.flatnonzero(similarities >= threshold)
-    ranked = sorted((-float(similarities[index]), ids[index]) for index in candidates.tolist())
-    return [(chunk_id, -negative) for negative, chunk_id in ranked[:count]]
+    ranking = sorted((-float(similarities[index]), ids[index]) for index in candidates.tolist())
+    return [(chunk_id, -negative) for negative, chunk_id in ranking[:count]]

@@ -94,8 +94,10 @@ def chapter_left_behind(unit: UnitOfWork, positions: Sequence[StoryPosition]) ->
     """Return the previous chapter, unless its review failed."""
     if not positions:
         return []
-    begun = min(positions).chapter_index or 0
-    before = [scene.chapter_index for scene in unit.scenes.list_as_of(as_of=StoryPosition(begun, 0), with_text=False)]
+    begun_count = min(positions).chapter_index or 0
+    before = [
+        scene.chapter_index for scene in unit.scenes.list_as_of(as_of=StoryPosition(begun_count, 0), with_text=False)
+    ]
     return [before[-1]] if before and _marks(unit).get(str(before[-1])) != _FAILED else []
 
 
@@ -136,13 +138,13 @@ def reconcile_chapters(
         with stores.database(project_id).read() as unit:
             unit.projects.require()
             chapters = [scene.chapter_index for scene in unit.scenes.list_as_of()]
-    wanted = sorted(set(chapters))
-    done: list[ChapterPass] = []
-    for chapter_index in wanted:
-        done.append(reconcile_chapter(stores, project_id, chapter_index, model=model, again=again))
+    wanted_numbers = sorted(set(chapters))
+    chapter_passes: list[ChapterPass] = []
+    for chapter_index in wanted_numbers:
+        chapter_passes.append(reconcile_chapter(stores, project_id, chapter_index, model=model, again=again))
         if progress is not None:
-            progress(len(done), len(wanted))
-    return done
+            progress(len(chapter_passes), len(wanted_numbers))
+    return chapter_passes
 
 
 def _reconciled(
@@ -160,35 +162,35 @@ def _reconciled(
         return ChapterPass(chapter_index=chapter_index, outcome="waiting")
     if mark == known_mark and not again:
         return ChapterPass(chapter_index=chapter_index, outcome="unchanged")
-    done = ChapterPass(chapter_index=chapter_index, outcome="done")
+    chapter_pass = ChapterPass(chapter_index=chapter_index, outcome="done")
     with database.write() as unit:
-        _Pass(stores, unit, done).without_model()
+        _Pass(stores, unit, chapter_pass).without_model()
         mark = _mark(_scenes_of(unit, chapter_index))
     if model is None:
-        return done
+        return chapter_pass
     with database.read() as unit:
         request = chapter_request(unit, chapter_index)
     # There must be something to compare: somebody new beside others, a thread, a handful of memories.
-    has_new = any(each.is_new for each in request.entities) and len(request.entities) > 1
+    has_new = any(entity.is_new for entity in request.entities) and len(request.entities) > 1
     if not (has_new or request.threads or len(request.memories) >= MIN_MEMORIES):
         with database.write() as unit:
             _note(unit, chapter_index, mark)
-        return done
+        return chapter_pass
     # The model takes its time; no transaction is open meanwhile.
     bounds = stores.settings.memory.summarization
     chain = ChapterPassChain(model, timeout_s=bounds.timeout_s, prompt_list_tokens=bounds.prompt_list_tokens)
     result = chain.invoke(request)
-    done = done.model_copy(update={**result.work(), "issues": [*done.issues, *result.issues]})
+    chapter_pass = chapter_pass.model_copy(update={**result.work(), "issues": [*chapter_pass.issues, *result.issues]})
     with database.write() as unit:
         if result.reading is None:
             _note(unit, chapter_index, _FAILED)
-            done.outcome = "failed"
+            chapter_pass.outcome = "failed"
         elif _mark(_scenes_of(unit, chapter_index)) != mark:
-            done.outcome = "overtaken"
+            chapter_pass.outcome = "overtaken"
         else:
-            _Pass(stores, unit, done).with_reading(result.reading)
+            _Pass(stores, unit, chapter_pass).with_reading(result.reading)
             _note(unit, chapter_index, _mark(_scenes_of(unit, chapter_index)))
-    return done
+    return chapter_pass
 
 
 def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[Scene]:
@@ -198,20 +200,23 @@ def _scenes_of(unit: UnitOfWork, chapter_index: int) -> list[Scene]:
 
 def _mark(scenes: Sequence[Scene]) -> str:
     """Return a mark that every new reading of a scene changes."""
-    told = [
+    lines = [
         "\x1f".join(
             [
                 str(scene.scene_index),
                 scene.text_hash,
-                *sorted(f"{each.memory_id} {each.importance}" for each in (record.memories if record else ())),
-                *sorted(each.id for each in (record.open_loops_created if record else ())),
-                *sorted(each.id for each in (record.open_loops_resolved if record else ())),
+                *sorted(f"{memory.memory_id} {memory.importance}" for memory in (record.memories if record else ())),
+                *sorted(recorded_loop.id for recorded_loop in (record.open_loops_created if record else ())),
+                *sorted(
+                    recorded_loop_resolution.id
+                    for recorded_loop_resolution in (record.open_loops_resolved if record else ())
+                ),
             ]
         )
         for scene in scenes
         for record in [scene.record]
     ]
-    return sha256("\x1e".join(told).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return sha256("\x1e".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _note(unit: UnitOfWork, chapter_index: int, mark: str) -> None:
@@ -241,8 +246,8 @@ class _Pass:
     def without_model(self) -> None:
         """Let equal names become one, and trifles fade."""
         entities = [one.entity for one in self._unit.entities.list_all()]
-        known = {each.entity_id for each in self._unit.entities.list_as_of(as_of=self._after())}
-        alike = alike_names(each for each in entities if each.entity_id in known)
+        known_ids = {entity.entity_id for entity in self._unit.entities.list_as_of(as_of=self._after())}
+        alike = alike_names(entity for entity in entities if entity.entity_id in known_ids)
         self._identities(self._last_place, pairs=[SameEntities(entity_id=one, other_id=other) for one, other in alike])
         faded = [thread for thread in self._threads.values() if self._has_faded(thread)]
         endings = [
@@ -255,20 +260,20 @@ class _Pass:
     def with_reading(self, reading: ChapterReading) -> None:
         """Store a model's corrections."""
         self._done.issues += reading.issues
-        for each, names in reading.wrong_names:
-            parting = part_names_in(self._unit, each, names)
+        for other_name, names in reading.wrong_names:
+            parting = part_names_in(self._unit, other_name, names)
             self._done.parted += parting.changes
             self._done.issues += parting.issues
         for place, name in reading.names:
             self._identities(place, names=[name])
         for place, pair in reading.identities:
             self._identities(place, pairs=[pair])
-        joined = [
+        joined_pairs = [
             self._ending(self._threads[loop_id], _SAME_AS, older)
             for loop_id, older in reading.joined.items()
             if loop_id in self._threads
         ]
-        endings = [each for each in reading.endings if each[1].id in self._threads]
+        endings = [ending for ending in reading.endings if ending[1].id in self._threads]
         # Older threads are paid when those are that say the same of them, where they have no term of their own.
         events = self._unit.threads.events(as_of=self._after()) if reading.joined else {}
         pay_offs: list[Ending] = []
@@ -277,9 +282,9 @@ class _Pass:
             if thread is not None and older in events and pay_off and not said_pay_off(events[older]):
                 move = RecordedLoopAdvance(id=older, note=thread.description, pay_off=pay_off)
                 pay_offs.append((self._touched_here(thread), move))
-        self._done.weighed_memories = self._write([*endings, *joined, *pay_offs], reading.importances)
+        self._done.weighed_memories = self._write([*endings, *joined_pairs, *pay_offs], reading.importances)
         self._done.joined_memories = self._join_memories(reading.joined_memories)
-        self._done.ended_threads += [ending.id for _, ending in (*endings, *joined)]
+        self._done.ended_threads += [ending.id for _, ending in (*endings, *joined_pairs)]
         self._take_better_names()
 
     def _identities(self, place: Place, *, names: Sequence[NewName] = (), pairs: Sequence[SameEntities] = ()) -> None:
@@ -291,28 +296,30 @@ class _Pass:
 
     def _take_better_names(self) -> None:
         """List unnamed entities under their later names, from the naming scene on."""
-        stored = [one for one in self._unit.entities.list_all() if one.origin == "extracted"]
-        names = Counter(name for one in stored for name in set(one.entity.names()))
-        taken = {name for name, bearers in names.items() if bearers > 1}
-        known = {each.entity_id: each for each in self._unit.entities.list_as_of(as_of=self._after())}
+        stored_entities = [one for one in self._unit.entities.list_all() if one.origin == "extracted"]
+        names = Counter(name for one in stored_entities for name in set(one.entity.names()))
+        taken_names = {name for name, bearers in names.items() if bearers > 1}
+        known_entities_by_id = {
+            entity.entity_id: entity for entity in self._unit.entities.list_as_of(as_of=self._after())
+        }
         texts = [text for _, _, text in self._unit.scenes.texts_as_of(as_of=self._after())]
-        for entity in (one.entity for one in stored if one.entity.entity_id in known):
-            others = [alias.alias for alias in known[entity.entity_id].aliases]
-            name = better_display_name(entity.name, others, texts, taken=taken)
+        for entity in (one.entity for one in stored_entities if one.entity.entity_id in known_entities_by_id):
+            others = [alias.alias for alias in known_entities_by_id[entity.entity_id].aliases]
+            name = better_display_name(entity.name, others, texts, taken=taken_names)
             if name is not None:
                 self._unit.entities.upsert(renamed(entity, name), origin="extracted")
                 self._done.display_names[entity.entity_id] = name
 
-    def _join_memories(self, joined: Mapping[str, str]) -> dict[str, str]:
+    def _join_memories(self, joined_values: Mapping[str, str]) -> dict[str, str]:
         """Merge two memories.
 
         Every changed scene can be undone by itself.
         """
-        done: dict[str, str] = {}
-        for gone, stays in joined.items():
+        done_values: dict[str, str] = {}
+        for removed_id, stays in joined_values.items():
             scenes = [scene for scene in self._unit.scenes.list_as_of() if scene.record is not None]
             records = [scene.record for scene in scenes if scene.record is not None]
-            became = with_joined_memory(records, gone, stays)
+            became = with_joined_memory(records, removed_id, stays)
             changed = [
                 (scene, record) for scene, record in zip(scenes, became or (), strict=False) if record != scene.record
             ]
@@ -320,12 +327,17 @@ class _Pass:
             if not changed or any(scene.record_origin != "extracted" for scene, _ in changed):
                 continue
             for scene, record in changed:
-                stored = self._unit.scenes.require(scene.position)
-                before, after = ({"record": each and each.model_dump(mode="json")} for each in (stored.record, record))
-                replace_stored_scene(self._unit, stored.model_copy(update={"record": record}), stores=self._stores)
+                stored_scene = self._unit.scenes.require(scene.position)
+                before, after = (
+                    {"record": other_record and other_record.model_dump(mode="json")}
+                    for other_record in (stored_scene.record, record)
+                )
+                replace_stored_scene(
+                    self._unit, stored_scene.model_copy(update={"record": record}), stores=self._stores
+                )
                 self._unit.journal.keep_fields("scene", "record", scene.scene_id, before, after)
-            done[gone] = stays
-        return done
+            done_values[removed_id] = stays
+        return done_values
 
     def _after(self) -> StoryPosition:
         return StoryPosition(self._chapter_index + 1, 0)
@@ -334,21 +346,21 @@ class _Pass:
         silence = FADES_AFTER.get(thread.importance)
         if silence is None or thread.last_chapter_index is None or thread.last_scene_index is None:
             return False
-        touched = (thread.last_chapter_index, thread.last_scene_index)
-        chapters = self._chapter_index - touched[0]
-        scenes = sum((scene.chapter_index, scene.scene_index) > touched for scene in self._scenes)
+        touched_place = (thread.last_chapter_index, thread.last_scene_index)
+        chapters = self._chapter_index - touched_place[0]
+        scenes = sum((scene.chapter_index, scene.scene_index) > touched_place for scene in self._scenes)
         return chapters >= silence[0] and scenes >= silence[1]
 
-    def _ending(self, thread: OpenLoop, note: Mapping[StoryLanguage, str], told: str) -> Ending:
+    def _ending(self, thread: OpenLoop, note: Mapping[StoryLanguage, str], text: str) -> Ending:
         """End a thread without an answer: in this chapter, where it began or last moved, else at its end."""
-        summary = note[self._language].format(told)
+        summary = note[self._language].format(text)
         ending = RecordedLoopResolution(id=thread.loop_id, resolution_summary=summary, abandoned=True)
         return self._touched_here(thread) if note is _SAME_AS else self._last_place, ending
 
     def _touched_here(self, thread: OpenLoop) -> Place:
         """Return where a thread began or last moved, if that is in this chapter, else its end."""
-        touched = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
-        return touched if touched[0] == self._chapter_index else self._last_place
+        touched_place = (thread.last_chapter_index or 0, thread.last_scene_index or 0)
+        return touched_place if touched_place[0] == self._chapter_index else self._last_place
 
     def _write(self, endings: Sequence[Ending], importances: Mapping[str, int]) -> int:
         """Write endings and importances into records, and count changed memories."""
@@ -358,18 +370,18 @@ class _Pass:
         weighed = 0
         for scene in self._scenes:
             place = (scene.chapter_index, scene.scene_index)
-            told = scene.record.memories if scene.record else ()
-            if not by_place[place] and not any(memory.memory_id in importances for memory in told):
+            lines = scene.record.memories if scene.record else ()
+            if not by_place[place] and not any(memory.memory_id in importances for memory in lines):
                 continue
-            stored = self._unit.scenes.require(scene.position)
-            if stored.record is None or stored.record_origin != "extracted":
+            stored_scene = self._unit.scenes.require(scene.position)
+            if stored_scene.record is None or stored_scene.record_origin != "extracted":
                 # What an author or a file says of a scene is left as it is: the end stands beside it.
                 for ending in by_place[place]:
                     self._unit.threads.append(ending, at=scene.position)
                 continue
-            record, changed = _changed(stored.record, by_place[place], importances)
-            if record != stored.record:
-                write_into_record(self._unit, stored, record, stores=self._stores)
+            record, changed = _changed(stored_scene.record, by_place[place], importances)
+            if record != stored_scene.record:
+                write_into_record(self._unit, stored_scene, record, stores=self._stores)
             weighed += changed
         return weighed
 
@@ -378,9 +390,11 @@ def _changed(
     record: SceneRecord, endings: Sequence[RecordedLoopResolution | RecordedLoopAdvance], importances: Mapping[str, int]
 ) -> tuple[SceneRecord, int]:
     """Return a record with more ends of threads and other importances, and how many memories changed."""
-    over = {each.id for each in record.open_loops_resolved}
-    added = [each for each in endings if isinstance(each, RecordedLoopResolution) and each.id not in over]
-    moves = [each for each in endings if isinstance(each, RecordedLoopAdvance)]
+    over = {recorded_loop_resolution.id for recorded_loop_resolution in record.open_loops_resolved}
+    added_recorded_loop_resolutions = [
+        ending for ending in endings if isinstance(ending, RecordedLoopResolution) and ending.id not in over
+    ]
+    moves = [ending for ending in endings if isinstance(ending, RecordedLoopAdvance)]
     memories = [
         memory.model_copy(update={"importance": importances.get(memory.memory_id, memory.importance)})
         for memory in record.memories
@@ -388,7 +402,7 @@ def _changed(
     changed = sum(new.importance != old.importance for new, old in zip(memories, record.memories, strict=True))
     update = {
         "open_loops_advanced": merged_moves([*moves, *record.open_loops_advanced]),
-        "open_loops_resolved": [*record.open_loops_resolved, *added],
+        "open_loops_resolved": [*record.open_loops_resolved, *added_recorded_loop_resolutions],
         "memories": memories,
     }
     return record.model_copy(update=update), changed

@@ -81,25 +81,25 @@ def consolidate_project(
     """
     if limit < 1:
         raise UserInputError(f"the limit cannot be {limit!r}; give a whole number from 1")
-    chosen = _chosen(stores, project_id, limit)
-    report = ConsolidationReport(limit=limit, dry_run=dry_run, memories_before=len(chosen.live))
-    done = chosen.groups
+    chosen_choice = _choose_groups(stores, project_id, limit)
+    report = ConsolidationReport(limit=limit, dry_run=dry_run, memories_before=len(chosen_choice.live))
+    consolidation_groups = chosen_choice.groups
     if dry_run:
-        report.groups = [_told(group) for group in done]
+        report.groups = [_group_report(group) for group in consolidation_groups]
     else:
-        done = _consolidated(stores, project_id, chosen, report, model=model, progress=progress)
-        report.overtaken = len(chosen.groups) - len(done)
-        report.indexing = drain_outbox(stores, project_id) if done else IndexingResult()
-    left = counts_after(chosen.live, done)
-    report.memories_after = len(chosen.live) - sum(len(group.sources) - 1 for group in done)
-    report.over_limit = {name: left[name] for name in sorted(left) if left[name] > limit}
+        consolidation_groups = _consolidated(stores, project_id, chosen_choice, report, model=model, progress=progress)
+        report.overtaken = len(chosen_choice.groups) - len(consolidation_groups)
+        report.indexing = drain_outbox(stores, project_id) if consolidation_groups else IndexingResult()
+    counter = counts_after(chosen_choice.live, consolidation_groups)
+    report.memories_after = len(chosen_choice.live) - sum(len(group.sources) - 1 for group in consolidation_groups)
+    report.over_limit = {name: counter[name] for name in sorted(counter) if counter[name] > limit}
     return report
 
 
 def _consolidated(
     stores: MemoryStores,
     project_id: str,
-    chosen: _Chosen,
+    chosen_choice: _Chosen,
     report: ConsolidationReport,
     *,
     model: BaseChatModel | None,
@@ -111,31 +111,34 @@ def _consolidated(
 
     chain = ConsolidationChain(model, timeout_s=stores.settings.memory.summarization.timeout_s)
     failures = 0
-    done = []
-    for number, group in enumerate(chosen.groups, start=1):
-        written = chain.invoke({"sources": list(group.sources), "names": chosen.names})
-        report.issues += written.issues
-        failures = failures + 1 if written.issues else 0
+    consolidation_groups = []
+    for number, group in enumerate(chosen_choice.groups, start=1):
+        written_consolidation_result = chain.invoke({"sources": list(group.sources), "names": chosen_choice.names})
+        report.issues += written_consolidation_result.issues
+        failures = failures + 1 if written_consolidation_result.issues else 0
         if failures == MODEL_PATIENCE:
             message = f"the model failed {MODEL_PATIENCE} times in a row and is not asked any more"
             report.issues.append(ReportIssue(stage=CONSOLIDATION_STAGE, kind="degraded", message=message))
             chain = ConsolidationChain()
         memory = consolidated_memory(
-            written.text, group.sources, created_at=stores.clock(), is_models=written.is_models
+            written_consolidation_result.text,
+            group.sources,
+            created_at=stores.clock(),
+            is_models=written_consolidation_result.is_models,
         )
         with stores.database(project_id).write() as unit:
             # Not where a source was changed by somebody else meanwhile.
             if unit.consolidations.add(memory, group.sources):
                 unit.journal.keep("consolidate", memory.chunk_id, "", [], subject="consolidation")
-                done.append(group)
-                report.groups.append(_told(group, memory, is_models=written.is_models))
-                vector = consolidated_vector(group.sources, chosen.vectors)
-                if vector is not None and chosen.embedding_model is not None:
+                consolidation_groups.append(group)
+                report.groups.append(_group_report(group, memory, is_models=written_consolidation_result.is_models))
+                vector = consolidated_vector(group.sources, chosen_choice.vectors)
+                if vector is not None and chosen_choice.embedding_model is not None:
                     # Without one it is embedded on its way to the index, as any text.
-                    unit.embeddings.put(chosen.embedding_model, {memory.chunk_id: vector})
+                    unit.embeddings.put(chosen_choice.embedding_model, {memory.chunk_id: vector})
         if progress is not None:
-            progress(number, len(chosen.groups))
-    return done
+            progress(number, len(chosen_choice.groups))
+    return consolidation_groups
 
 
 def consolidate_beyond_setting(stores: MemoryStores, project_id: str) -> list[ReportIssue]:
@@ -173,7 +176,7 @@ class _Chosen:
     vectors: Mapping[str, Vector] = field(default_factory=dict)
 
 
-def _chosen(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
+def _choose_groups(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
     with stores.database(project_id).read() as unit:
         model_name = unit.projects.require().embedding_model
         live = unit.consolidations.live()
@@ -182,16 +185,16 @@ def _chosen(stores: MemoryStores, project_id: str, limit: int) -> _Chosen:
         vectors: dict[str, Vector] = {}
         if model_name is not None:
             # As if nothing were consolidated, so that a second run compares memories as the first did.
-            brought = unit.memories.filtered_ids(MemoryFilter(unconsolidated=True))
-            vectors = dict(zip(*unit.embeddings.matrix(model_name, ids=brought, with_sources=True), strict=True))
+            brought_ids = unit.memories.filtered_ids(MemoryFilter(unconsolidated=True))
+            vectors = dict(zip(*unit.embeddings.matrix(model_name, ids=brought_ids, with_sources=True), strict=True))
         loops = unit.threads.list_as_of()
-        scenes = [(each.chapter_index, each.scene_index) for each in unit.scenes.list_as_of()]
-        names = list(dict.fromkeys(name for each in unit.entities.list_all() for name in each.entity.names()))
+        scenes = [(scene.chapter_index, scene.scene_index) for scene in unit.scenes.list_as_of()]
+        names = list(dict.fromkeys(name for entity in unit.entities.list_all() for name in entity.entity.names()))
     groups = choose_groups(live, limit=limit, scenes=scenes, open_loops=loops, vectors=vectors)
     return _Chosen(live, groups, names, model_name, vectors)
 
 
-def _told(
+def _group_report(
     group: ConsolidationGroup, memory: StoryMemoryChunk | None = None, *, is_models: bool = False
 ) -> ConsolidatedGroup:
     return ConsolidatedGroup(

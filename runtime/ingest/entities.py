@@ -84,19 +84,22 @@ def store_entities_in(
     See `store_entities`.
     """
     before = _bearers(unit)
-    written = _write_characters(unit, characters, entities) if characters else []
-    written += _write_entities(unit, entities, origin)
+    written_ids = _write_characters(unit, characters, entities) if characters else []
+    written_ids += _write_entities(unit, entities, origin)
     changed = before ^ _bearers(unit)
     affected = _read_again(unit, _names_of(changed), stores=stores) if changed else []
     return EntitiesResult(
-        written=list(dict.fromkeys(written)), rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected]
+        written=list(dict.fromkeys(written_ids)),
+        rescanned=[(scene.chapter_index, scene.scene_index) for scene in affected],
     )
 
 
 def _bearers(unit: UnitOfWork) -> frozenset[tuple[str, str, str]]:
     """Return who bears which name, with the kind: of another kind it means something else to a scene."""
-    stored = [each.entity for each in unit.entities.list_all()]
-    return frozenset((each.entity_id, name, each.entity_type) for each in stored for name in each.names())
+    stored_entities = [entity.entity for entity in unit.entities.list_all()]
+    return frozenset(
+        (entity.entity_id, name, entity.entity_type) for entity in stored_entities for name in entity.names()
+    )
 
 
 def _names_of(bearers: Iterable[tuple[str, str, str]]) -> frozenset[tuple[str, str]]:
@@ -125,8 +128,10 @@ def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
     before = _bearers(unit)
     undone = unit.journal.undo(change.change_id)
     _read_again(unit, _names_of(before ^ _bearers(unit)), stores=stores)
-    gone = [row.key["entity_id"] for row in change.rows if row.table == table_name(EntityRow) and row.before is None]
-    spoken_of = next(filter(unit.entities.is_spoken_of, gone), None)
+    gone_items = [
+        row.key["entity_id"] for row in change.rows if row.table == table_name(EntityRow) and row.before is None
+    ]
+    spoken_of = next(filter(unit.entities.is_spoken_of, gone_items), None)
     if spoken_of is not None:
         raise UserInputError(
             f"{spoken_of!r} has memories, states or relationships by now, so that it cannot go; "
@@ -138,25 +143,29 @@ def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
 def rescan_since_in(unit: UnitOfWork, names: Sequence[str], *, since: datetime, stores: MemoryStores) -> None:
     """Derive anew the scenes that hold one of the names and were stored when nobody bore it."""
     finder, scenes = NameFinder(names), unit.scenes.list_as_of(with_text=True)
-    named = [each for each in scenes if each.updated_at > since and finder.find(_whole_text(each))]
-    replace_stored_scenes(unit, named, stores=stores)
+    named_scenes = [scene for scene in scenes if scene.updated_at > since and finder.find(_whole_text(scene))]
+    replace_stored_scenes(unit, named_scenes, stores=stores)
 
 
 def _write_characters(unit: UnitOfWork, characters: CharactersConfig, entities: Sequence[Entity]) -> list[str]:
-    stored = {one.entity.entity_id: one for one in unit.entities.list_all()}
-    known = {entity_id: one.entity for entity_id, one in stored.items()}
-    known |= {entity.entity_id: entity for entity in entities if entity.entity_id not in known}
-    unit.counters.jump_over(known)
+    stored_entities_by_id = {one.entity.entity_id: one for one in unit.entities.list_all()}
+    known_entities_by_id = {entity_id: one.entity for entity_id, one in stored_entities_by_id.items()}
+    known_entities_by_id |= {
+        entity.entity_id: entity for entity in entities if entity.entity_id not in known_entities_by_id
+    }
+    unit.counters.jump_over(known_entities_by_id)
     take_id: Callable[[], str] = lambda: unit.entities.next_id("character")  # noqa: E731
-    read = entities_of_characters(characters, known=list(known.values()), take_id=take_id)
-    said = _alias_pairs(read)
-    gone = unit.character_file.withdraw(said=said)
+    loaded_entities = entities_of_characters(characters, known=list(known_entities_by_id.values()), take_id=take_id)
+    statements = _alias_pairs(loaded_entities)
+    gone_pairs = unit.character_file.withdraw(said=statements)
     by_author = unit.entities.author_aliases()
     changed = [
-        entity.entity_id for entity in read if _write_character(unit, entity, by_author.get(entity.entity_id, set()))
+        entity.entity_id
+        for entity in loaded_entities
+        if _write_character(unit, entity, by_author.get(entity.entity_id, set()))
     ]
-    unit.character_file.note(said - _alias_pairs(one.entity for one in stored.values()))
-    return [*(entity_id for entity_id, _ in gone), *changed]
+    unit.character_file.note(statements - _alias_pairs(one.entity for one in stored_entities_by_id.values()))
+    return [*(entity_id for entity_id, _ in gone_pairs), *changed]
 
 
 def _write_character(unit: UnitOfWork, entity: Entity, by_author: Set[str]) -> bool:
@@ -169,9 +178,9 @@ def _write_character(unit: UnitOfWork, entity: Entity, by_author: Set[str]) -> b
     same = old.entity.model_dump(exclude=without_aliases) == entity.model_dump(exclude=without_aliases)
     if old.origin == "author" and same and set(entity.names()) <= set(old.entity.names()):
         return False
-    others = [each for each in old.entity.aliases if each.alias not in entity.names()]
-    written = [each for each in others if each.alias in by_author]
-    whole = entity.model_copy(update={"aliases": [*entity.aliases, *written]})
+    others = [alias for alias in old.entity.aliases if alias.alias not in entity.names()]
+    written_aliases = [alias for alias in others if alias.alias in by_author]
+    whole = entity.model_copy(update={"aliases": [*entity.aliases, *written_aliases]})
     unit.entities.upsert(whole, origin="author")
     # Storing the author's version took all aliases of before away; they come back as what they were.
     unit.entities.upsert(old.entity, origin="supplied")
@@ -185,21 +194,21 @@ def _alias_pairs(entities: Iterable[Entity]) -> set[tuple[str, str]]:
 def _write_entities(unit: UnitOfWork, entities: Sequence[Entity], origin: EntityOrigin) -> list[str]:
     if origin != "author":
         unit.character_file.release(_alias_pairs(entities))
-    stored = {one.entity.entity_id: one for one in unit.entities.list_all()}
-    written = []
+    stored_entities_by_id = {one.entity.entity_id: one for one in unit.entities.list_all()}
+    written_ids = []
     for entity in entities:
-        old = stored.get(entity.entity_id)
+        old = stored_entities_by_id.get(entity.entity_id)
         if old is not None and _is_stored_already(old, entity, origin):
             continue
         unit.entities.upsert(entity, origin=origin)
-        written.append(entity.entity_id)
-    return written
+        written_ids.append(entity.entity_id)
+    return written_ids
 
 
-def _is_stored_already(stored: StoredEntity, entity: Entity, origin: EntityOrigin) -> bool:
-    if stored.origin == "author" and origin != "author":
-        return set(entity.names()) <= set(stored.entity.names())
-    return stored.origin == origin and stored.entity == entity
+def _is_stored_already(stored_entity: StoredEntity, entity: Entity, origin: EntityOrigin) -> bool:
+    if stored_entity.origin == "author" and origin != "author":
+        return set(entity.names()) <= set(stored_entity.entity.names())
+    return stored_entity.origin == origin and stored_entity.entity == entity
 
 
 def _read_again(unit: UnitOfWork, names: Names, *, stores: MemoryStores) -> list[Scene]:
@@ -208,16 +217,16 @@ def _read_again(unit: UnitOfWork, names: Names, *, stores: MemoryStores) -> list
     A record that names an entity by a word gets the id of the card that now bears it.
     """
     finder = NameFinder(name for _, name in names)
-    entities = [stored.entity for stored in unit.entities.list_all()]
+    entities = [stored_entity.entity for stored_entity in unit.entities.list_all()]
     scenes = unit.scenes.list_as_of(with_text=True)
     records = {scene.scene_id: record_with_ids(scene.record, entities) for scene in scenes if scene.record is not None}
     adopting = [scene for scene in scenes if scene.record != records.get(scene.scene_id)]
     for scene in adopting:
         write_into_record(unit, scene, records[scene.scene_id], stores=stores)
     adopting_ids = {scene.scene_id for scene in adopting}
-    named = [scene for scene in scenes if scene.scene_id not in adopting_ids and finder.find(_whole_text(scene))]
-    replace_stored_scenes(unit, named, stores=stores, names=names)
-    return sorted([*adopting, *named], key=lambda scene: (scene.chapter_index, scene.scene_index))
+    named_scenes = [scene for scene in scenes if scene.scene_id not in adopting_ids and finder.find(_whole_text(scene))]
+    replace_stored_scenes(unit, named_scenes, stores=stores, names=names)
+    return sorted([*adopting, *named_scenes], key=lambda scene: (scene.chapter_index, scene.scene_index))
 
 
 def _whole_text(scene: Scene) -> str:
@@ -245,28 +254,28 @@ def entities_of_characters(
     return [_entity(character, _known_bearer(character.name, known), take_id) for character in characters.everyone()]
 
 
-def _known_bearer(name: str, known: Sequence[Entity]) -> Entity | None:
-    people = [entity for entity in known if entity.entity_type == "character"]
-    by_name = [each for each in people if name_key(each.name) == name_key(name)]
-    by_alias = [each for each in people if name_key(name) in map(name_key, each.names())]
-    return next((found[0] for found in (by_name, by_alias) if len(found) == 1), None)
+def _known_bearer(name: str, known_entities: Sequence[Entity]) -> Entity | None:
+    people = [entity for entity in known_entities if entity.entity_type == "character"]
+    by_name = [entity for entity in people if name_key(entity.name) == name_key(name)]
+    by_alias = [entity for entity in people if name_key(name) in map(name_key, entity.names())]
+    return next((entities[0] for entities in (by_name, by_alias) if len(entities) == 1), None)
 
 
-def _entity(character: Character, known: Entity | None, take_id: Callable[[], str]) -> Entity:
-    base = known or Entity(entity_id=take_id(), entity_type="character", name=character.name)
+def _entity(character: Character, known_entity: Entity | None, take_id: Callable[[], str]) -> Entity:
+    base = known_entity or Entity(entity_id=take_id(), entity_type="character", name=character.name)
     names = dict.fromkeys(name for name in [character.name, *character.aliases] if name and name != base.name)
     # What an editor said of its names: characters.json has no place for it.
-    kept = (TRANSLATION, ALIAS_TRANSLATIONS, DATED)
-    filled = {name: getattr(character, name) for name in _PROFILE_FIELDS}
+    kept_parts = (TRANSLATION, ALIAS_TRANSLATIONS, DATED)
+    filled_fields = {name: getattr(character, name) for name in _PROFILE_FIELDS}
     return base.model_copy(
         update={
             "aliases": [EntityAlias(alias=name) for name in names],
             "role": character.role,
             "description": character.background or character.personality,
             "profile": {
-                **{name: value for name, value in base.profile.items() if name in kept},
+                **{name: value for name, value in base.profile.items() if name in kept_parts},
                 **character.extra,
-                **{name: value for name, value in filled.items() if value not in (None, "", [], {})},
+                **{name: value for name, value in filled_fields.items() if value not in (None, "", [], {})},
             },
         }
     )
@@ -297,8 +306,8 @@ def store_identities_in(
     """Store a scene's names and identities in a transaction, without raising."""
     outcome = IdentityOutcome()
     survivors = unit.merges.survivors()
-    for each in names:
-        name = each.model_copy(update={"entity_id": survivors.get(each.entity_id, each.entity_id)})
+    for new_name in names:
+        name = new_name.model_copy(update={"entity_id": survivors.get(new_name.entity_id, new_name.entity_id)})
         try:
             entity = _with_name(unit, name, at)
         except UserInputError as refusal:
@@ -309,7 +318,7 @@ def store_identities_in(
             outcome.names.append(name)
     for pair in pairs:
         survivors = unit.merges.survivors()
-        one, other = (survivors.get(each, each) for each in (pair.entity_id, pair.other_id))
+        one, other = (survivors.get(entity_id, entity_id) for entity_id in (pair.entity_id, pair.other_id))
         try:
             change = _one_entity(unit, one, other, how=pair.how, at=at) if one != other else None
         except UserInputError as refusal:
@@ -318,8 +327,8 @@ def store_identities_in(
         outcome.changes += [change] if change else []
     if outcome.changes:
         settings_now = unit.projects.require().settings
-        found = [*_found_changes(unit), *(change.change_id for change in outcome.changes)]
-        unit.projects.update(settings={**settings_now, FOUND_SETTING: found})
+        found_numbers = [*_found_changes(unit), *(change.change_id for change in outcome.changes)]
+        unit.projects.update(settings={**settings_now, FOUND_SETTING: found_numbers})
     return outcome
 
 
@@ -331,36 +340,36 @@ def part_names_in(unit: UnitOfWork, entity_id: str, names: Sequence[str]) -> Ide
     """
     outcome = IdentityOutcome()
     entity_id = unit.merges.survivors().get(entity_id, entity_id)
-    stored = unit.entities.get(entity_id)
-    if stored is None:
+    stored_entity = unit.entities.get(entity_id)
+    if stored_entity is None:
         outcome.issues.append(_issue(f"no entity {entity_id!r} is stored; its names were left alone"))
         return outcome
-    keys = {name_key(each) for each in names}
-    wrong = [each for each in stored.entity.names() if name_key(each) in keys]
-    kept = {stored.entity.name, *unit.entities.author_aliases().get(entity_id, ())}
-    refused = [each for each in wrong if each in kept]
+    keys = {name_key(name) for name in names}
+    wrong = [name for name in stored_entity.entity.names() if name_key(name) in keys]
+    kept_items = {stored_entity.entity.name, *unit.entities.author_aliases().get(entity_id, ())}
+    refused = [text for text in wrong if text in kept_items]
     if refused:
         outcome.issues.append(
             _issue(f"{refused!r} may not belong to {entity_id}: the display name or an author's, so it stays")
         )
-    left = [each for each in wrong if each not in kept]
-    found = _found_changes(unit)
+    remainder = [text for text in wrong if text not in kept_items]
+    found_numbers = _found_changes(unit)
     for change in reversed(unit.merges.list_all()):
         if change.kind != "merge" or change.undone_at is not None or change.entity_id != entity_id:
             continue
-        brought = [each for each in unit.merges.names_brought(change.change_id) if each in left]
-        if not brought:
+        brought_ids = [entity_id for entity_id in unit.merges.names_brought(change.change_id) if entity_id in remainder]
+        if not brought_ids:
             continue
-        left = [each for each in left if each not in brought]
+        remainder = [text for text in remainder if text not in brought_ids]
         try:
-            if change.change_id not in found:
+            if change.change_id not in found_numbers:
                 raise UserInputError(f"an author made {change.other_id} and {entity_id} one")
             outcome.changes.append(unit.merges.undo(change.change_id))
         except UserInputError as refusal:
             way = f"`novelgen undo` of change {change.change_id}, or `novelgen entity split`, parts them"
-            outcome.issues.append(_issue(f"{brought!r} may belong to another than {entity_id}: {refusal}; {way}"))
-    if left:
-        outcome.changes.append(unit.merges.split(entity_id, name=left[0], aliases=left[1:]))
+            outcome.issues.append(_issue(f"{brought_ids!r} may belong to another than {entity_id}: {refusal}; {way}"))
+    if remainder:
+        outcome.changes.append(unit.merges.split(entity_id, name=remainder[0], aliases=remainder[1:]))
     return outcome
 
 
@@ -378,7 +387,7 @@ def alike_names(entities: Iterable[Entity]) -> list[tuple[str, str]]:
     for entity in entities:
         if not is_description(entity.name) and not entity.profile.get(GENERIC):
             by_key.setdefault((entity.entity_type, title_free_key(entity.name)), []).append(entity)
-    alike = [(each[0], each[1]) for each in by_key.values() if len(each) == 2]
+    alike = [(entities[0], entities[1]) for entities in by_key.values() if len(entities) == 2]
     return [(one.entity_id, other.entity_id) for one, other in alike if _cannot_differ(one.name, other.name)]
 
 
@@ -403,14 +412,14 @@ def _cannot_differ(one: str, other: str) -> bool:
 
 def _with_name(unit: UnitOfWork, name: NewName, at: StoryPosition) -> Entity | None:
     """Return an entity with a new name, or None when it has it."""
-    stored = _required(unit, name.entity_id)
+    stored_entity = _required(unit, name.entity_id)
     key = name_key(name.name)
-    if key in map(name_key, stored.entity.names()):
+    if key in map(name_key, stored_entity.entity.names()):
         return None
     others = [
         one.entity.entity_id
         for one in unit.entities.list_all()
-        if one.entity.entity_type == stored.entity.entity_type
+        if one.entity.entity_type == stored_entity.entity.entity_type
         and key in map(name_key, one.entity.names())
         # A title passes on: until the scene it is the other's, from there on both have borne it.
         and one.entity.entity_id != name.former_id
@@ -418,7 +427,7 @@ def _with_name(unit: UnitOfWork, name: NewName, at: StoryPosition) -> Entity | N
     if others:
         raise UserInputError(f"{', '.join(others)} bears it")
     alias = EntityAlias(alias=name.name, first_chapter=at.chapter_index, first_scene=at.scene_index)
-    return stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
+    return stored_entity.entity.model_copy(update={"aliases": [*stored_entity.entity.aliases, alias]})
 
 
 def _one_entity(unit: UnitOfWork, one: str, other: str, *, how: str, at: StoryPosition) -> Change | None:
@@ -431,31 +440,41 @@ def _one_entity(unit: UnitOfWork, one: str, other: str, *, how: str, at: StoryPo
         raise UserInputError("an author wrote both; merge them with `novelgen entity merge` if they are one")
     if unit.merges.is_refused(one, other):
         raise UserInputError("somebody undid that before")
-    masks = {each.entity.entity_id: revealed_identity(each.entity) for each in (first, second)}
+    masks = {entity.entity.entity_id: revealed_identity(entity.entity) for entity in (first, second)}
     if any(masks.values()):
-        shown = {told.entity_id for told in masks.values() if told} | {each for each in masks if not masks[each]}
-        if len(shown) == 1:
+        shown_ids = {revealed_identity.entity_id for revealed_identity in masks.values() if revealed_identity} | {
+            mask for mask in masks if not masks[mask]
+        }
+        if len(shown_ids) == 1:
             return None
         raise UserInputError("one of them is known to be somebody else already")
     mentions = unit.entities.first_mentions()
-    keep, gone = sorted((first, second), key=lambda each: _rank(each, mentions))
-    if how == "unmasked" and all(at.admits(*first_appearance(each.entity, mentions)) for each in (keep, gone)):
-        return unit.merges.unmask(keep.entity.entity_id, gone.entity.entity_id, at=at)
-    return unit.merges.merge(keep.entity.entity_id, gone.entity.entity_id)
+    keep, removed_entity = sorted((first, second), key=lambda entity: _rank(entity, mentions))
+    if how == "unmasked" and all(
+        at.admits(*first_appearance(entity.entity, mentions)) for entity in (keep, removed_entity)
+    ):
+        return unit.merges.unmask(keep.entity.entity_id, removed_entity.entity.entity_id, at=at)
+    return unit.merges.merge(keep.entity.entity_id, removed_entity.entity.entity_id)
 
 
-def _rank(stored: StoredEntity, mentions: FirstMentions) -> tuple[bool, bool, tuple[int, int], int, str]:
+def _rank(stored_entity: StoredEntity, mentions: FirstMentions) -> tuple[bool, bool, tuple[int, int], int, str]:
     """Sort the surviving entity first: the author's, named ones, earlier ones."""
-    entity = stored.entity
+    entity = stored_entity.entity
     place = sort_key(*first_appearance(entity, mentions))
-    return (stored.origin != "author", is_description(entity.name), place, len(entity.entity_id), entity.entity_id)
+    return (
+        stored_entity.origin != "author",
+        is_description(entity.name),
+        place,
+        len(entity.entity_id),
+        entity.entity_id,
+    )
 
 
 def _required(unit: UnitOfWork, entity_id: str) -> StoredEntity:
-    stored = unit.entities.get(entity_id)
-    if stored is None:
+    stored_entity = unit.entities.get(entity_id)
+    if stored_entity is None:
         raise UserInputError(f"no entity {entity_id!r} is stored")
-    return stored
+    return stored_entity
 
 
 def _issue(message: str) -> ReportIssue:

@@ -53,7 +53,7 @@ CHAPTER_ANSWER_TOKENS = 500
 """What a chapter's end shows of each of its scenes, and how long the answer to it is: a guess, not measured."""
 
 
-def _chosen(unit: UnitOfWork, choice: scene_passes.SceneChoice) -> list[StoryPosition]:
+def _choose_scenes(unit: UnitOfWork, choice: scene_passes.SceneChoice) -> list[StoryPosition]:
     """Return the scenes to read, never those with a person's record."""
 
     def is_due(scene: Scene) -> bool:
@@ -71,9 +71,9 @@ def _chosen(unit: UnitOfWork, choice: scene_passes.SceneChoice) -> list[StoryPos
 
 def _require_readable(scene: Scene) -> None:
     if scene.record is not None and scene.record_origin != "extracted":
-        made = "written by its author" if scene.record_origin == "author" else "supplied"
+        summary_text = "written by its author" if scene.record_origin == "author" else "supplied"
         raise UserInputError(
-            f"scene {str(scene.position)!r} has a record that was {made}, which no model"
+            f"scene {str(scene.position)!r} has a record that was {summary_text}, which no model"
             f" replaces; change it with `novelgen record edit {scene.project_id} {scene.position}`"
         )
 
@@ -147,7 +147,7 @@ def extract_scenes(
     database = stores.database(project_id)
     choice = choice or scene_passes.SceneChoice()
     with database.read() as unit:
-        positions = _chosen(unit, choice)
+        positions = _choose_scenes(unit, choice)
         closed_first: list[int] = []
         if reconcile:
             # Scene by scene a chapter ends where the next one is begun; one that failed waits for a run over all.
@@ -156,7 +156,7 @@ def extract_scenes(
     max_bullets = stores.settings.memory.summarization.max_bullets
     closes_at_end = reconcile and not choice.scenes
     last_scenes = {position.chapter_index: position for position in positions}.values() if closes_at_end else ()
-    begun: dict[StoryPosition, tuple[Scene, int]] = {}
+    begun_by_key: dict[StoryPosition, tuple[Scene, int]] = {}
     chapters: list[ChapterPass] = []
     version = 0
     """How often the story changed in this run: what was asked before is decided anew by what is stored."""
@@ -165,12 +165,12 @@ def extract_scenes(
         with database.read() as unit:
             scene = unit.scenes.require(position)
             request = record_request(unit, scene, max_bullets=max_bullets)
-        begun[position] = scene, version
+        begun_by_key[position] = scene, version
         return lambda: chain.reading.invoke(request)
 
     def finish(position: StoryPosition, answers: ReadScene) -> SceneExtraction:
         nonlocal version
-        scene, version_then = begun.pop(position)
+        scene, version_then = begun_by_key.pop(position)
         request = None
         if version_then != version:
             with database.read() as unit:
@@ -183,9 +183,9 @@ def extract_scenes(
     def close(chapter_index: int) -> None:
         """Review a chapter, before scenes read ahead are decided."""
         nonlocal version
-        done = reconcile_chapter(stores, project_id, chapter_index, model=model)
-        if done.outcome not in ("waiting", "unchanged"):
-            chapters.append(done)
+        chapter_pass = reconcile_chapter(stores, project_id, chapter_index, model=model)
+        if chapter_pass.outcome not in ("waiting", "unchanged"):
+            chapters.append(chapter_pass)
             version += 1
 
     for chapter_index in closed_first:
@@ -210,25 +210,27 @@ def extract_scenes(
         indexing=indexing,
         chapters=chapters,
         consolidation=consolidation,
-        change_id=next((each.change_id for each in reversed(run.scenes) if each.change_id is not None), None),
+        change_id=next(
+            (extraction.change_id for extraction in reversed(run.scenes) if extraction.change_id is not None), None
+        ),
     )
 
 
 def _stored(
-    stores: MemoryStores, unit: UnitOfWork, read: Scene, result: SceneRecordResult, *, run_id: str
+    stores: MemoryStores, unit: UnitOfWork, loaded_scene: Scene, result: SceneRecordResult, *, run_id: str
 ) -> SceneExtraction:
-    stored = scene_passes.still_as_read(unit, read)
-    if stored is None:
-        return _outcome(read, "overtaken", result)
-    if result.record is None and stored.record is not None:
-        return _outcome(read, "failed", result)
+    stored_scene = scene_passes.still_as_read(unit, loaded_scene)
+    if stored_scene is None:
+        return _outcome(loaded_scene, "overtaken", result)
+    if result.record is None and stored_scene.record is not None:
+        return _outcome(loaded_scene, "failed", result)
     known_loops: dict[str, str] = {}
-    open_before = unit.threads.list_as_of(as_of=read.position)
+    open_before = unit.threads.list_as_of(as_of=loaded_scene.position)
     if result.record is not None:
         created = result.record.open_loops_created
         known_loops = dict(loops_said_again(created, open_before))
-        if stored.record is not None:
-            known_loops |= known_loop_ids(stored.record.open_loops_created, created)
+        if stored_scene.record is not None:
+            known_loops |= known_loop_ids(stored_scene.record.open_loops_created, created)
 
     def allocate(kind: AllocatedKind) -> str:
         return unit.threads.next_id() if kind == "open_loop" else unit.entities.next_id(kind)
@@ -239,30 +241,37 @@ def _stored(
     record = result.record
     if record is not None:
         record = with_loops_said_again(record, {loop.loop_id for loop in open_before})
-        record = with_supersessions(record, memories_still_true(unit, read.position))
-    told = {"record": record, "record_origin": "extracted", "story_time": None}
+        record = with_supersessions(record, memories_still_true(unit, loaded_scene.position))
+    told_by_key = {"record": record, "record_origin": "extracted", "story_time": None}
     outcome = {"extraction_status": result.status, "failure_reason": result.reason}
-    scene = SceneInput.of_stored(stored, **told, **outcome).scrubbed()
-    before = unit.scenes.image(stored)
-    replace_scene(unit, scene, read_surroundings(unit, scene), project_id=read.project_id, stored=stored, stores=stores)
-    change = None if record is None else keep_of_run(unit, "extract", run_id, stored.scene_id, before)
-    identities = store_identities_in(
-        unit, names=result.new_names, pairs=result.same_entities, at=read.position, stores=stores
+    scene = SceneInput.of_stored(stored_scene, **told_by_key, **outcome).scrubbed()
+    before = unit.scenes.image(stored_scene)
+    replace_scene(
+        unit,
+        scene,
+        read_surroundings(unit, scene),
+        project_id=loaded_scene.project_id,
+        stored=stored_scene,
+        stores=stores,
     )
-    found: dict[str, Any] = {"new_entities": list(entities), "change_id": number_of(change)}
+    change = None if record is None else keep_of_run(unit, "extract", run_id, stored_scene.scene_id, before)
+    identities = store_identities_in(
+        unit, names=result.new_names, pairs=result.same_entities, at=loaded_scene.position, stores=stores
+    )
+    results: dict[str, Any] = {"new_entities": list(entities), "change_id": number_of(change)}
     if record is not None:
-        found |= {"memories": len(record.memories), "state_changes": len(record.state_changes)}
-        found |= {"unverified": result.unverified, "unplaced": result.unplaced}
-    done = _outcome(read, result.status, result, **found)
-    done.issues += identities.issues
-    return done
+        results |= {"memories": len(record.memories), "state_changes": len(record.state_changes)}
+        results |= {"unverified": result.unverified, "unplaced": result.unplaced}
+    extraction = _outcome(loaded_scene, result.status, result, **results)
+    extraction.issues += identities.issues
+    return extraction
 
 
 def _outcome(
-    scene: Scene, outcome: scene_passes.SceneOutcome, result: SceneRecordResult, **found: Any
+    scene: Scene, outcome: scene_passes.SceneOutcome, result: SceneRecordResult, **found_value: Any
 ) -> SceneExtraction:
-    told = {"fault": result.fault, "had_record": scene.record is not None}
-    return SceneExtraction.of(scene, outcome, result, **told, **found)
+    told_by_key = {"fault": result.fault, "had_record": scene.record is not None}
+    return SceneExtraction.of(scene, outcome, result, **told_by_key, **found_value)
 
 
 SAMPLED_LISTS = 3
@@ -285,12 +294,12 @@ def estimate_extraction(
     chain = SceneRecordChain(UnavailableChatModel(reason=scene_passes.NOTHING_ASKED), **scene_passes.bounds_of(stores))
     summarization = stores.settings.memory.summarization
     with stores.database(project_id).read() as unit:
-        positions = _chosen(unit, choice or scene_passes.SceneChoice())
-        stored = {scene.position: scene for scene in unit.scenes.list_as_of(with_text=True)}
-        chosen = [stored[position] for position in positions]
+        positions = _choose_scenes(unit, choice or scene_passes.SceneChoice())
+        stored_scenes_by_position = {scene.position: scene for scene in unit.scenes.list_as_of(with_text=True)}
+        chosen_scenes = [stored_scenes_by_position[position] for position in positions]
         language = stated_language(unit.projects.require().language)
         # Mean tokens of the lists, by what is stored now, in scenes spread over those that are to be read.
-        before = scene_passes.spread(chosen, about=SAMPLED_LISTS)
+        before = scene_passes.spread(chosen_scenes, about=SAMPLED_LISTS)
         sampled = [record_request(unit, scene, max_bullets=summarization.max_bullets) for scene in before]
     lists_now = [tokens.lists for request in sampled for tokens in chain.prompt_tokens(request)]
     requests = [
@@ -301,7 +310,7 @@ def estimate_extraction(
             text=scene.text or "",
             language=language,
         )
-        for scene in chosen
+        for scene in chosen_scenes
     ]
     prompts = [tokens for request in requests for tokens in chain.prompt_tokens(request)]
     lists = max(round(fmean(lists_now)) if lists_now else 0, summarization.prompt_list_tokens // 3)

@@ -80,14 +80,14 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
     """
     work = _IndexPass(stores, project_id)
     entries = work.claim(work.waiting())
-    expected = work.index_ids()
-    done = 0
+    expected_ids = work.index_ids()
+    done_count = 0
     with stores.embeddings.one_pass():
-        for step in batches(expected, ENTRIES_PER_STEP):
+        for step in batches(expected_ids, ENTRIES_PER_STEP):
             work.vectors_of(work.chunks(step))
-            done += len(step)
+            done_count += len(step)
             if progress is not None:
-                progress(done, len(expected))
+                progress(done_count, len(expected_ids))
     with work.index_turn(is_rebuild=True):
         indexed = work.rebuild(entries)
     issue = work.unusable_issue()
@@ -136,18 +136,20 @@ class _IndexPass:
         A chunk whose text was changed by somebody else in the meantime is left out: its own entry in the
         outbox comes next.
         """
-        stored = self.stored_vectors([chunk.chunk_id for chunk in chunks])
-        lacking = {chunk.chunk_id: chunk.content for chunk in chunks if chunk.chunk_id not in stored}
+        stored_by_key = self.stored_vectors([chunk.chunk_id for chunk in chunks])
+        lacking = {chunk.chunk_id: chunk.content for chunk in chunks if chunk.chunk_id not in stored_by_key}
         if not lacking:
-            return stored
+            return stored_by_key
         self._embed(list(lacking.values()))
         with self._database.write() as unit:
             current = unit.memories.by_ids(list(lacking), with_sources=True)
-            same = [each for each in current if each.content == lacking[each.chunk_id]]
-            fitting = {each.chunk_id: self._by_text[each.content] for each in same if each.content in self._by_text}
-            self.unusable_ids |= {each.chunk_id for each in same} - fitting.keys()
+            same = [memory for memory in current if memory.content == lacking[memory.chunk_id]]
+            fitting = {
+                memory.chunk_id: self._by_text[memory.content] for memory in same if memory.content in self._by_text
+            }
+            self.unusable_ids |= {memory.chunk_id for memory in same} - fitting.keys()
             unit.embeddings.put(self._stores.embedding_identity.model_name, fitting)
-        return stored | fitting
+        return stored_by_key | fitting
 
     def stored_vectors(self, chunk_ids: Sequence[str]) -> dict[str, Vector]:
         """Return those vectors of the configured model that SQL holds, by chunk id."""
@@ -164,9 +166,9 @@ class _IndexPass:
             ids, matrix = unit.embeddings.matrix(model, dimension=dimension, ids=chunk_ids, with_sources=True)
         return {chunk_id for chunk_id, vector in zip(ids, matrix, strict=True) if not has_direction(vector)}
 
-    def _embed(self, wanted: Sequence[str]) -> None:
+    def _embed(self, wanted_keys: Sequence[str]) -> None:
         """Have the vectors of texts at hand, each embedded once."""
-        texts = [text for text in dict.fromkeys(wanted) if text not in self._by_text]
+        texts = [text for text in dict.fromkeys(wanted_keys) if text not in self._by_text]
         vectors: Sequence[list[float] | None]
         try:
             vectors = self._stores.embeddings.embed_documents(texts)
@@ -174,7 +176,7 @@ class _IndexPass:
             # One bad vector costs its memory alone.
             vectors = error.vectors
         if len(self._by_text) > TEXTS_REMEMBERED:
-            self._by_text = {text: self._by_text[text] for text in wanted if text in self._by_text}
+            self._by_text = {text: self._by_text[text] for text in wanted_keys if text in self._by_text}
         usable = {text: vector for text, vector in zip(texts, vectors, strict=True) if vector is not None}
         self._by_text |= {text: np.asarray(vector, np.float32) for text, vector in usable.items()}
         self.result.embedded += len(usable)
@@ -218,10 +220,10 @@ class _IndexPass:
             if progress is not None and characters:
                 progress(min(self._characters, characters), characters)
 
-        done = 0
-        while done < total:
+        done_count = 0
+        while done_count < total:
             tell()
-            entries = self.claim(min(ENTRIES_PER_STEP, total - done))
+            entries = self.claim(min(ENTRIES_PER_STEP, total - done_count))
             if not entries:
                 break
             replaced_before = self.replaced
@@ -234,7 +236,7 @@ class _IndexPass:
                     unit.outbox.mark_failed(entries, str(error))
                 return _issue(error)
             self.mark_done(entries, is_written=is_written, replaced=self.replaced - replaced_before)
-            done += len(entries)
+            done_count += len(entries)
         tell()
         return None
 
@@ -276,9 +278,9 @@ class _IndexPass:
     def _rows_of(self, chunks: Sequence[StoryMemoryChunk]) -> list[IndexRow]:
         vectors = self.vectors_of(chunks) if chunks else {}
         return [
-            IndexRow(**{name: getattr(each, name) for name in INDEXED_FIELDS}, vector=vectors[each.chunk_id])
-            for each in chunks
-            if each.chunk_id in vectors
+            IndexRow(**{name: getattr(memory, name) for name in INDEXED_FIELDS}, vector=vectors[memory.chunk_id])
+            for memory in chunks
+            if memory.chunk_id in vectors
         ]
 
     def rebuild(self, entries: Sequence[OutboxEntry]) -> int:
@@ -336,13 +338,13 @@ class _IndexPass:
         staying = {chunk.chunk_id for chunk in semantic}
         by_words_only = {chunk.chunk_id for chunk in chunks} - staying
         # What is found by words only and was never asked for before cannot be in the index.
-        gone = {
+        gone_ids = {
             entry.chunk_id
             for entry in entries
             if entry.chunk_id not in staying and (entry.revision > 1 or entry.chunk_id not in by_words_only)
         }
         rows = self._rows_of(semantic)
-        if rows or gone:
+        if rows or gone_ids:
             with self._database.read() as unit:
                 index_id = unit.projects.require().index_id
                 must_hold_rows = unit.memories.count_indexable() > unit.outbox.awaited().memories
@@ -351,13 +353,13 @@ class _IndexPass:
             # whatever it does not take waits in the outbox.
             index.wait_started(START_TIMEOUT_S)
             index.add(rows, must_hold_rows=must_hold_rows, timeout_s=self._timeout_s)
-            if gone:
-                index.delete(sorted(gone), timeout_s=self._timeout_s)
+            if gone_ids:
+                index.delete(sorted(gone_ids), timeout_s=self._timeout_s)
         written_over = {entry.chunk_id for entry in entries if entry.revision > 1}
-        self.replaced += len(gone) + sum(row.chunk_id in written_over for row in rows)
+        self.replaced += len(gone_ids) + sum(row.chunk_id in written_over for row in rows)
         self.result.indexed += len(rows)
         self._characters += sum(len(row.content) for row in rows)
-        self.result.removed += len(gone)
+        self.result.removed += len(gone_ids)
         return bool(rows)
 
 
@@ -425,10 +427,10 @@ def _excess(stores: MemoryStores, project_id: str) -> str | None:
     with stores.database(project_id).read() as unit:
         # Those that consolidated memories stand for are held as well, though no read sees them.
         memories = unit.memories.count_indexable()
-        kept = memories + unit.projects.require().index_removals
-    if kept <= SPARE_VECTORS + MAX_KEPT_PER_MEMORY * memories:
+        kept_count = memories + unit.projects.require().index_removals
+    if kept_count <= SPARE_VECTORS + MAX_KEPT_PER_MEMORY * memories:
         return None
-    return f"the vector index keeps {kept} vectors for {memories} memories"
+    return f"the vector index keeps {kept_count} vectors for {memories} memories"
 
 
 def stored_otherwise(stores: MemoryStores, project_id: str) -> int:

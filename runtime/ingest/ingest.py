@@ -89,7 +89,7 @@ class IngestResult(BaseModel):
     @property
     def change_id(self) -> int | None:
         """The undo id of a run, None without a change."""
-        return next((each.change_id for each in reversed(self.scenes) if each.change_id is not None), None)
+        return next((result.change_id for result in reversed(self.scenes) if result.change_id is not None), None)
 
     @property
     def issues(self) -> list[ReportIssue]:
@@ -159,24 +159,28 @@ def take_in(
     """
     given = given.scrubbed()
     place = {"chapter_index": given.chapter_index, "scene_index": given.scene_index}
-    stored = unit.scenes.get(StoryPosition(**place))
-    scene, issues = _with_stored_record(_with_ids_for_names(given, unit, stores=stores), stored)
-    if stored is not None and _is_unchanged(scene, stored):
-        return SceneIngestResult(**place, scene_id=stored.scene_id, outcome="unchanged", issues=issues)
+    stored_scene = unit.scenes.get(StoryPosition(**place))
+    scene, issues = _with_stored_record(_with_ids_for_names(given, unit, stores=stores), stored_scene)
+    if stored_scene is not None and _is_unchanged(scene, stored_scene):
+        return SceneIngestResult(**place, scene_id=stored_scene.scene_id, outcome="unchanged", issues=issues)
     if not unit.projects.require().language:
         unit.projects.update(language=story_language(scene.text))
     surroundings = read_surroundings(unit, scene)
-    before = None if stored is None or not run_id else unit.scenes.image(stored)
-    written = replace_scene(unit, scene, surroundings, project_id=project_id, stored=stored, stores=stores)
+    before = None if stored_scene is None or not run_id else unit.scenes.image(stored_scene)
+    written_scene_write_result = replace_scene(
+        unit, scene, surroundings, project_id=project_id, stored=stored_scene, stores=stores
+    )
     names = ("added", "changed", "removed", "unchanged", "kept")
     return SceneIngestResult(
         **place,
-        scene_id=written.scene_id,
-        outcome="added" if written.is_new else "replaced",
+        scene_id=written_scene_write_result.scene_id,
+        outcome="added" if written_scene_write_result.is_new else "replaced",
         issues=[*issues, *_doubts(unit, scene, surroundings)],
-        ended=written.ended,
-        change_id=keep_of_run(unit, "ingest", run_id, written.scene_id, before).change_id if run_id else None,
-        **{name: len(getattr(written, f"chunks_{name}")) for name in names},
+        ended=written_scene_write_result.ended,
+        change_id=keep_of_run(unit, "ingest", run_id, written_scene_write_result.scene_id, before).change_id
+        if run_id
+        else None,
+        **{name: len(getattr(written_scene_write_result, f"chunks_{name}")) for name in names},
     )
 
 
@@ -184,7 +188,7 @@ def _with_ids_for_names(scene: SceneInput, unit: UnitOfWork, *, stores: MemorySt
     """Make the cards that a supplied record brings and write ids for the names of known entities."""
     if scene.record is None or scene.record_origin != "supplied":
         return scene
-    entities = [stored.entity for stored in unit.entities.list_all()]
+    entities = [stored_entity.entity for stored_entity in unit.entities.list_all()]
     names = {name_key(name) for entity in entities for name in entity.names()}
     for entity in scene.record.new_entities:
         if name_key(entity.name) in names:
@@ -204,38 +208,38 @@ def _with_ids_for_names(scene: SceneInput, unit: UnitOfWork, *, stores: MemorySt
     return scene.model_copy(update={"record": record_with_ids(scene.record, entities)})
 
 
-def _with_stored_record(scene: SceneInput, stored: Scene | None) -> tuple[SceneInput, list[ReportIssue]]:
+def _with_stored_record(scene: SceneInput, stored_scene: Scene | None) -> tuple[SceneInput, list[ReportIssue]]:
     """Keep the stored record where nothing better comes: human-written facts outrank extracted ones.
 
     A supplied record that comes again keeps what a model read of who knows what, while the text is the same.
     """
-    if stored is None or stored.record is None:
+    if stored_scene is None or stored_scene.record is None:
         return scene, []
-    origin = record_origin_of(stored)
-    same_text = bare_text(stored.text or "") == bare_text(scene.text)
+    origin = record_origin_of(stored_scene)
+    same_text = bare_text(stored_scene.text or "") == bare_text(scene.text)
     if scene.record is not None and scene.record_origin == "supplied" and same_text:
-        scene = scene.model_copy(update={"record": with_reading_of(scene.record, stored.record)})
+        scene = scene.model_copy(update={"record": with_reading_of(scene.record, stored_scene.record)})
     outranked = origin == "author" and (scene.record is None or scene.record_origin == "extracted")
     if not outranked and not (scene.record is None and same_text):
         return scene, []
-    kept = scene.model_copy(update={"record": stored.record, "record_origin": origin})
+    kept_scene = scene.model_copy(update={"record": stored_scene.record, "record_origin": origin})
     if same_text:
-        return kept, []
-    message = f"scene {stored.position} has a new text; the author's record of it was kept, check it"
-    return kept, [ReportIssue(stage=INGEST_STAGE, kind="stale", message=message)]
+        return kept_scene, []
+    message = f"scene {stored_scene.position} has a new text; the author's record of it was kept, check it"
+    return kept_scene, [ReportIssue(stage=INGEST_STAGE, kind="stale", message=message)]
 
 
-def _is_unchanged(scene: SceneInput, stored: Scene) -> bool:
+def _is_unchanged(scene: SceneInput, stored_scene: Scene) -> bool:
     title = scene.title or (scene.record.title if scene.record else "")
-    same_origin = scene.record is None or scene.record_origin == record_origin_of(stored)
+    same_origin = scene.record is None or scene.record_origin == record_origin_of(stored_scene)
     status = "done" if scene.record else scene.extraction_status
     return (
-        stored.text == scene.text
-        and stored.title == title
-        and same_record(scene.record, stored.record)
+        stored_scene.text == scene.text
+        and stored_scene.title == title
+        and same_record(scene.record, stored_scene.record)
         and same_origin
         # Plain ingest of a scene whose extraction failed before does not make that undone.
-        and (status == "none" or stored.extraction_status == status)
+        and (status == "none" or stored_scene.extraction_status == status)
     )
 
 
@@ -245,21 +249,23 @@ def _doubts(unit: UnitOfWork, scene: SceneInput, surroundings: SceneSurroundings
     if record is None:
         return []
     at = StoryPosition(scene.chapter_index, scene.scene_index)
-    named = {
+    named_ids = {
         *record.characters_present,
         *(change.entity_id for change in record.state_changes),
         *(entity_id for memory in record.memories for entity_id in memory.entities),
         *(who for memory in record.memories for who in (*memory.known_by, *memory.hidden_from)),
-        *(who for each in record.learned for who in (each.character_id, each.from_id) if who),
+        *(who for learning in record.learned for who in (learning.character_id, learning.from_id) if who),
         *([record.location_id] if record.location_id else []),
     }
     fields = sorted(set(_unread_fields(record, "record")))
-    entities = sorted(named - {READER, *(entity.entity_id for entity in surroundings.entities)})
-    learned = [each for one in record.learned for each in one.memory_ids]
+    entities = sorted(named_ids - {READER, *(entity.entity_id for entity in surroundings.entities)})
+    learned_ids = [memory_id for one in record.learned for memory_id in one.memory_ids]
     # What no scene up to this one has brought.
-    memories = unit.memories.unknown_sources(learned, as_of=StoryPosition(scene.chapter_index, scene.scene_index + 1))
-    taken = unit.memories.sources_elsewhere([each.memory_id for each in record.memories], at=at)
-    told = [
+    memories = unit.memories.unknown_sources(
+        learned_ids, as_of=StoryPosition(scene.chapter_index, scene.scene_index + 1)
+    )
+    taken_ids = unit.memories.sources_elsewhere([memory.memory_id for memory in record.memories], at=at)
+    lines = [
         (fields, f"fields of the record of scene {at} are not read: {fields!r}"),
         (
             entities,
@@ -276,24 +282,26 @@ def _doubts(unit: UnitOfWork, scene: SceneInput, surroundings: SceneSurroundings
             ),
         ),
         (
-            taken,
+            taken_ids,
             (
-                f"the record of scene {at} gives its memories ids that memories of other scenes have: {taken!r}; both "
-                "are kept, but the id may mean either: leave memory_id out, or write one that no other scene has"
+                f"the record of scene {at} gives its memories ids that memories of other scenes have: {taken_ids!r}; "
+                "both are kept, but the id may mean either: leave memory_id out, or write one that no other scene has"
             ),
         ),
     ]
-    return [ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message) for found, message in told if found]
+    return [
+        ReportIssue(stage=INGEST_STAGE, kind="unresolved", message=message) for matches, message in lines if matches
+    ]
 
 
 def _unread_fields(value: Any, name: str) -> list[str]:
     """Return the fields that are kept but mean nothing here."""
     if isinstance(value, list):
-        return [each for one in value for each in _unread_fields(one, name)]
+        return [other_name for one in value for other_name in _unread_fields(one, name)]
     if not isinstance(value, UserFileModel):
         return []
-    known = value.model_fields_set - {"extra"}
-    inner = [each for field in known for each in _unread_fields(getattr(value, field), field)]
+    known_names = value.model_fields_set - {"extra"}
+    inner = [text for field in known_names for text in _unread_fields(getattr(value, field), field)]
     return [f"{name}.{field}" for field in value.extra] + inner
 
 
@@ -302,10 +310,10 @@ def absent_scenes(stores: MemoryStores, project_id: str, scenes: Sequence[SceneI
     present = {(scene.chapter_index, scene.scene_index) for scene in scenes}
     chapters = {chapter_index for chapter_index, _ in present}
     with stores.database(project_id).read() as unit:
-        stored = unit.scenes.list_as_of()
+        stored_scenes = unit.scenes.list_as_of()
     return [
         scene.position
-        for scene in stored
+        for scene in stored_scenes
         if scene.chapter_index in chapters and (scene.chapter_index, scene.scene_index) not in present
     ]
 
@@ -318,13 +326,13 @@ def follow_volumes(stores: MemoryStores, project_id: str, volumes: Sequence[Stor
     """Set parts from the manuscript's volumes, keeping the author's."""
     if not volumes:
         return
-    told = [part.model_dump(exclude={"extra"}) for part in volumes]
+    entries = [part.model_dump(exclude={"extra"}) for part in volumes]
     with stores.database(project_id).write() as unit:
         settings = unit.projects.require().settings
-        stored = settings.get("parts") or []
-        is_theirs = not stored or stored == told or bool(settings.get(VOLUMES))
-        if is_theirs and (stored != told or not settings.get(VOLUMES)):
-            unit.projects.update(settings={**settings, "parts": told, VOLUMES: True})
+        stored_value = settings.get("parts") or []
+        is_theirs = not stored_value or stored_value == entries or bool(settings.get(VOLUMES))
+        if is_theirs and (stored_value != entries or not settings.get(VOLUMES)):
+            unit.projects.update(settings={**settings, "parts": entries, VOLUMES: True})
 
 
 def import_book(

@@ -164,14 +164,14 @@ class SceneReading:
     """Reads a scene as of its own place in the story."""
 
     def __init__(self, scene: SceneInput, surroundings: SceneSurroundings) -> None:
-        known = known_in_scene(surroundings.entities, scene.chapter_index, scene.scene_index)
-        self._resolver = NameResolver(known, present_ids=surroundings.recent_ids)
-        participants, location_id = self._read_staging(scene, surroundings, known)
+        known_entities = known_in_scene(surroundings.entities, scene.chapter_index, scene.scene_index)
+        self._resolver = NameResolver(known_entities, present_ids=surroundings.recent_ids)
+        participants, location_id = self._read_staging(scene, surroundings, known_entities)
         self.participants: list[str] = scene.staged.get("participants", participants)
         self.location_id: str | None = scene.staged.get("location_id", location_id) or None
 
     def _read_staging(
-        self, scene: SceneInput, surroundings: SceneSurroundings, known: Sequence[Entity]
+        self, scene: SceneInput, surroundings: SceneSurroundings, known_entities: Sequence[Entity]
     ) -> tuple[list[str], str | None]:
         """Return who is there and where by the record, the plan or the text."""
         if scene.record is not None:
@@ -179,14 +179,18 @@ class SceneReading:
         presence = presence_of(
             scene.text,
             self._resolver.find_mentions(scene.text),
-            known,
+            known_entities,
             previous_location_id=surroundings.previous_location_id,
         )
-        known_ids = {entity.entity_id for entity in known}
+        known_ids = {entity.entity_id for entity in known_entities}
         cast = [entity_id for entity_id in scene.cast if entity_id in known_ids]
-        seen = [each for each in presence.participant_ids if each not in surroundings.dead_ids]
-        planned = scene.planned_location_id
-        return list(dict.fromkeys([*cast, *seen])), planned if planned in known_ids else presence.location_id
+        seen_ids = [
+            participant_id for participant_id in presence.participant_ids if participant_id not in surroundings.dead_ids
+        ]
+        planned_text = scene.planned_location_id
+        return list(
+            dict.fromkeys([*cast, *seen_ids])
+        ), planned_text if planned_text in known_ids else presence.location_id
 
     def mentions_in(self, text: str) -> list[Mention]:
         """Find the entities that a part of the scene, or of its record, names."""
@@ -199,7 +203,9 @@ def known_in_scene(entities: Sequence[Entity], chapter_index: int, scene_index: 
     return [
         entity.model_copy(
             update={
-                "aliases": [each for each in entity.aliases if after.admits(each.first_chapter, each.first_scene or 0)]
+                "aliases": [
+                    alias for alias in entity.aliases if after.admits(alias.first_chapter, alias.first_scene or 0)
+                ]
             }
         )
         for entity in entities
@@ -213,5 +219,5 @@ def name_mentions(text: str, entities: Sequence[Entity]) -> list[tuple[str, str]
     for entity in entities:
         for name in entity.names():
             bearers.setdefault(name, []).append(entity.entity_id)
-    found = {match.name for match in name_finder(frozenset(bearers)).find(text)}
-    return sorted({(entity_id, name) for name in found for entity_id in bearers[name]})
+    found_ids = {match.name for match in name_finder(frozenset(bearers)).find(text)}
+    return sorted({(entity_id, name) for name in found_ids for entity_id in bearers[name]})

@@ -96,13 +96,13 @@ class SceneReport(ModelWork):
         return cls(**place, outcome=outcome, reason=result.reason, **found, **result.work())
 
 
-Read = TypeVar("Read", bound=SceneReport)
+Report = TypeVar("Report", bound=SceneReport)
 
 
-class PassReport(BaseModel, Generic[Read]):
+class PassReport(BaseModel, Generic[Report]):
     """The results of a run's scenes, and of the vector index."""
 
-    scenes: list[Read] = Field(default_factory=list)
+    scenes: list[Report] = Field(default_factory=list)
     stopped: str | None = Field(
         default=None, description="Why the run was given up: the model refuses, and would every other scene."
     )
@@ -139,12 +139,16 @@ def chosen_scenes(
 ) -> list[StoryPosition]:
     """Return a pass's distinct scenes in story order, by name or due."""
     if not choice.scenes:
-        stored = unit.scenes.list_as_of(with_text=False)
-        return [each.position for each in stored if choice.chapter_index in (None, each.chapter_index) and is_due(each)]
-    named = [unit.scenes.require(place) for place in sorted(set(choice.scenes))]
-    for scene in named:
+        stored_scenes = unit.scenes.list_as_of(with_text=False)
+        return [
+            scene.position
+            for scene in stored_scenes
+            if choice.chapter_index in (None, scene.chapter_index) and is_due(scene)
+        ]
+    named_scenes = [unit.scenes.require(place) for place in sorted(set(choice.scenes))]
+    for scene in named_scenes:
         require(scene)
-    return [scene.position for scene in named]
+    return [scene.position for scene in named_scenes]
 
 
 Position = TypeVar("Position")
@@ -173,10 +177,12 @@ def estimate_over_scenes(
     """
     with database.read() as unit:
         positions = chosen(unit)
-        requests = [request_of(unit, unit.scenes.require(each)) for each in spread(positions)]
+        requests = [request_of(unit, unit.scenes.require(position)) for position in spread(positions)]
     prompts = [prompts_of(request) for request in requests]
     share = len(positions) / len(requests) if requests else 0.0
-    answers = sum(answer_tokens(each, len(asked)) for each, asked in zip(requests, prompts, strict=True))
+    answers = sum(
+        answer_tokens(request, len(asked_numbers)) for request, asked_numbers in zip(requests, prompts, strict=True)
+    )
     return ExtractionEstimate(
         scenes=len(positions),
         calls=round(share * sum(map(len, prompts))),
@@ -190,7 +196,7 @@ Answer = TypeVar("Answer", bound=ReadScene | SceneResult)
 
 
 @dataclass
-class PassRun(Generic[Answer, Read]):
+class PassRun(Generic[Answer, Report]):
     """One run of a pass.
 
     Everything but model calls happens in one thread.
@@ -199,8 +205,8 @@ class PassRun(Generic[Answer, Read]):
     """
 
     begin: Callable[[StoryPosition], Callable[[], Answer]]
-    finish: Callable[[StoryPosition, Answer], Read]
-    scenes: list[Read] = field(default_factory=list)
+    finish: Callable[[StoryPosition, Answer], Report]
+    scenes: list[Report] = field(default_factory=list)
     refusal: str | None = None
     refused: list[ModelWork] = field(default_factory=list)
     """What went into scenes that the model refused."""
@@ -218,24 +224,26 @@ class PassRun(Generic[Answer, Read]):
         A scene is begun in this thread, and not before there is a free worker, so that it can look at what was made of
         those before it by then. With one worker each is begun after the one before was dealt with.
         """
-        waiting = deque(positions)
-        begun: deque[tuple[StoryPosition, Future[Answer]]] = deque()
+        waiting_positions = deque(positions)
+        begun_pairs: deque[tuple[StoryPosition, Future[Answer]]] = deque()
         most_begun = 1 if workers == 1 else workers + MORE_THAN_WORKERS
         try:
             while True:
-                running = [future for _, future in begun if not future.done()]
-                while waiting and len(running) < workers and len(begun) < most_begun:
-                    begun.append((waiting[0], _started(self._begun(waiting.popleft()))))
-                    running.append(begun[-1][1])
-                if not begun:
+                running = [future for _, future in begun_pairs if not future.done()]
+                while waiting_positions and len(running) < workers and len(begun_pairs) < most_begun:
+                    begun_pairs.append(
+                        (waiting_positions[0], _started(self._begin_reading(waiting_positions.popleft())))
+                    )
+                    running.append(begun_pairs[-1][1])
+                if not begun_pairs:
                     return
-                if not begun[0][1].done():
+                if not begun_pairs[0][1].done():
                     wait(running, return_when=FIRST_COMPLETED)
                     continue
-                position, future = begun.popleft()
+                position, future = begun_pairs.popleft()
                 self._take(position, future.result())
                 if self.refusal is not None:
-                    waiting.clear()
+                    waiting_positions.clear()
                 else:
                     then(position)
                 if progress is not None:
@@ -245,7 +253,7 @@ class PassRun(Generic[Answer, Read]):
             raise
         except BaseException:
             # Somebody wants it to end: what is finished by now is stored, and nothing is waited for.
-            for position, future in begun:
+            for position, future in begun_pairs:
                 if future.done() and future.exception() is None:
                     self._take(position, future.result())
             raise
@@ -264,7 +272,7 @@ class PassRun(Generic[Answer, Read]):
             ),
         }
 
-    def _begun(self, position: StoryPosition) -> Callable[[], Answer]:
+    def _begin_reading(self, position: StoryPosition) -> Callable[[], Answer]:
         work = self.begin(position)
 
         def asked() -> Answer:
@@ -292,25 +300,25 @@ def run_over_scenes(
     *,
     request_of: Callable[[UnitOfWork, Scene], Request],
     ask: Callable[[Request], Answer],
-    store: Callable[[UnitOfWork, Scene, Answer], Read],
+    store: Callable[[UnitOfWork, Scene, Answer], Report],
     workers: int,
     progress: Callable[[int, int], Any] | None,
-) -> PassRun[Answer, Read]:
+) -> PassRun[Answer, Report]:
     """Run a pass of independent requests, with a transaction per answer.
 
     `store` is given the scene as it was when the model was asked.
     """
-    begun: dict[StoryPosition, Scene] = {}
+    scenes_by_position: dict[StoryPosition, Scene] = {}
 
     def begin(position: StoryPosition) -> Callable[[], Answer]:
         with database.read() as unit:
-            begun[position] = unit.scenes.require(position)
-            request = request_of(unit, begun[position])
+            scenes_by_position[position] = unit.scenes.require(position)
+            request = request_of(unit, scenes_by_position[position])
         return lambda: ask(request)
 
-    def finish(position: StoryPosition, answer: Answer) -> Read:
+    def finish(position: StoryPosition, answer: Answer) -> Report:
         with database.write() as unit:
-            return store(unit, begun.pop(position), answer)
+            return store(unit, scenes_by_position.pop(position), answer)
 
     run = PassRun(begin, finish)
     run.read(positions, workers=workers, progress=progress)
@@ -319,9 +327,11 @@ def run_over_scenes(
 
 def still_as_read(unit: UnitOfWork, read: Scene) -> Scene | None:
     """Return the stored scene, or None after a change since its prompt."""
-    stored = unit.scenes.get(read.position)
-    is_same = stored is not None and stored.text == read.text and same_record(stored.record, read.record)
-    return stored if is_same else None
+    stored_scene = unit.scenes.get(read.position)
+    is_same = (
+        stored_scene is not None and stored_scene.text == read.text and same_record(stored_scene.record, read.record)
+    )
+    return stored_scene if is_same else None
 
 
 def _started(work: Callable[[], Answer]) -> Future[Answer]:
@@ -399,11 +409,11 @@ def read_knowledge(
         progress=progress,
     )
     with database.read() as unit:
-        stored = unit.scenes.list_as_of(with_text=False)
+        stored_scenes = unit.scenes.list_as_of(with_text=False)
     return KnowledgeReport(
         **run.totals(prices),
-        waiting=sum(each.record is not None and not each.record.knowledge_read for each in stored),
-        without_record=sum(each.record is None for each in stored),
+        waiting=sum(scene.record is not None and not scene.record.knowledge_read for scene in stored_scenes),
+        without_record=sum(scene.record is None for scene in stored_scenes),
         indexing=drain_outbox(stores, project_id),
     )
 
@@ -425,14 +435,16 @@ def _require_record(scene: Scene) -> None:
         )
 
 
-def _stored(stores: MemoryStores, unit: UnitOfWork, read: Scene, result: SceneKnowledgeResult) -> SceneKnowledgeReading:
+def _stored(
+    stores: MemoryStores, unit: UnitOfWork, scene: Scene, result: SceneKnowledgeResult
+) -> SceneKnowledgeReading:
     knowledge = result.knowledge
     if knowledge is None:
-        return SceneKnowledgeReading.of(read, "failed", result)
-    stored = still_as_read(unit, read)
-    if stored is None or stored.record is None:
-        return SceneKnowledgeReading.of(read, "overtaken", result)
-    rules = KnowledgeRules(unit.knowledge_story(as_of=read.position))
+        return SceneKnowledgeReading.of(scene, "failed", result)
+    stored_scene = still_as_read(unit, scene)
+    if stored_scene is None or stored_scene.record is None:
+        return SceneKnowledgeReading.of(scene, "overtaken", result)
+    rules = KnowledgeRules(unit.knowledge_story(as_of=scene.position))
     memories = {memory.source_id: memory for memory in rules.story.memories}
 
     def is_known(character_id: str, memory_id: str) -> bool:
@@ -441,19 +453,19 @@ def _stored(stores: MemoryStores, unit: UnitOfWork, read: Scene, result: SceneKn
         knowing = rules.knows(character_id, memories[memory_id])
         return knowing.knows and knowing.certainty >= SURELY_KNOWN
 
-    learned = without_learnings(knowledge.learned, is_known)
-    knowledge = knowledge.model_copy(update={"learned": learned})
+    learned_learnings = without_learnings(knowledge.learned, is_known)
+    knowledge = knowledge.model_copy(update={"learned": learned_learnings})
     # What a record says of who knows what may be a person's word, which no model replaces: what an author wrote may be
     # theirs; of a supplied record it is somebody's until this pass has read the scene.
-    was_read = stored.record is not None and stored.record.knowledge_read
+    was_read = stored_scene.record is not None and stored_scene.record.knowledge_read
     record = with_knowledge(
-        stored.record,
+        stored_scene.record,
         knowledge,
-        keep=stored.record_origin == "author" or (stored.record_origin != "extracted" and not was_read),
+        keep=stored_scene.record_origin == "author" or (stored_scene.record_origin != "extracted" and not was_read),
     )
-    write_into_record(unit, stored, record, stores=stores)
-    told = sum(len(each.memory_ids) or 1 for each in record.learned)
-    return SceneKnowledgeReading.of(read, "done", result, memories=len(knowledge.knowers), learned=told)
+    write_into_record(unit, stored_scene, record, stores=stores)
+    told_count = sum(len(learning.memory_ids) or 1 for learning in record.learned)
+    return SceneKnowledgeReading.of(scene, "done", result, memories=len(knowledge.knowers), learned=told_count)
 
 
 def estimate_knowledge(
@@ -518,18 +530,18 @@ def rewrite_shorts(
         positions = _chosen_for_shorts(unit, choice or SceneChoice())
 
     def store(unit: UnitOfWork, scene: Scene, result: ShortFormsResult) -> SceneShorts:
-        done, change = _stored_shorts(stores, unit, scene, result, run_id=run_id)
+        scene_shorts, change = _stored_shorts(stores, unit, scene, result, run_id=run_id)
         change_ids.extend([change.change_id] if change else [])
-        return done
+        return scene_shorts
 
     run = run_over_scenes(
         database, positions, request_of=_request, ask=chain.invoke, store=store, workers=workers, progress=progress
     )
     with database.read() as unit:
-        waiting = len(_chosen_for_shorts(unit, SceneChoice()))
+        waiting_count = len(_chosen_for_shorts(unit, SceneChoice()))
     return ShortsReport(
         **run.totals(prices),
-        waiting=waiting,
+        waiting=waiting_count,
         change_id=change_ids[-1] if change_ids else None,
         indexing=drain_outbox(stores, project_id),
     )
@@ -552,24 +564,26 @@ def estimate_shorts(
 
 def restore_shorts(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
     """Undo a run's short forms, except for later changes."""
-    for each in unit.journal.of_run(change):
-        if each.undone_at is not None:
+    for other_change in unit.journal.of_run(change):
+        if other_change.undone_at is not None:
             continue
-        scene = unit.scenes.by_id(each.entity_id)
+        scene = unit.scenes.by_id(other_change.entity_id)
         if scene is not None and scene.record is not None:
-            back = {memory_id: (now, each.before[memory_id]) for memory_id, now in each.after.items()}
+            back = {memory_id: (now, other_change.before[memory_id]) for memory_id, now in other_change.after.items()}
             write_into_record(unit, scene, _with_shorts(scene.record, back), stores=stores)
-        unit.journal.mark_undone(each.change_id)
+        unit.journal.mark_undone(other_change.change_id)
 
 
 def _chosen_for_shorts(unit: UnitOfWork, choice: SceneChoice) -> list[StoryPosition]:
     """Return the scenes for the short forms pass."""
-    changes = [each for each in unit.journal.list_all("scene") if each.kind == SHORTENED and each.undone_at is None]
-    done = frozenset() if choice.again else {each.entity_id for each in changes}
+    changes = [
+        change for change in unit.journal.list_all("scene") if change.kind == SHORTENED and change.undone_at is None
+    ]
+    done_ids = frozenset() if choice.again else {change.entity_id for change in changes}
 
     def is_due(scene: Scene) -> bool:
         is_read = scene.record is not None and scene.record_origin == "extracted" and bool(scene.record.memories)
-        return is_read and scene.scene_id not in done
+        return is_read and scene.scene_id not in done_ids
 
     return chosen_scenes(unit, choice, require=_require_extracted, is_due=is_due)
 
@@ -586,35 +600,37 @@ def _request(unit: UnitOfWork, scene: Scene) -> ShortFormsRequest:
     record = scene.record or SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index)
     place = (scene.chapter_index, scene.scene_index)
     chunks = unit.memories.of_scenes([place], content_types=["memory"])
-    of_author = {each.source_id for each in chunks if each.origin == "author"}
-    memories = [each for each in record.memories if each.memory_id not in of_author]
+    of_author = {memory.source_id for memory in chunks if memory.origin == "author"}
+    memories = [memory for memory in record.memories if memory.memory_id not in of_author]
     language = stated_language(unit.projects.require().language)
     return ShortFormsRequest(
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,
-        language=language or story_language("\n".join(each.content for each in memories)),
+        language=language or story_language("\n".join(memory.content for memory in memories)),
         memories=memories,
-        names=list(dict.fromkeys(name for each in unit.entities.list_all() for name in each.entity.names())),
+        names=list(dict.fromkeys(name for entity in unit.entities.list_all() for name in entity.entity.names())),
     )
 
 
 def _stored_shorts(
-    stores: MemoryStores, unit: UnitOfWork, read: Scene, result: ShortFormsResult, *, run_id: str
+    stores: MemoryStores, unit: UnitOfWork, scene: Scene, result: ShortFormsResult, *, run_id: str
 ) -> tuple[SceneShorts, Change | None]:
     if result.shorts is None:
-        return SceneShorts.of(read, "failed", result), None
-    stored = still_as_read(unit, read)
-    if stored is None or stored.record is None:
-        return SceneShorts.of(read, "overtaken", result), None
-    before = {each.memory_id: each.short for each in stored.record.memories}
+        return SceneShorts.of(scene, "failed", result), None
+    stored_scene = still_as_read(unit, scene)
+    if stored_scene is None or stored_scene.record is None:
+        return SceneShorts.of(scene, "overtaken", result), None
+    before = {memory.memory_id: memory.short for memory in stored_scene.record.memories}
     new = {memory_id: short for memory_id, short in result.shorts.items() if before.get(memory_id) != short}
-    record = _with_shorts(stored.record, {memory_id: (before[memory_id], short) for memory_id, short in new.items()})
+    record = _with_shorts(
+        stored_scene.record, {memory_id: (before[memory_id], short) for memory_id, short in new.items()}
+    )
     if new:
-        write_into_record(unit, stored, record, stores=stores)
+        write_into_record(unit, stored_scene, record, stores=stores)
     # A scene in which all were good is done as well: its change is an empty one.
-    rows = [RowChange(table="", key={}, before={each: before[each] for each in new}, after=new)]
-    change = unit.journal.keep(SHORTENED, stored.scene_id, run_id, rows, subject="scene")
-    return SceneShorts.of(read, "done", result, memories=len(new)), change
+    rows = [RowChange(table="", key={}, before={entity_id: before[entity_id] for entity_id in new}, after=new)]
+    change = unit.journal.keep(SHORTENED, stored_scene.scene_id, run_id, rows, subject="scene")
+    return SceneShorts.of(scene, "done", result, memories=len(new)), change
 
 
 def _with_shorts(record: SceneRecord, shorts: Mapping[str, tuple[str, str]]) -> SceneRecord:

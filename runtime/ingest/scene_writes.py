@@ -55,17 +55,17 @@ def replace_scene(
     if stored is not None and not scene.staged:
         # A text that is taken in anew says nothing of what its author corrected.
         scene = scene.model_copy(update={"staged": stored.staged})
-    ended = _ended_memories(unit, scene, surroundings)
+    ended_values = _ended_memories(unit, scene, surroundings)
     write = scene_write(
         scene,
         surroundings,
-        ended=ended,
+        ended=ended_values,
         project_id=project_id,
         scene_id=stored.scene_id if stored else _new_scene_id(unit, project_id, scene),
         stores=stores,
     )
-    written = unit.scenes.replace_scene(write)
-    return written.model_copy(update={"ended": ended})
+    written_scene_write_result = unit.scenes.replace_scene(write)
+    return written_scene_write_result.model_copy(update={"ended": ended_values})
 
 
 def new_run() -> str:
@@ -81,8 +81,8 @@ def keep_of_run(
     if before is not None:
         now = unit.scenes.image(scene)
         before = {name: value for name, value in before.items() if now[name] != value or name == "spans"}
-    left = {"image": unit.scenes.image_hash(scene), "position": str(scene.position)}
-    rows = [RowChange(table="", key={}, before=before and dict(before), after=left)]
+    left_values = {"image": unit.scenes.image_hash(scene), "position": str(scene.position)}
+    rows = [RowChange(table="", key={}, before=before and dict(before), after=left_values)]
     return unit.journal.keep(kind, scene_id, run_id, rows, subject="scene")
 
 
@@ -107,22 +107,22 @@ def replace_stored_scenes(
     Where all that has changed since is that entities bear or no longer bear `names`, only passages whose names may mean
     somebody else by that are read again.
     """
-    entities = [each.entity for each in unit.entities.list_all()] if scenes else []
-    written = []
-    for has_record, run in groupby(scenes, key=lambda each: each.record is not None):
+    entities = [entity.entity for entity in unit.entities.list_all()] if scenes else []
+    written_scene_write_results = []
+    for has_record, run in groupby(scenes, key=lambda scene: scene.record is not None):
         for some in batches(run, 1 if has_record else SCENES_AT_ONCE):
             if has_record:
                 scene = SceneInput.of_stored(some[0])
                 surroundings = read_surroundings(unit, scene, entities)
                 project_id = some[0].project_id
-                written.append(
+                written_scene_write_results.append(
                     replace_scene(unit, scene, surroundings, project_id=project_id, stored=some[0], stores=stores)
                 )
             else:
-                written += unit.scenes.replace_scenes(
+                written_scene_write_results += unit.scenes.replace_scenes(
                     _writes_of_texts(unit, some, entities, stores=stores, names=names)
                 )
-    return written
+    return written_scene_write_results
 
 
 def _writes_of_texts(
@@ -134,32 +134,32 @@ def _writes_of_texts(
     names: Set[tuple[str, str]] | None,
 ) -> list[SceneWrite]:
     """Derive unrecorded scenes again in sequence, without storing."""
-    staged: dict[ScenePlace, Staging | SceneWrite] = {each.place: each for each in unit.scenes.stagings()}
+    staged: dict[ScenePlace, Staging | SceneWrite] = {staging.place: staging for staging in unit.scenes.stagings()}
     places = list(staged)
     stated = unit.states.stated(attributes=STATUS_ATTRIBUTES)
-    passages = {} if names is None else unit.memories.passages_of([each.scene_id for each in scenes])
+    passages = {} if names is None else unit.memories.passages_of([scene.scene_id for scene in scenes])
     doubtful = _doubtful_names(names or set(), entities)
     writes = []
-    for stored in scenes:
-        place = (stored.chapter_index, stored.scene_index)
+    for stored_scene in scenes:
+        place = (stored_scene.chapter_index, stored_scene.scene_index)
         at = StoryPosition(*place)
         number = bisect_left(places, place)
         surroundings = _surroundings(
             entities,
-            [staged[each] for each in places[max(0, number - SCENES_BEFORE) : number]],
-            deaths(each for each in stated if at.admits(each.chapter_index, each.scene_index)),
+            [staged[place] for place in places[max(0, number - SCENES_BEFORE) : number]],
+            deaths(change for change in stated if at.admits(change.chapter_index, change.scene_index)),
         )
-        cut, text = passages.get(stored.scene_id, {}), stored.text or ""
-        kept = {span: chunk_id for span, chunk_id in cut.items() if not doubtful.find(text[slice(*span)])}
+        cut_values, text = passages.get(stored_scene.scene_id, {}), stored_scene.text or ""
+        kept_values = {span: chunk_id for span, chunk_id in cut_values.items() if not doubtful.find(text[slice(*span)])}
         staged[place] = write = scene_write(
-            SceneInput.of_stored(stored),
+            SceneInput.of_stored(stored_scene),
             surroundings,
             ended={},
-            project_id=stored.project_id,
-            scene_id=stored.scene_id,
+            project_id=stored_scene.project_id,
+            scene_id=stored_scene.scene_id,
             stores=stores,
-            passages=[span for span in cut if span not in kept] if cut else None,
-            kept=list(kept.values()),
+            passages=[span for span in cut_values if span not in kept_values] if cut_values else None,
+            kept=list(kept_values.values()),
         )
         writes.append(write)
     return writes
@@ -199,7 +199,7 @@ def read_surroundings(
     """Read the entities, recent participants, places and deaths before a scene."""
     position = StoryPosition(scene.chapter_index, scene.scene_index)
     return _surroundings(
-        [stored.entity for stored in unit.entities.list_all()] if entities is None else entities,
+        [stored_entity.entity for stored_entity in unit.entities.list_all()] if entities is None else entities,
         unit.scenes.stagings(as_of=position, last=SCENES_BEFORE),
         # A record says who is there. Who is dead is told by all that was ever said of anybody's state, so that
         # reading it for each scene would cost more the longer the story is.
@@ -229,9 +229,9 @@ def _participants(scenes: Sequence[Staging | SceneWrite]) -> list[str]:
 
 def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[StoryMemoryChunk]:
     """Return the memories before a scene that none before it supersedes."""
-    found = unit.memories.list_matching(MemoryFilter(as_of=position, content_types=["memory"], unconsolidated=True))
-    over = {stored.chunk.supersedes for stored in found}
-    return [stored.chunk for stored in found if stored.chunk.source_id not in over]
+    memories = unit.memories.list_matching(MemoryFilter(as_of=position, content_types=["memory"], unconsolidated=True))
+    over = {stored_memory.chunk.supersedes for stored_memory in memories}
+    return [stored_memory.chunk for stored_memory in memories if stored_memory.chunk.source_id not in over]
 
 
 def _new_scene_id(unit: UnitOfWork, project_id: str, scene: SceneInput) -> str:
@@ -249,12 +249,12 @@ def _ended_memories(unit: UnitOfWork, scene: SceneInput, surroundings: SceneSurr
     record = scene.record
     if record is None or scene.record_origin == "extracted" or not ends_another(record):
         return {}
-    people = [each.entity_id for each in surroundings.entities if each.entity_type == "character"]
+    people = [entity.entity_id for entity in surroundings.entities if entity.entity_type == "character"]
     at = StoryPosition(scene.chapter_index, scene.scene_index)
-    told = with_supersessions(record, memories_still_true(unit, at), people=people)
+    rendered_record = with_supersessions(record, memories_still_true(unit, at), people=people)
     return {
         after.memory_id: after.supersedes
-        for before, after in zip(record.memories, told.memories, strict=True)
+        for before, after in zip(record.memories, rendered_record.memories, strict=True)
         if after.supersedes and not before.supersedes
     }
 
@@ -284,9 +284,9 @@ def scene_write(
         mentions_in=reading.mentions_in,
     )
     record = scene.record
-    brought = chunks.of_text(passages)
+    brought_memories = chunks.of_text(passages)
     if record is not None:
-        brought = chunks.of_record(record, ended) + brought
+        brought_memories = chunks.of_record(record, ended) + brought_memories
     return SceneWrite(
         project_id=project_id,
         chapter_index=scene.chapter_index,
@@ -304,7 +304,7 @@ def scene_write(
         extraction_status="done" if record else scene.extraction_status,
         failure_reason=None if record else scene.failure_reason,
         staged=scene.staged,
-        chunks=brought,
+        chunks=brought_memories,
         kept=list(kept),
         states=scene_states(scene, reading, surroundings.entities),
         knowledge=recorded_knowledge(record, text=scene.text, made_by=scene.record_origin) if record else [],
@@ -344,16 +344,18 @@ def scene_states(scene: SceneInput, reading: SceneReading, entities: Sequence[En
     finder = QuoteFinder(scene.text)
     return presence + [
         change(
-            told.entity_id,
+            recorded_state_change.entity_id,
             attribute=attribute,
             value=value,
             source_span=evidence.source_span,
             # What ends by itself, as a mood does, has no quote, and says nothing that could be untrue.
-            verified=evidence.verified or told.only_ends or (value is None and not told.evidence),
+            verified=evidence.verified
+            or recorded_state_change.only_ends
+            or (value is None and not recorded_state_change.evidence),
         )
-        for told in (record.state_changes if record is not None else ())
-        for evidence in [located_evidence(told.evidence, finder, scene.record_origin)]
-        for attribute, value in told.changes.items()
+        for recorded_state_change in (record.state_changes if record is not None else ())
+        for evidence in [located_evidence(recorded_state_change.evidence, finder, scene.record_origin)]
+        for attribute, value in recorded_state_change.changes.items()
     ]
 
 
@@ -456,13 +458,13 @@ class SceneChunks:
             )
             for memory in record.memories
         ]
-        bullets = self._listed(record.summary, "summary")
-        events = self._listed(
+        bullets = self._list_memories(record.summary, "summary")
+        events = self._list_memories(
             record.key_events, "key_events", tags=[KEY_EVENT_TAG], is_semantic=self._settings.embed_key_events
         )
         return memories + bullets + events
 
-    def _listed(self, texts: Sequence[str], part: str, **fields: Any) -> list[StoryMemoryChunk]:
+    def _list_memories(self, texts: Sequence[str], part: str, **fields: Any) -> list[StoryMemoryChunk]:
         return [
             self._make(
                 "summary",
@@ -517,16 +519,16 @@ def recorded_knowledge(record: SceneRecord, *, text: str, made_by: RecordOrigin)
     """
     finder = QuoteFinder(text)
     proofs = {memory.memory_id: memory.evidence for memory in record.memories}
-    told = []
+    statements = []
     for event in recorded_events(record):
         is_verified = located_evidence(event.quote or proofs.get(event.source_id), finder, made_by).verified
-        found = finder.find(event.quote) if event.quote else None
-        told.append(
+        span = finder.find(event.quote) if event.quote else None
+        statements.append(
             Knowledge(
                 **event.model_dump(exclude={"by_author"}),
-                span_start=found and found.start,
-                span_end=found and found.end,
+                span_start=span and span.start,
+                span_end=span and span.end,
                 verified=is_verified,
             )
         )
-    return told
+    return statements

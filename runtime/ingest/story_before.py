@@ -35,8 +35,8 @@ def record_request(unit: UnitOfWork, scene: Scene, *, max_bullets: int) -> Scene
     states = unit.states.snapshots([entity.entity_id for entity in entities], as_of=position)
     stagings = unit.scenes.stagings(as_of=position)
     memories = memories_still_true(unit, position)
-    told = [((each.chapter_index, each.scene_index), each.entities_mentioned) for each in memories]
-    told += [((each.chapter_index, each.scene_index), [each.entity_id]) for each in states]
+    lines = [((memory.chapter_index, memory.scene_index), memory.entities_mentioned) for memory in memories]
+    lines += [((snapshot.chapter_index, snapshot.scene_index), [snapshot.entity_id]) for snapshot in states]
     request = SceneRecordRequest(
         project_id=scene.project_id,
         chapter_index=scene.chapter_index,
@@ -64,12 +64,12 @@ def record_request(unit: UnitOfWork, scene: Scene, *, max_bullets: int) -> Scene
             for chunk in memories
         ],
         scenes_before=[
-            _scene_before(each) for each in unit.scenes.list_as_of(as_of=position, last=LAST_SCENES, with_text=True)
+            _scene_before(scene) for scene in unit.scenes.list_as_of(as_of=position, last=LAST_SCENES, with_text=True)
         ],
-        story_places=[each.place for each in stagings],
+        story_places=[staging.place for staging in stagings],
         sightings={
             who: EntitySighting(chapter_index=places[-1][0], scene_index=places[-1][1], scenes=len(places))
-            for who, places in _seen(entities, stagings, told, as_of=position).items()
+            for who, places in _sighting_places(entities, stagings, lines, as_of=position).items()
         },
     )
     return in_shown_ids(request)
@@ -111,14 +111,14 @@ def _described(unit: UnitOfWork, scene: Scene) -> list[Entity]:
     One that a model wrote says no more than the scene that showed the entity first.
     """
     after = StoryPosition(scene.chapter_index, scene.scene_index + 1)
-    told = {
-        stored.entity.entity_id: stored.entity.description
-        for stored in unit.entities.list_all()
-        if stored.origin == "extracted"
+    texts = {
+        stored_entity.entity.entity_id: stored_entity.entity.description
+        for stored_entity in unit.entities.list_all()
+        if stored_entity.origin == "extracted"
     }
     return [
-        entity.model_copy(update={"description": told[entity.entity_id]})
-        if entity.entity_id in told and scene.position.admits(entity.first_chapter, entity.first_scene)
+        entity.model_copy(update={"description": texts[entity.entity_id]})
+        if entity.entity_id in texts and scene.position.admits(entity.first_chapter, entity.first_scene)
         else entity
         for entity in unit.entities.list_as_of(as_of=after)
     ]
@@ -130,17 +130,17 @@ def _scene_before(scene: Scene) -> SceneBefore:
         # Nobody has read it yet: it is being read at the same time, or failed.
         candidates = find_name_candidates([(scene.chapter_index, scene.scene_index, scene.text)], min_count=1)
         # The last sentences of a text, whole ones, that fit; of a last one that does not, its end.
-        kept = ""
+        kept_text = ""
         for span in reversed(split_sentences(scene.text)):
-            told = scene.text[span.start :].strip()
-            if estimate_tokens(told) > LAST_WORDS_TOKENS:
+            text = scene.text[span.start :].strip()
+            if estimate_tokens(text) > LAST_WORDS_TOKENS:
                 break
-            kept = told
+            kept_text = text
         return SceneBefore(
             **place,
             characters_present=scene.participants,
-            names=[each.name for each in candidates],
-            last_words=kept or scene.text.strip()[-LAST_WORDS_TOKENS:],
+            names=[candidate.name for candidate in candidates],
+            last_words=kept_text or scene.text.strip()[-LAST_WORDS_TOKENS:],
         )
     return SceneBefore(
         **place,
@@ -151,21 +151,21 @@ def _scene_before(scene: Scene) -> SceneBefore:
     )
 
 
-def _seen(
+def _sighting_places(
     entities: Iterable[Entity],
     scenes: Iterable[Staging],
-    told: Iterable[tuple[tuple[int | None, int | None], Sequence[str]]],
+    lines: Iterable[tuple[tuple[int | None, int | None], Sequence[str]]],
     *,
     as_of: StoryPosition,
 ) -> dict[str, list[Place]]:
     """Return where each entity first appeared, was on stage, or was told of, in story order, each scene once."""
     places: dict[str, set[Place]] = defaultdict(set)
-    first = ((each.first_chapter, each.first_scene, each.entity_id) for each in entities)
-    on_stage = ((*each.place, who) for each in scenes for who in (*each.participants, each.location_id))
-    for chapter, scene, who in (*first, *on_stage, *((*place, who) for place, ids in told for who in ids)):
+    first = ((entity.first_chapter, entity.first_scene, entity.entity_id) for entity in entities)
+    on_stage = ((*staging.place, who) for staging in scenes for who in (*staging.participants, staging.location_id))
+    for chapter, scene, who in (*first, *on_stage, *((*place, who) for place, ids in lines for who in ids)):
         if chapter is not None and scene is not None and who is not None and as_of.admits(chapter, scene):
             places[who].add((chapter, scene))
-    return {who: sorted(seen) for who, seen in places.items()}
+    return {who: sorted(seen_places) for who, seen_places in places.items()}
 
 
 def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
@@ -175,12 +175,12 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
     scenes = [unit.scenes.require(scene.position) for scene in everything if scene.chapter_index == chapter_index]
     descriptions = {one.entity.entity_id: one.entity.description for one in unit.entities.list_all()}
     entities = unit.entities.list_as_of(as_of=after)
-    told = [
+    lines = [
         ((scene.chapter_index, scene.scene_index), memory.entities)
         for scene in everything
         for memory in (scene.record.memories if scene.record else ())
     ]
-    seen = _seen(entities, unit.scenes.stagings(as_of=after), told, as_of=after)
+    seen_fields = _sighting_places(entities, unit.scenes.stagings(as_of=after), lines, as_of=after)
     return ChapterRequest(
         chapter_index=chapter_index,
         language=story_language("\n".join(scene.text or "" for scene in scenes)),
@@ -194,7 +194,7 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
             for scene in scenes
         ],
         entities=[
-            _listed(entity, descriptions.get(entity.entity_id, ""), seen.get(entity.entity_id, []), scenes)
+            _list_entity(entity, descriptions.get(entity.entity_id, ""), seen_fields.get(entity.entity_id, []), scenes)
             for entity in entities
         ],
         threads=unit.threads.list_as_of(as_of=after),
@@ -213,13 +213,13 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
     )
 
 
-def _listed(entity: Entity, description: str, seen: list[Place], scenes: Sequence[Scene]) -> ChapterEntity:
+def _list_entity(entity: Entity, description: str, seen_places: list[Place], scenes: Sequence[Scene]) -> ChapterEntity:
     is_new = entity.first_chapter == scenes[0].chapter_index
     return ChapterEntity(
         entity=entity,
         description=description,
         is_new=is_new,
-        seen=seen,
+        seen=seen_places,
         first_quote=_first_sentence(entity, scenes) if is_new else "",
     )
 

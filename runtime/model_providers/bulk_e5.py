@@ -78,8 +78,8 @@ class BulkE5:
 
     def _windows(self, text: str) -> list[list[int]]:
         model = self._model
-        folded = _SPACES.sub(" ", f" {PREFIX}{text}".translate(model.normalised))
-        ids = self._tokenizer.encode(folded.replace(" ", _WORD_START), add_special_tokens=False).ids
+        folded_text = _SPACES.sub(" ", f" {PREFIX}{text}".translate(model.normalised))
+        ids = self._tokenizer.encode(folded_text.replace(" ", _WORD_START), add_special_tokens=False).ids
         room = model.positions - len(_ENDS)
         return [[model.begin, *ids[at : at + room], model.end] for at in range(0, len(ids), room)]
 
@@ -112,8 +112,8 @@ class _PackedModel:
         blob, scores = self._letters.tobytes(), self._scores.tolist()
         ends = pairwise(self._borders.tolist())
         return [
-            (blob[left:right].decode("utf-8", "replace"), score)
-            for (left, right), score in zip(ends, scores, strict=True)
+            (blob[left_value:right].decode("utf-8", "replace"), score)
+            for (left_value, right), score in zip(ends, scores, strict=True)
         ]
 
     def numbers(self, name: str) -> FloatMatrix:
@@ -169,23 +169,23 @@ class _Reader:
         """Return the normalisation map of characters."""
         count, size = self.take("iI")
         after = self._at + size
-        found = {}
+        matches = {}
         for _ in range(count):
             code, length = self.take("IB")
-            found[code] = "".join(map(chr, self.take(f"{length}I")))
+            matches[code] = "".join(map(chr, self.take(f"{length}I")))
         self._at = after
-        return found
+        return matches
 
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Return the bytes of every tensor by its name."""
         (count,) = self.take("i")
-        found = {}
+        found_by_key = {}
         for _ in range(count):
             (length,) = self.take("H")
             name = self.array("u1", length).tobytes().decode()
             _kind, _numbers, start, size = self.take("BIQQ")
-            found[name] = self._content[start : start + size]
-        return found
+            found_by_key[name] = self._content[start : start + size]
+        return found_by_key
 
 
 def _tokenizer(model: _PackedModel) -> Any:
@@ -248,17 +248,22 @@ _LAYER = """
 def _network(model: _PackedModel) -> bytes:
     """Return the encoder as onnxruntime takes it: the tokens of one text in, the last layer's states out."""
     onnx = importlib.import_module("onnx")
-    known = {"size": model.dimension, "inner": model.inner, "block": _BLOCK_WEIGHTS, "epsilon": f"{model.epsilon:.10f}"}
+    known_fields = {
+        "size": model.dimension,
+        "inner": model.inner,
+        "block": _BLOCK_WEIGHTS,
+        "epsilon": f"{model.epsilon:.10f}",
+    }
     layers = ""
     for n in range(model.layers):
         inputs = {"q": f"states{n}", "k": f"states{n}", "v": f"states{n}", "ao": f"l{n}_joined", "fi": f"l{n}_seen"}
         products = {part: _LINEAR.format(of=of, name=f"l{n}_{part}") for part, of in inputs.items()}
-        layers += _LAYER.format(n=n, after=n + 1, **products, **known)
-    network = onnx.parser.parse_model(_GRAPH.format(layers=model.layers, all_layers=layers, **known))
+        layers += _LAYER.format(n=n, after=n + 1, **products, **known_fields)
+    network = onnx.parser.parse_model(_GRAPH.format(layers=model.layers, all_layers=layers, **known_fields))
     for name, values in _constants(model):
         network.graph.initializer.append(onnx.numpy_helper.from_array(np.ascontiguousarray(values), name))
-    written: bytes = network.SerializeToString()
-    return written
+    written_payload: bytes = network.SerializeToString()
+    return written_payload
 
 
 def _constants(model: _PackedModel) -> Iterator[tuple[str, NDArray[Any]]]:

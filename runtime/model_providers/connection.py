@@ -83,33 +83,33 @@ def connection_options(name: str, base_url: str | None, api_key: SecretStr | Non
 
 def configuration_error(kind: ModelKind, name: str, error: Exception, api_key: SecretStr | None) -> ConfigurationError:
     """Return the reason and fix for a model that failed to build."""
-    told = described(error, secrets=known_keys(api_key))
+    text = described(error, secrets=known_keys(api_key))
     full_name = full_model_name(kind, name)
-    shown = repr(name) if full_name == name.strip() else f"{name!r}, that is {full_name!r},"
+    shown_text = repr(name) if full_name == name.strip() else f"{name!r}, that is {full_name!r},"
     provider, _, model = full_name.partition(":")
     packages = _known_packages(kind)
     if not model or provider not in packages:
         return ConfigurationError(
-            f"{kind} {name!r} cannot be used; write {_right_form(kind, full_name, packages)} ({told})"
+            f"{kind} {name!r} cannot be used; write {_right_form(kind, full_name, packages)} ({text})"
         )
     if isinstance(error, ImportError):
         key = f"; its key goes into {_key_variable(provider)} or {_KEY_SETTINGS[kind]}"
         return ConfigurationError(
-            f"{kind} {shown} needs a package: pip install {packages[provider]!r}"
-            f"{'' if provider in _KEYLESS_PROVIDERS else key}{_other_way(kind, provider, model)} ({told})"
+            f"{kind} {shown_text} needs a package: pip install {packages[provider]!r}"
+            f"{'' if provider in _KEYLESS_PROVIDERS else key}{_other_way(kind, provider, model)} ({text})"
         )
     if any(word in str(error).casefold() for word in ("api_key", "api key", "api token", "credential")):
         return ConfigurationError(
-            f"{kind} {shown} needs a key: set {_key_variable(provider)} or {_KEY_SETTINGS[kind]} ({told})"
+            f"{kind} {shown_text} needs a key: set {_key_variable(provider)} or {_KEY_SETTINGS[kind]} ({text})"
         )
-    return ConfigurationError(f"{kind} {shown} cannot be used; correct its settings ({told})")
+    return ConfigurationError(f"{kind} {shown_text} cannot be used; correct its settings ({text})")
 
 
 def known_keys(api_key: SecretStr | None) -> list[str]:
     """Return every key that a server could quote: the given one, and those of the environment."""
-    given = [api_key.get_secret_value()] if api_key is not None else []
+    values = [api_key.get_secret_value()] if api_key is not None else []
     of_environment = [value for name, value in os.environ.items() if name.upper().endswith("_API_KEY")]
-    return [key for key in (*given, *of_environment) if len(key) >= MIN_KEY_CHARACTERS]
+    return [key for key in (*values, *of_environment) if len(key) >= MIN_KEY_CHARACTERS]
 
 
 def provider_of_class(kind: ModelKind, model_class: type) -> str | None:
@@ -129,10 +129,10 @@ def _known_packages(kind: ModelKind) -> dict[str, str]:
 
 
 def _inferred_provider(kind: ModelKind, name: str) -> str | None:
-    known = _known_packages(kind)
-    folded = name.casefold()
+    known_values = _known_packages(kind)
+    folded_text = name.casefold()
     for prefix, provider in _PROVIDER_OF_PREFIX.items():
-        if folded.startswith(prefix) and provider in known:
+        if folded_text.startswith(prefix) and provider in known_values:
             return provider
     infer: Callable[[str], str | None] | None = getattr(
         importlib.import_module(_FACTORIES["chat model"]), "_attempt_infer_model_provider", None
@@ -142,7 +142,7 @@ def _inferred_provider(kind: ModelKind, name: str) -> str | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         inferred = infer(name)
-    return inferred if inferred in known else None
+    return inferred if inferred in known_values else None
 
 
 def _other_way(kind: ModelKind, provider: str, model: str) -> str:

@@ -41,11 +41,11 @@ def embedding_model_name(embeddings: Embeddings) -> str | None:
         if isinstance(value, str) and value:
             values[attribute] = value
     own_fields = getattr(kind, "model_fields", {})
-    said = [name for name, value in values.items() if name not in own_fields or own_fields[name].default != value]
+    statements = [name for name, value in values.items() if name not in own_fields or own_fields[name].default != value]
     # A default says something only where nothing was chosen.
-    told = dict.fromkeys(values[name] for name in said or values)
-    if told:
-        return f"{provider_of_class('embedding model', kind) or kind.__name__}:{'/'.join(told)}"
+    fields = dict.fromkeys(values[name] for name in statements or values)
+    if fields:
+        return f"{provider_of_class('embedding model', kind) or kind.__name__}:{'/'.join(fields)}"
     inner = [value for value in vars(embeddings).values() if isinstance(value, Embeddings)]
     name = embedding_model_name(inner[0]) if len(inner) == 1 else None
     return f"{kind.__name__}({name})" if name else None

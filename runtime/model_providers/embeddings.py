@@ -116,14 +116,14 @@ class CheckedEmbeddings:
         """Embed passages in order, without a request for none."""
         if not texts:
             return []
-        return self._checked(self._called(self._inner.embed_documents, texts), len(texts))
+        return self._checked(self._call_model(self._inner.embed_documents, texts), len(texts))
 
     def embed_query(self, text: str) -> list[float]:
         """Embed a search query.
 
         Raises as `embed_documents` does.
         """
-        return self._checked([self._called(self._inner.embed_query, text)], 1)[0]
+        return self._checked([self._call_model(self._inner.embed_query, text)], 1)[0]
 
     def embed_queries(self, texts: list[str]) -> list[list[float]]:
         """Embed several search queries, in one batch where the model can, else side by side."""
@@ -131,9 +131,9 @@ class CheckedEmbeddings:
             return []
         embed_many = getattr(self._inner, "embed_queries", None)
         if embed_many is not None:
-            return self._checked(self._called(embed_many, texts), len(texts))
+            return self._checked(self._call_model(embed_many, texts), len(texts))
         with ThreadPoolExecutor(min(len(texts), PARALLEL_QUERIES), thread_name_prefix="novelgen-query") as pool:
-            vectors = list(pool.map(partial(self._called, self._inner.embed_query), texts))
+            vectors = list(pool.map(partial(self._call_model, self._inner.embed_query), texts))
         return self._checked(vectors, len(texts))
 
     def one_pass(self) -> AbstractContextManager[None]:
@@ -142,7 +142,7 @@ class CheckedEmbeddings:
         context: AbstractContextManager[None] = nullcontext() if one_pass is None else one_pass()
         return context
 
-    def _called(self, embed: Callable[[Any], Any], argument: Any) -> Any:
+    def _call_model(self, embed: Callable[[Any], Any], argument: Any) -> Any:
         try:
             return embed(argument)
         except ModelUnavailableError as error:
@@ -161,8 +161,8 @@ class CheckedEmbeddings:
         usable = has_direction(array)
         if not usable.all():
             error = self._unusable("a vector of zeros, or one too long or too short to compare")
-            kept = [vector if is_usable else None for vector, is_usable in zip(checked, usable, strict=True)]
-            raise VectorsWithoutDirectionError(str(error), kept)
+            kept_items = [vector if is_usable else None for vector, is_usable in zip(checked, usable, strict=True)]
+            raise VectorsWithoutDirectionError(str(error), kept_items)
         return checked
 
     def _numbers(self, vectors: Any, count: int) -> NDArray[np.float64]:
@@ -272,15 +272,15 @@ class LastQueries:
         """Return the vector of a query."""
         key = (embeddings.model_name, text)
         with self._lock:
-            found = self._vectors.get(key)
-            if found is None:
+            future = self._vectors.get(key)
+            if future is None:
                 coming = self._vectors[key] = Future()
                 if len(self._vectors) > MAX_QUERIES:
                     self._vectors.popitem(last=False)
             else:
                 self._vectors.move_to_end(key)
-        if found is not None:
-            return found.result()
+        if future is not None:
+            return future.result()
         try:
             vector = embeddings.embed_query(text)
         except BaseException as error:

@@ -42,10 +42,10 @@ class ModelClient(httpx.Client):
         Raises:
             ModelUnavailableError: When the answer is too large or none at all, or the server names another host.
         """
-        response = self._answered(request, auth)
-        kept = [(name, value) for name, value in response.headers.items() if name not in _OF_THE_PACKED_BODY]
+        response = self._send_request(request, auth)
+        kept_pairs = [(name, value) for name, value in response.headers.items() if name not in _OF_THE_PACKED_BODY]
         body = _BoundedBody(response, self._max_megabytes)
-        bounded = httpx.Response(response.status_code, headers=kept, request=response.request, stream=body)
+        bounded = httpx.Response(response.status_code, headers=kept_pairs, request=response.request, stream=body)
         content_type = bounded.headers.get("content-type", "")
         if stream and not content_type.startswith(_WHOLE_TYPES):
             return bounded
@@ -58,7 +58,7 @@ class ModelClient(httpx.Client):
                 raise ModelUnavailableError(f"the server answered {fault}; {fix}", retry_after_s=wait_s)
         return bounded
 
-    def _answered(self, request: httpx.Request, auth: Any) -> httpx.Response:
+    def _send_request(self, request: httpx.Request, auth: Any) -> httpx.Response:
         """Send a request, following redirects within its host, without reading the body."""
         origin = request.url
         for _ in range(MAX_REDIRECTS):

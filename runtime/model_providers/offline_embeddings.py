@@ -252,8 +252,8 @@ class HashedNgramEmbeddings(Embeddings):
 
     def _embed(self, text: str) -> list[float]:
         vector = [0.0] * self.dimension
-        folded = unicodedata.normalize("NFKC", text.encode(errors="ignore").decode()).casefold()
-        words = "".join(each if each.isalnum() else " " for each in folded).split()
+        folded_text = unicodedata.normalize("NFKC", text.encode(errors="ignore").decode()).casefold()
+        words = "".join(text if text.isalnum() else " " for text in folded_text).split()
         ngrams = Counter(
             word[start : start + length]
             for word in words

@@ -29,13 +29,13 @@ class TokenCounting(NamedTuple):
 
 def build_token_counter(name: str) -> TokenCounting:
     """Build the counter that a setting names."""
-    scheme, _, wanted = name.partition(":")
+    scheme, _, target = name.partition(":")
     if name == "estimate":
         return TokenCounting(estimate_tokens)
-    if scheme == "tiktoken" and wanted:
-        return _tiktoken_counter(wanted)
-    if scheme == "hf" and wanted:
-        file = Path(wanted).expanduser()
+    if scheme == "tiktoken" and target:
+        return _tiktoken_counter(target)
+    if scheme == "hf" and target:
+        file = Path(target).expanduser()
         if not file.is_file():
             return _estimated("unavailable", f"there is no file {str(file)!r}")
         try:
@@ -55,13 +55,13 @@ def build_token_counter(name: str) -> TokenCounting:
     )
 
 
-def _tiktoken_counter(wanted: str) -> TokenCounting:
+def _tiktoken_counter(target: str) -> TokenCounting:
     import tiktoken  # noqa: PLC0415 - heavy, and only for those who ask for it
 
     try:
-        encoding = wanted if wanted in _TIKTOKEN_ENCODINGS else tiktoken.encoding_name_for_model(wanted)
+        encoding = target if target in _TIKTOKEN_ENCODINGS else tiktoken.encoding_name_for_model(target)
     except KeyError:
-        return _estimated("unavailable", f"tiktoken knows no model or encoding {wanted!r}")
+        return _estimated("unavailable", f"tiktoken knows no model or encoding {target!r}")
     if encoding not in _TIKTOKEN_ENCODINGS:
         return _estimated("unavailable", f"the encoding {encoding!r} is not supported")
     if not _is_at_hand(encoding):

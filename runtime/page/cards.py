@@ -42,33 +42,37 @@ UNTOLD = ("metadata", "current_state", "translation", "alias_translations", "gen
 def cards_page(visit: Visited, kind: Name = "", find: Name = "", order: Name = "weight", shown: Shown = 60) -> Response:
     """List characters, places, things, groups and terms."""
     ordered: Order = order if order in ORDERS else "weight"
-    known = visit.kept(Story.list_appearances, order=ordered)
-    wanted = find.strip().casefold()
-    matching = [each for each in known if any(wanted in name.casefold() for name in each.entity.names())]
-    counts = {kind: sum(each.entity.entity_type == kind for each in matching) for kind in KINDS}
-    found = [each for each in matching if kind in ("", each.entity.entity_type)]
+    known_appearances = visit.kept(Story.list_appearances, order=ordered)
+    target = find.strip().casefold()
+    matching = [
+        appearance
+        for appearance in known_appearances
+        if any(target in name.casefold() for name in appearance.entity.names())
+    ]
+    counts = {kind: sum(appearance.entity.entity_type == kind for appearance in matching) for kind in KINDS}
+    appearances = [appearance for appearance in matching if kind in ("", appearance.entity.entity_type)]
     return visit.page(
         "cards",
-        cards=found[:shown],
-        count=len(found),
+        cards=appearances[:shown],
+        count=len(appearances),
         counts=counts,
         kind=kind,
         find=find,
         order=ordered,
         orders=ORDERS,
-        most=max((each.scenes for each in known), default=0),
+        most=max((appearance.scenes for appearance in known_appearances), default=0),
     )
 
 
 @router.get("/page/projects/{project_id}/cards/new")
 def new_card_page(visit: Visited, kind: Name = "") -> Response:
     """Show the form of a new card, with the fields of its kind."""
-    chosen = kind if kind in KINDS else KINDS[0]
+    chosen_choice = kind if kind in KINDS else KINDS[0]
     return visit.page(
         "new_card",
-        kind=chosen,
+        kind=chosen_choice,
         kinds=KINDS,
-        fields=[field for field in visit.story.card_fields() if field.kind == chosen],
+        fields=[field for field in visit.story.card_fields() if field.kind == chosen_choice],
         names=_names_by_kind(visit),
     )
 
@@ -81,43 +85,53 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     entity_id = card.entity.entity_id
     is_person = card.entity.entity_type == "character"
     profile = card.entity.profile
-    known = visit.kept(Story.list_appearances)
-    names = {each.entity.entity_id: each.entity.name for each in known}
+    known_appearances = visit.kept(Story.list_appearances)
+    names = {appearance.entity.entity_id: appearance.entity.name for appearance in known_appearances}
     about = visit.story.memories_about(entity_id, limit=shown, as_of=as_of)
     threads = visit.kept(Story.threads, statuses=EVERY_STATUS)
     labels = labels_for(visit.language)
     histories = visit.kept(Story.attribute_histories, entity_id=entity_id)
     states = {} if card.state is None else card.state.state_data
     attributes: dict[bool, list[AttributeHistory]] = {True: [], False: []}
-    for each in histories:
-        if each.attribute != PRESENCE_ATTRIBUTE:
-            attributes[states.get(each.attribute) not in EMPTY].append(each)
+    for attribute_history in histories:
+        if attribute_history.attribute != PRESENCE_ATTRIBUTE:
+            attributes[states.get(attribute_history.attribute) not in EMPTY].append(attribute_history)
     kind = card.entity.entity_type
-    known_fields = [each for each in visit.story.card_fields() if each.kind == kind and not each.changes]
-    own = {name for name, value in profile.items() if isinstance(value, str)} - {each.key for each in known_fields}
+    known_fields = [
+        offered_field
+        for offered_field in visit.story.card_fields()
+        if offered_field.kind == kind and not offered_field.changes
+    ]
+    own = {name for name, value in profile.items() if isinstance(value, str)} - {
+        offered_field.key for offered_field in known_fields
+    }
     fields = [*known_fields, *(OfferedField(kind=kind, name=name, key=name) for name in sorted(own.difference(UNTOLD)))]
     return visit.page(
         "card",
         card=card,
-        appearance=next(each for each in known if each.entity.entity_id == entity_id),
+        appearance=next(appearance for appearance in known_appearances if appearance.entity.entity_id == entity_id),
         profile={
             name: value
             for name, value in profile.items()
             if name not in UNTOLD and value not in (*EMPTY, {}, card.entity.description)
         },
-        fields=[each for each in fields if not isinstance(profile.get(each.key), dict)],
+        fields=[offered_field for offered_field in fields if not isinstance(profile.get(offered_field.key), dict)],
         values=field_values(card.entity, names),
         names_by_kind=_names_by_kind(visit),
         kinds=KINDS,
         related=visit.kept(Story.query_relationships, character_id=entity_id) if is_person else [],
         knows=_facts(visit, entity_id, "known") if is_person else [],
         kept_from=_facts(visit, entity_id, "secret") if is_person else [],
-        threads=[each for each in threads if entity_id in each.related_entities],
+        threads=[listed_thread for listed_thread in threads if entity_id in listed_thread.related_entities],
         memories=about.memories,
         more=min(about.more, MAX_SHOWN - shown),
         shown=shown,
         names=names,
-        alike=[each.entity for each in known if each.entity.entity_type == card.entity.entity_type],
+        alike=[
+            appearance.entity
+            for appearance in known_appearances
+            if appearance.entity.entity_type == card.entity.entity_type
+        ],
         standing=attributes[True],
         over=attributes[False],
         attribute_name=lambda attribute: labels.attribute(attribute).replace("_", " "),
@@ -132,17 +146,21 @@ def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
     old = visit.kept(Story.entity, entity_id=entity, as_of=visit.until).entity
     preview = visit.story.rename_card(old.entity_id, new_name.strip())
     if visit.as_of is not None:
-        preview = _before(preview, visit.as_of, known=old.names())
+        preview = _before(preview, visit.as_of, known_names=old.names())
     names = visit.story.entity_names(as_of=visit.as_of)
     return visit.page("rename", preview=preview, old=old.name, names=names, in_text=False)
 
 
-def _before(preview: Renaming, as_of: StoryPosition, *, known: Sequence[str]) -> Renaming:
+def _before(preview: Renaming, as_of: StoryPosition, *, known_names: Sequence[str]) -> Renaming:
     """Return a preview limited to earlier scenes, with counts of the rest."""
-    told = [place for place in preview.places if place.held_by == "scene" and story_position(place.id) < as_of]
-    names = {old: new for old, new in preview.names.items() if old in known}
-    others = [name for name in preview.other_names if name in known]
-    return preview.model_copy(update={"places": told, "names": names, "other_names": others, "kept_within": {}})
+    renamed_places = [
+        place for place in preview.places if place.held_by == "scene" and story_position(place.id) < as_of
+    ]
+    names = {old: new for old, new in preview.names.items() if old in known_names}
+    others = [name for name in preview.other_names if name in known_names]
+    return preview.model_copy(
+        update={"places": renamed_places, "names": names, "other_names": others, "kept_within": {}}
+    )
 
 
 @router.get("/page/projects/{project_id}/card/merge")
@@ -163,9 +181,9 @@ def lore_page(visit: Visited) -> Response:
 def export_lorebook(visit: Visited, form: LorebookForm, cards: Name = "") -> Response:
     """Give the lorebook as SillyTavern or NovelAI reads it, with the cards as entries where they are asked for."""
     lorebook = visit.story.export_lore(form, cards=bool(cards))
-    written = json.dumps(lorebook, ensure_ascii=False, indent=2).encode("utf-8", "replace")
+    written_payload = json.dumps(lorebook, ensure_ascii=False, indent=2).encode("utf-8", "replace")
     suffix = "lorebook" if form == "novelai" else "json"
-    return download(written, visit.project_id, suffix, "application/json")
+    return download(written_payload, visit.project_id, suffix, "application/json")
 
 
 @router.get("/page/projects/{project_id}/who-is-who")
@@ -173,33 +191,36 @@ def identities_page(visit: Visited, shown: Shown = 30) -> Response:
     """Show unknown names and the latest identity decisions."""
     as_of = visit.as_of
     offered = visit.story.candidates(as_of=as_of)
-    known = visit.story.entities(as_of=visit.until)
-    bearers = {name: each.name for each in reversed(known) for name in each.names()}
+    known_entities = visit.story.entities(as_of=visit.until)
+    bearers = {name: entity.name for entity in reversed(known_entities) for name in entity.names()}
     changes = visit.story.list_entity_changes()[::-1]
     return visit.page(
         "who_is_who",
         candidates=[
-            (each, list(dict.fromkeys(bearers[near] for near in nearest_names(each.name, bearers, at_most=3))))
-            for each in offered[:shown]
+            (
+                candidate,
+                list(dict.fromkeys(bearers[near] for near in nearest_names(candidate.name, bearers, at_most=3))),
+            )
+            for candidate in offered[:shown]
         ],
         count=len(offered),
-        known=known,
+        known=known_entities,
         kinds=KINDS,
         # What was decided may tell of what comes later; it is listed where all of the story is shown.
         changes=changes[:CHANGES_SHOWN] if as_of is None else [],
-        names={each.entity_id: each.name for each in known},
+        names={entity.entity_id: entity.name for entity in known_entities},
     )
 
 
 def _names_by_kind(visit: Visited) -> dict[str, list[str]]:
-    known = [each.entity for each in visit.kept(Story.list_appearances)]
-    return {kind: [each.name for each in known if each.entity_type == kind] for kind in KINDS}
+    known_entities = [appearance.entity for appearance in visit.kept(Story.list_appearances)]
+    return {kind: [entity.name for entity in known_entities if entity.entity_type == kind] for kind in KINDS}
 
 
 def field_values(entity: Entity, names: Mapping[str, str]) -> dict[str, str]:
     """Return a card's field values for a form, lists on one line."""
     return {
-        name: "、".join(names.get(str(each), str(each)) for each in (value if isinstance(value, list) else [value]))
+        name: "、".join(names.get(str(item), str(item)) for item in (value if isinstance(value, list) else [value]))
         for name, value in entity.profile.items()
         if not isinstance(value, dict)
     }
@@ -216,8 +237,8 @@ def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[A
 
 def _in_field(value: Any, names: Mapping[str, str]) -> str | None:
     """Return a value for a form, an entry per line, or None."""
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        return "\n".join(names.get(each, each) for each in value)
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return "\n".join(names.get(item, item) for item in value)
     if isinstance(value, str):
         return names.get(value, value)
     return "" if value is None else str(value) if isinstance(value, int | float) else None
@@ -252,8 +273,8 @@ def knowledge_page(
     cell: Name = "",
 ) -> Response:
     """Show the cast's and the reader's knowledge, with time and source."""
-    known = visit.story.entities(as_of=visit.as_of)
-    names = {each.entity_id: each.name for each in known} | {READER: visit.word("reader")}
+    known_entities = visit.story.entities(as_of=visit.as_of)
+    names = {entity.entity_id: entity.name for entity in known_entities} | {READER: visit.word("reader")}
     whose = of.strip() or None
     narrowing = only if only in NARROWINGS and (whose or only not in ("known", "unknown")) else "all"
     table = visit.story.knowledge_table(
@@ -266,7 +287,7 @@ def knowledge_page(
         limit=ROWS_AT_ONCE,
     )
     rows = [
-        (row, [(who, _cell(visit, row, who, told, names)) for who, told in zip(table.cast, row.cells, strict=True)])
+        (row, [(who, _cell(visit, row, who, text, names)) for who, text in zip(table.cast, row.cells, strict=True)])
         for row in table.rows
     ]
     return visit.page(
@@ -274,7 +295,7 @@ def knowledge_page(
         table=table,
         rows=rows,
         names=names,
-        people=[each for each in known if each.entity_type == "character"][:MAX_PEOPLE],
+        people=[entity for entity in known_entities if entity.entity_type == "character"][:MAX_PEOPLE],
         about=about,
         of=whose or "",
         only=narrowing,
@@ -282,53 +303,53 @@ def knowledge_page(
         offset=offset,
         narrowings=NARROWINGS,
         kinds=KNOWLEDGE_KINDS,
-        sources=[each for each in KNOWLEDGE_SOURCES if each != "author"],
-        shown=_shown(visit, cell, names) if cell else None,
+        sources=[knowledge_source for knowledge_source in KNOWLEDGE_SOURCES if knowledge_source != "author"],
+        shown=_show_cell(visit, cell, names) if cell else None,
     )
 
 
 def _cell(
-    visit: Visit, row: KnowledgeRow, who: str, told: KnownMemory | UnknownMemory, names: Mapping[str, str]
+    visit: Visit, row: KnowledgeRow, who: str, text: KnownMemory | UnknownMemory, names: Mapping[str, str]
 ) -> Cell:
     name, is_said = names.get(who, who), who in row.said_of
-    if isinstance(told, UnknownMemory):
-        parts = [why_unknown(told.why, visit.language)]
-        if other := names.get(told.might_know_from or ""):
+    if isinstance(text, UnknownMemory):
+        parts = [why_unknown(text.why, visit.language)]
+        if other := names.get(text.might_know_from or ""):
             parts.append(visit.word("might_know_from", name=other))
         if is_said:
             parts.append(visit.word("author"))
-        mark = told.kind if told.kind != "unknown" else "might" if told.might_know else "unknown"
+        mark = text.kind if text.kind != "unknown" else "might" if text.might_know else "unknown"
         return Cell(mark, visit.word("cell_unknown", name=name, why=visit.comma.join(parts)), "", is_said)
-    parts = [visit.word("unsaid_how" if told.how == "author" and not is_said else told.how)]
-    if other := names.get(told.learned_from or ""):
+    parts = [visit.word("unsaid_how" if text.how == "author" and not is_said else text.how)]
+    if other := names.get(text.learned_from or ""):
         parts.append(visit.word("told_by", name=other))
-    if told.since_chapter is not None:
-        parts.append(visit.word("since", place=visit.place(told.since_chapter, told.since_scene)))
-    is_unsure = told.certainty < UNSURE_BELOW
+    if text.since_chapter is not None:
+        parts.append(visit.word("since", place=visit.place(text.since_chapter, text.since_scene)))
+    is_unsure = text.certainty < UNSURE_BELOW
     if is_unsure:
         parts.append(visit.word("rumour"))
-    if is_said and told.how != "author":
+    if is_said and text.how != "author":
         parts.append(visit.word("author"))
-    is_second_hand = is_unsure or (told.how in ("told", "overheard", "read", "deduced") and who != READER)
+    is_second_hand = is_unsure or (text.how in ("told", "overheard", "read", "deduced") and who != READER)
     label = visit.word("cell_knows", name=name, how=visit.comma.join(parts))
-    return Cell("second_hand" if is_second_hand else "first_hand", label, told.quote[:MAX_WORDS], is_said)
+    return Cell("second_hand" if is_second_hand else "first_hand", label, text.quote[:MAX_WORDS], is_said)
 
 
-def _shown(visit: Visited, cell: str, names: Mapping[str, str]) -> dict[str, Any]:
+def _show_cell(visit: Visited, cell: str, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the cell `M001:C0`: fact, statement and knowers."""
     memory_id, _, character = cell.rpartition(":")
     fact = visit.story.who_knows(memory_id=memory_id, as_of=visit.as_of)
     everybody: list[Knower | Unaware] = [*fact.known_by, *fact.not_known_by]
-    asked = next((each for each in everybody if each.character_id == character), None)
-    if asked is None:
+    request = next((item for item in everybody if item.character_id == character), None)
+    if request is None:
         raise UserInputError(f"nobody {character!r} is known by then; choose a cell of the table")
-    said = visit.story.author_words(character_id=character, memory_id=memory_id)
-    row = KnowledgeRow(source_id=fact.source_id, content="", said_of=[character] if said else [])
+    statements = visit.story.author_words(character_id=character, memory_id=memory_id)
+    row = KnowledgeRow(source_id=fact.source_id, content="", said_of=[character] if statements else [])
     return {
         "fact": fact,
         "character_id": character,
-        "name": names.get(character, asked.name),
-        "told": _cell(visit, row, character, asked, names),
-        "words": asked.quote if isinstance(asked, KnownMemory) else "",
-        "knowers": [(each.character_id, names.get(each.character_id, each.name)) for each in fact.known_by],
+        "name": names.get(character, request.name),
+        "told": _cell(visit, row, character, request, names),
+        "words": request.quote if isinstance(request, KnownMemory) else "",
+        "knowers": [(knower.character_id, names.get(knower.character_id, knower.name)) for knower in fact.known_by],
     }

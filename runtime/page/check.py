@@ -33,14 +33,16 @@ def offer_draft_work(house: House) -> None:
     """Tell the jobs of a house how a draft is checked with a model, and how it is repaired."""
 
     def work(order: JobOrder) -> BaseModel:
-        asked = order.job.arguments
+        requested_fields = order.job.arguments
         project = ServedProject(house, order.job.project_id)
         text = (order.folder / DRAFT_FILE).read_text(encoding="utf-8")
         if order.job.kind == "check":
-            place = {name: asked[name] for name in ("chapter_index", "scene_index")}
-            return project.story.check(text, **place, pov=asked["pov"] or None)
-        step = project.story.check_step(writer=project.speaking_model(), repair=True, use_model=asked["with_model"])
-        return step.invoke({**asked, "draft": text})
+            place = {name: requested_fields[name] for name in ("chapter_index", "scene_index")}
+            return project.story.check(text, **place, pov=requested_fields["pov"] or None)
+        step = project.story.check_step(
+            writer=project.speaking_model(), repair=True, use_model=requested_fields["with_model"]
+        )
+        return step.invoke({**requested_fields, "draft": text})
 
     house.jobs.offer("check", work)
     house.jobs.offer("repair", work)
@@ -52,10 +54,10 @@ def check_page(visit: Visited, kept: str = "", stored: str = "") -> Response:
     form = visit.blank(*DRAFT_FIELDS)
     if stored:
         return _stored_page(visit, form, stored)
-    found = visit.kept_form(kept) if kept else None
-    if found is None:
+    matching_form = visit.kept_form(kept) if kept else None
+    if matching_form is None:
         return _page(visit, form, is_gone=bool(kept))
-    form |= found.form
+    form |= matching_form.form
     try:
         check = checked_draft(visit, form)
     except (NovelgenError, Refusal) as error:
@@ -67,45 +69,49 @@ def check_page(visit: Visited, kept: str = "", stored: str = "") -> Response:
 def check_draft(visit: Visited, form: Form) -> Response:
     """Redirect to a draft's findings, or to the job of a model's check."""
     blank = visit.blank(*DRAFT_FIELDS)
-    filled = blank | {name: form[name] for name in blank if name in form}
+    filled_values = blank | {name: form[name] for name in blank if name in form}
     try:
-        draft_text(filled)
-        visit.scene_of(filled)
-        if filled["with_model"] and has_model(visit):
-            return _started(visit, filled, "check")
+        draft_text(filled_values)
+        visit.scene_of(filled_values)
+        if filled_values["with_model"] and has_model(visit):
+            return _started(visit, filled_values, "check")
     except (NovelgenError, Refusal) as error:
-        return _page(visit, filled, problem=problem_in(visit.request, error))
-    key = visit.keep_form(filled)
+        return _page(visit, filled_values, problem=problem_in(visit.request, error))
+    key = visit.keep_form(filled_values)
     if visit.kept_form(key) is None:
-        return _page(visit, filled, check=checked_draft(visit, filled))
+        return _page(visit, filled_values, check=checked_draft(visit, filled_values))
     return RedirectResponse(visit.link("check", kept=key), status_code=303)
 
 
 @router.get("/page/projects/{project_id}/check/job")
 def draft_job_page(visit: Visited, job: str) -> Response:
     """Show the progress and result of a draft's job."""
-    found = draft_job(visit, job)
-    form = {**visit.blank(*DRAFT_FIELDS), **_draft_of(visit, found)}
+    matching_job = draft_job(visit, job)
+    form = {**visit.blank(*DRAFT_FIELDS), **_draft_of(visit, matching_job)}
     if visit.here.as_of is not None and (int(form["chapter"]), int(form["scene"])) > visit.here.next_scene:
         return _page(visit, form, is_later=True)
-    if found.state != "done":
-        return _page(visit, form, job=found, problem=found.problem if found.state in OVER else None)
-    if found.kind == "check":
-        return _page(visit, form, check=with_waivers(visit, DraftCheck.model_validate(found.result)), job=found)
-    writing = CheckedWriting.model_validate(found.result)
+    if matching_job.state != "done":
+        return _page(
+            visit, form, job=matching_job, problem=matching_job.problem if matching_job.state in OVER else None
+        )
+    if matching_job.kind == "check":
+        return _page(
+            visit, form, check=with_waivers(visit, DraftCheck.model_validate(matching_job.result)), job=matching_job
+        )
+    writing = CheckedWriting.model_validate(matching_job.result)
     check = with_waivers(visit, writing.first_check or writing.check)
-    return _page(visit, form, check=check, job=found, writing=writing)
+    return _page(visit, form, check=check, job=matching_job, writing=writing)
 
 
 @router.post("/page/projects/{project_id}/check/repair", openapi_extra=READS)
 def propose_repair(visit: Visited, form: Form) -> Response:
     """Let the chat model propose a repair of a draft, without storing."""
-    kept = visit.kept_form(form.get("kept", ""))
-    if kept is None and not form.get("job"):
+    kept_form = visit.kept_form(form.get("kept", ""))
+    if kept_form is None and not form.get("job"):
         raise UserInputError("the draft is no longer kept here; paste it again")
-    found = kept.form if kept is not None else _draft_of(visit, draft_job(visit, form["job"]))
+    matches = kept_form.form if kept_form is not None else _draft_of(visit, draft_job(visit, form["job"]))
     visit.served.speaking_model()
-    return _started(visit, {**visit.blank(*DRAFT_FIELDS), **found}, "repair")
+    return _started(visit, {**visit.blank(*DRAFT_FIELDS), **matches}, "repair")
 
 
 @router.post("/page/projects/{project_id}/check/cancel", openapi_extra=READS)
@@ -117,14 +123,14 @@ def cancel_draft_job(visit: Visited, form: Form) -> Response:
     return RedirectResponse(visit.link("check/job", job=job.job_id), status_code=303)
 
 
-def _stored_page(visit: Visit, form: dict[str, str], stored: str) -> Response:
-    position = place_in({"stored": stored}, "stored")
+def _stored_page(visit: Visit, form: dict[str, str], stored_text: str) -> Response:
+    position = place_in({"stored": stored_text}, "stored")
     if position is None or position.chapter_index is None or position.scene_index is None:
-        raise UserInputError(f"{stored[:50]!r} is no scene; write chapter:scene such as 3:1")
+        raise UserInputError(f"{stored_text[:50]!r} is no scene; write chapter:scene such as 3:1")
     # One that lies after the position is unknown there, and says so.
-    read = visit.story.read_scene(position=position, as_of=visit.as_of)
+    reading = visit.story.read_scene(position=position, as_of=visit.as_of)
     chapter_index, scene_index = position.chapter_index, position.scene_index
-    form |= {"chapter": str(chapter_index), "scene": str(scene_index), "text": read.scene.text or ""}
+    form |= {"chapter": str(chapter_index), "scene": str(scene_index), "text": reading.scene.text or ""}
     checks = visit.story.check_stored(chapter_index=chapter_index, scene_index=scene_index, use_model=False).checks
     return _page(visit, form, check=checks[0] if checks else None, kept_as={"stored": str(position)})
 
@@ -141,10 +147,10 @@ def _page(
     is_gone: bool = False,
     is_later: bool = False,
 ) -> Response:
-    known = visit.story.entities(as_of=visit.as_of)
+    known_entities = visit.story.entities(as_of=visit.as_of)
     if check is not None and form["chapter"].isdecimal():
-        asked = int(form["chapter"] or 0), int(form["scene"] or 0)
-        is_later = is_later or asked != (check.chapter_index, check.scene_index)
+        asked_place = int(form["chapter"] or 0), int(form["scene"] or 0)
+        is_later = is_later or asked_place != (check.chapter_index, check.scene_index)
     found_by: dict[str, Any] = dict(kept_as or ({"job": job.job_id} if job else {}))
     visit.narrowed = {name: key for name, key in found_by.items() if name == "kept"}
     return visit.page(
@@ -164,8 +170,8 @@ def _page(
         is_gone=is_gone,
         is_later=is_later,
         has_model=has_model(visit),
-        people=[each.name for each in known if each.entity_type == "character"],
-        names={each.entity_id: each.name for each in known},
+        people=[entity.name for entity in known_entities if entity.entity_type == "character"],
+        names={entity.entity_id: entity.name for entity in known_entities},
         waivers=visit.story.waived_findings(),
     )
 
@@ -206,11 +212,11 @@ def start_draft_work(visit: Visit, form: Mapping[str, str], work: DraftWork) -> 
     """Start the work of a model on a draft."""
     chapter_index, scene_index = visit.scene_of(form)
     text = draft_text(form)
-    asked = {"chapter_index": chapter_index, "scene_index": scene_index, "pov": form["pov"].strip()}
+    requested_fields = {"chapter_index": chapter_index, "scene_index": scene_index, "pov": form["pov"].strip()}
     return visit.served.house.jobs.start(
         work,
         visit.project_id,
-        {**asked, "with_model": bool(form["with_model"])},
+        {**requested_fields, "with_model": bool(form["with_model"])},
         source=(DRAFT_FILE, text.encode("utf-8", "replace")),
     )
 
@@ -225,26 +231,27 @@ def draft_job(visit: Visit, job_id: str) -> Job:
 
 def _draft_of(visit: Visit, job: Job) -> dict[str, str]:
     """Return the form of the draft that a job works on."""
-    asked = job.arguments
+    requested_fields = job.arguments
     return {
-        "chapter": str(asked["chapter_index"]),
-        "scene": str(asked["scene_index"]),
-        "pov": asked["pov"],
-        "with_model": "yes" if asked["with_model"] else "",
+        "chapter": str(requested_fields["chapter_index"]),
+        "scene": str(requested_fields["scene_index"]),
+        "pov": requested_fields["pov"],
+        "with_model": "yes" if requested_fields["with_model"] else "",
         "text": visit.served.house.jobs.source(job.job_id, DRAFT_FILE).decode("utf-8", "replace"),
     }
 
 
 def with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
     """Return an earlier check with present waivers."""
-    notes = {each.issue_id: each.note for each in visit.story.waived_findings()}
-    told = [
-        each.model_copy(update={"waived_note": notes.get(each.issue_id)}) for each in (*check.issues, *check.waived)
+    notes = {waiver.issue_id: waiver.note for waiver in visit.story.waived_findings()}
+    findings = [
+        finding.model_copy(update={"waived_note": notes.get(finding.issue_id)})
+        for finding in (*check.issues, *check.waived)
     ]
     return check.model_copy(
         update={
-            "issues": [each for each in told if each.waived_note is None],
-            "waived": [each for each in told if each.waived_note is not None],
+            "issues": [finding for finding in findings if finding.waived_note is None],
+            "waived": [finding for finding in findings if finding.waived_note is not None],
         }
     )
 
@@ -262,12 +269,12 @@ def changed_passages(was: str, now: str) -> list[ChangedPassage]:
     passages: list[ChangedPassage] = []
     for tag, old_start, old_end, new_start, new_end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         went, came = "".join(old[old_start:old_end]), "".join(new[new_start:new_end])
-        told = (
+        rendered_changed_passages = (
             [ChangedPassage("same", went)]
             if tag == "equal"
             else [ChangedPassage("out", went), ChangedPassage("in", came)]
         )
-        passages += [each for each in told if each.text]
+        passages += [changed_passage for changed_passage in rendered_changed_passages if changed_passage.text]
     return passages
 
 

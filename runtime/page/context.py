@@ -53,7 +53,7 @@ def request_of(visit: Visit, form: dict[str, str]) -> MemoryContextRequest:
         location=form["location"].strip(),
         characters=names_in(form["characters"]),
         purpose=form["purpose"].strip(),
-        key_actions=[each.strip() for each in form["key_actions"].splitlines() if each.strip()],
+        key_actions=[splitline.strip() for splitline in form["key_actions"].splitlines() if splitline.strip()],
     )
     if not is_planned(form):
         raise UserInputError("the plan is empty; say at least who appears, where, or what the scene is for")
@@ -64,19 +64,19 @@ def request_of(visit: Visit, form: dict[str, str]) -> MemoryContextRequest:
         "scene_index": scene_index,
         "scene_plan": plan,
     }
-    return _filled(MemoryContextRequest, form, "pov", "knowledge", "top_k", **place)
+    return _fill_model(MemoryContextRequest, form, "pov", "knowledge", "top_k", **place)
 
 
 def bounds_of(form: dict[str, str]) -> ContextBounds:
     """Return the form's budgets, by default those of the settings."""
-    return _filled(ContextBounds, form, *BUDGETS)
+    return _fill_model(ContextBounds, form, *BUDGETS)
 
 
-def _filled(model: type[Model], form: Mapping[str, str], *names: str, **given: Any) -> Model:
+def _fill_model(model: type[Model], form: Mapping[str, str], *names: str, **given_value: Any) -> Model:
     """Return a model out of fields of a form that are not empty."""
-    said = {name: form[name].strip() for name in names if form[name].strip()}
+    statements = {name: form[name].strip() for name in names if form[name].strip()}
     try:
-        return model.model_validate({**given, **said})
+        return model.model_validate({**given_value, **statements})
     except ValidationError as error:
         raise InvalidRequestError(described(error)) from error
 
@@ -84,14 +84,14 @@ def _filled(model: type[Model], form: Mapping[str, str], *names: str, **given: A
 def form_of(planned: PlannedScene) -> dict[str, str]:
     """Return the fields of a form that a plan fills."""
     plan = planned.plan
-    told = {
+    fields = {
         **{name: getattr(plan, name) for name in ("purpose", "location", "pov")},
         "chapter": str(planned.chapter_index),
         "scene": str(planned.scene_index),
         "characters": ", ".join(plan.characters),
         "key_actions": "\n".join(plan.key_actions),
     }
-    return {name: value for name, value in told.items() if value}
+    return {name: value for name, value in fields.items() if value}
 
 
 def planned_scene(plan: ScenePlan | ChapterPlan, place: tuple[int, int]) -> PlannedScene:
@@ -102,8 +102,8 @@ def planned_scene(plan: ScenePlan | ChapterPlan, place: tuple[int, int]) -> Plan
     if not plan.scenes:
         raise UserInputError(f"the plan of chapter {plan.chapter_number} has no scenes; plan at least one")
     number = place[1] if plan.chapter_number == place[0] else plan.scenes[0].scene_number or 0
-    chosen = plan.scene(number) or plan.scenes[0]
-    return PlannedScene(plan.chapter_number, chosen.scene_number or 0, chosen, plan)
+    chosen_plan = plan.scene(number) or plan.scenes[0]
+    return PlannedScene(plan.chapter_number, chosen_plan.scene_number or 0, chosen_plan, plan)
 
 
 LONGEST_ADDRESS = 6000
@@ -154,53 +154,53 @@ class Changed(NamedTuple):
 @router.get("/page/projects/{project_id}/context")
 def context_page(visit: Visited) -> Response:
     """Show the form of a scene's plan, and with a plan in the address the context that it gives."""
-    given = dict(visit.request.query_params)
-    form = _form_asked(visit, given)
-    if "built" not in given:
+    values = dict(visit.request.query_params)
+    form = _form_asked(visit, values)
+    if "built" not in values:
         return _page(visit, form)
     look = built_context(visit, form)
-    shown = visit.keep_form(form, look.context)
-    kept = visit.kept_form(given.get("before", ""))
-    before = kept.context() if kept is not None else None
+    shown_text = visit.keep_form(form, look.context)
+    kept_form = visit.kept_form(values.get("before", ""))
+    before = kept_form.context() if kept_form is not None else None
     # One of a scene after the page's position tells what must not be seen.
     is_open = before is not None and _is_open(visit, before)
-    return _page(visit, form, look=look, shown=shown, before=before if is_open else None)
+    return _page(visit, form, look=look, shown_text=shown_text, before=before if is_open else None)
 
 
 @router.post("/page/projects/{project_id}/context", openapi_extra=READS)
 def plan_context(visit: Visited, form: Form) -> Response:
     """Redirect to a plan's page, with the plan in its address."""
-    filled = plan_in(visit, form)
+    filled_values = plan_in(visit, form)
     text = form.get("plan_text", "").strip()
     if text:
-        filled = plan_in(visit, form_of(planned_scene(read_plan_text(text), visit.asked_scene(filled))))
+        filled_values = plan_in(visit, form_of(planned_scene(read_plan_text(text), visit.asked_scene(filled_values))))
     # What is wrong with a form is said where it was sent, not at an address that is wrong from then on.
-    request_of(visit, filled)
-    bounds_of(filled)
+    request_of(visit, filled_values)
+    bounds_of(filled_values)
     compared = form.get("before", "") if form.get("compare") else ""
-    address = _address(visit, filled, before=compared)
+    address = _address(visit, filled_values, before=compared)
     return RedirectResponse(f"{address}#result", status_code=303)
 
 
 @router.post("/page/projects/{project_id}/context/keep")
 def keep_context(visit: Visited, form: Form) -> Response:
     """Store a context and its plan in the project, then show it."""
-    filled = plan_in(visit, form)
-    look = built_context(visit, filled, write_file=True)
+    filled_values = plan_in(visit, form)
+    look = built_context(visit, filled_values, write_file=True)
     report = look.context.report or ContextReport()
-    failed = next((each.message for each in report.issues if each.stage == "write"), None)
+    failed = next((issue.message for issue in report.issues if issue.stage == "write"), None)
     if failed is not None:
         raise Refusal(507, "context-write", failed)
-    return RedirectResponse(f"{_address(visit, filled, stored='yes')}#result", status_code=303)
+    return RedirectResponse(f"{_address(visit, filled_values, stored='yes')}#result", status_code=303)
 
 
 @router.get("/page/projects/{project_id}/context/download")
 def download_context(visit: Visited, file: ContextFile = "json") -> Response:
     """Download the shown block, context or plan."""
-    given = dict(visit.request.query_params)
-    form = _form_asked(visit, given)
-    kept = visit.kept_form(given.get("shown", ""))
-    context = kept.context() if kept is not None and dict(kept.form) == form else None
+    values = dict(visit.request.query_params)
+    form = _form_asked(visit, values)
+    kept_form = visit.kept_form(values.get("shown", ""))
+    context = kept_form.context() if kept_form is not None and dict(kept_form.form) == form else None
     if context is None or not _is_open(visit, context):
         context = built_context(visit, form).context
     if file == "text":
@@ -222,42 +222,42 @@ def _page(
     form: dict[str, str],
     *,
     look: ContextLook | None = None,
-    shown: str = "",
+    shown_text: str = "",
     before: SceneMemoryContext | None = None,
 ) -> Response:
-    given = visit.request.query_params
-    if shown:
-        visit.narrowed = {"kept": shown, "built": "yes"}
-    known = visit.story.entities(as_of=visit.as_of)
+    query_params = visit.request.query_params
+    if shown_text:
+        visit.narrowed = {"kept": shown_text, "built": "yes"}
+    known_entities = visit.story.entities(as_of=visit.as_of)
     plans = StoryScenePlans(visit.served.stores, visit.served.project_id)
     own_plans = plans.list_own_plans(until=visit.here.next_scene, last=PLANS_OFFERED)[::-1]
     values: dict[str, Any] = {
         "form": form,
         "look": look,
-        "shown": shown,
+        "shown": shown_text,
         "modes": get_args(KnowledgeMode),
-        "own_plans": [(each, _address(visit, plan_in(visit, form_of(each)))) for each in own_plans],
-        "people": [each.name for each in known if each.entity_type == "character"][:NAMES_OFFERED],
-        "locations": [each.name for each in known if each.entity_type == "location"][:NAMES_OFFERED],
+        "own_plans": [(plan, _address(visit, plan_in(visit, form_of(plan)))) for plan in own_plans],
+        "people": [entity.name for entity in known_entities if entity.entity_type == "character"][:NAMES_OFFERED],
+        "locations": [entity.name for entity in known_entities if entity.entity_type == "location"][:NAMES_OFFERED],
         "is_later": visit.as_of is not None and visit.asked_scene(form) > visit.here.next_scene,
-        "is_stored": bool(given.get("stored")),
-        "is_gone": bool(given.get("before") and before is None) or bool(given.get("kept") and not look),
+        "is_stored": bool(query_params.get("stored")),
+        "is_gone": bool(query_params.get("before") and before is None) or bool(query_params.get("kept") and not look),
     }
     if look is not None:
         values.update(context_parts(visit, look))
         values["known"] = {name: values[name] for name in ("look", "report", "groups")}
-        values["back"] = _address(visit, form, before=shown)
+        values["back"] = _address(visit, form, before=shown_text)
         values["difference"] = _told_difference(visit, before, look.context) if before else None
         values["downloads"] = {
-            file: visit.link("context/download", file=file, shown=shown, **_kept_or_told(visit, form))
+            file: visit.link("context/download", file=file, shown=shown_text, **_kept_or_told(visit, form))
             for file in FILE_ENDINGS
         }
     return visit.page("context", **values)
 
 
-def _form_asked(visit: Visit, given: Mapping[str, str]) -> dict[str, str]:
-    kept = visit.kept_form(given.get("kept", ""))
-    return plan_in(visit, given if kept is None else kept.form)
+def _form_asked(visit: Visit, values: Mapping[str, str]) -> dict[str, str]:
+    kept_form = visit.kept_form(values.get("kept", ""))
+    return plan_in(visit, values if kept_form is None else kept_form.form)
 
 
 def is_planned(form: Mapping[str, str]) -> bool:
@@ -286,23 +286,27 @@ def _address(visit: Visit, form: dict[str, str], **more: str) -> str:
 
 def _kept_or_told(visit: Visit, form: dict[str, str]) -> dict[str, str]:
     """Return a form's fields for an address, or a key for long ones."""
-    told = {name: value for name, value in form.items() if value}
-    if len(project_address(visit.project_id, "context", **told)) <= LONGEST_ADDRESS:
-        return told
-    given = visit.request.query_params.get("kept", "")
-    found = visit.kept_form(given)
-    return {"kept": given if found is not None and dict(found.form) == form else visit.keep_form(form)}
+    texts = {name: value for name, value in form.items() if value}
+    if len(project_address(visit.project_id, "context", **texts)) <= LONGEST_ADDRESS:
+        return texts
+    given_text = visit.request.query_params.get("kept", "")
+    matching_form = visit.kept_form(given_text)
+    return {
+        "kept": given_text if matching_form is not None and dict(matching_form.form) == form else visit.keep_form(form)
+    }
 
 
 def context_parts(visit: Visit, look: ContextLook) -> dict[str, Any]:
     """Return the parts of a context beside its block."""
     report = look.context.report or ContextReport()
-    numbered = list(enumerate(look.lines, start=1))
-    by_need = groupby(numbered, key=lambda each: (each[1].need, each[1].is_hidden))
+    numbered_pairs = list(enumerate(look.lines, start=1))
+    by_need = groupby(numbered_pairs, key=lambda pair: (pair[1].need, pair[1].is_hidden))
     groups = [
-        Group(*serves, told, sum(each.tokens for _, each in told)) for serves, lines in by_need if (told := list(lines))
+        Group(*serves, told_pairs, sum(context_line.tokens for _, context_line in told_pairs))
+        for serves, lines in by_need
+        if (told_pairs := list(lines))
     ]
-    chosen = [line.item for line in look.lines if line.item is not None and not line.is_hidden]
+    chosen_context_items = [line.item for line in look.lines if line.item is not None and not line.is_hidden]
     hidden_names = look.context.hidden.names if look.context.hidden else {}
     return {
         "look": look,
@@ -310,19 +314,21 @@ def context_parts(visit: Visit, look: ContextLook) -> dict[str, Any]:
         "groups": groups,
         "shares": _shares(report.tokens_per_need),
         "names": {**hidden_names, **report.names},
-        "lowest": min((each.score for each in chosen), default=None),
-        "numbers": {line.item.chunk_id: number for number, line in numbered if line.item is not None},
+        "lowest": min((context_item.score for context_item in chosen_context_items), default=None),
+        "numbers": {line.item.chunk_id: number for number, line in numbered_pairs if line.item is not None},
         "worded": partial(_worded_parts, visit),
         "why_not": partial(_why_not, visit),
     }
 
 
 def _shares(tokens_per_need: Mapping[str, int]) -> list[Share]:
-    spent = {need: tokens_per_need[need] for need in NEEDS if tokens_per_need.get(need)}
-    ends = list(accumulate((BAR_WIDTH * tokens / sum(spent.values()) for tokens in spent.values()), initial=0.0))
+    spent_counts = {need: tokens_per_need[need] for need in NEEDS if tokens_per_need.get(need)}
+    ends = list(
+        accumulate((BAR_WIDTH * tokens / sum(spent_counts.values()) for tokens in spent_counts.values()), initial=0.0)
+    )
     return [
         Share(need, tokens, round(start, 1), round(end - start, 1))
-        for (need, tokens), (start, end) in zip(spent.items(), pairwise(ends), strict=True)
+        for (need, tokens), (start, end) in zip(spent_counts.items(), pairwise(ends), strict=True)
     ]
 
 
@@ -332,24 +338,24 @@ def _worded_parts(visit: Visit, parts: Mapping[str, float]) -> list[tuple[str, f
         ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS),
         key=lambda part: -abs(part[1]),
     )
-    worded = [(visit.word_of("part", name), points) for name, points in telling]
+    worded_pairs = [(visit.word_of("part", name), points) for name, points in telling]
     rest = sum(parts.values()) - sum(points for _, points in telling)
-    return [*worded, (visit.word("part_rest"), rest)] if abs(rest) >= 0.005 else worded
+    return [*worded_pairs, (visit.word("part_rest"), rest)] if abs(rest) >= 0.005 else worded_pairs
 
 
-def _why_not(visit: Visit, each: Any) -> str:
+def _why_not(visit: Visit, item: Any) -> str:
     """Return why something was left out, in the page's language."""
-    if each.why is None:
-        return str(each.reason)
+    if item.why is None:
+        return str(item.reason)
     values = {
         name: visit.word_of("section", str(value)) if name == "section" else value
-        for name, value in each.why.values.items()
+        for name, value in item.why.values.items()
     }
-    told = visit.word(f"left_{each.why.code}", **values)
-    if not each.why.lowered_as:
-        return told
-    parts = visit.word("between_parts").join(visit.word_of("part", name) for name in each.why.lowered_as)
-    return visit.word("left_and_lowered", why=told, parts=parts)
+    text = visit.word(f"left_{item.why.code}", **values)
+    if not item.why.lowered_as:
+        return text
+    parts = visit.word("between_parts").join(visit.word_of("part", name) for name in item.why.lowered_as)
+    return visit.word("left_and_lowered", why=text, parts=parts)
 
 
 def _told_difference(visit: Visit, was: SceneMemoryContext, now: SceneMemoryContext) -> dict[str, Any]:
@@ -357,17 +363,20 @@ def _told_difference(visit: Visit, was: SceneMemoryContext, now: SceneMemoryCont
     difference = compare_contexts(was, now)
     changes = list(_changes(visit, difference))
     sections = [
-        each
-        for each in ("states", "story_so_far", "left_off", "timeline", "memories", "hidden")
-        if each in difference.tokens_was or each in difference.tokens_now
+        kind
+        for kind in ("states", "story_so_far", "left_off", "timeline", "memories", "hidden")
+        if kind in difference.tokens_was or kind in difference.tokens_now
     ]
     return {
-        "came": [each for each in changes if not each.was],
-        "went": [each for each in changes if not each.now],
-        "otherwise": [each for each in changes if each.was and each.now],
+        "came": [changed for changed in changes if not changed.was],
+        "went": [changed for changed in changes if not changed.now],
+        "otherwise": [changed for changed in changes if changed.was and changed.now],
         "moves": difference.moves,
-        "texts": {each.memory_id: each.text for each in (now.report or ContextReport()).items},
-        "tokens": [(each, difference.tokens_was.get(each, 0), difference.tokens_now.get(each, 0)) for each in sections],
+        "texts": {context_item.memory_id: context_item.text for context_item in (now.report or ContextReport()).items},
+        "tokens": [
+            (section, difference.tokens_was.get(section, 0), difference.tokens_now.get(section, 0))
+            for section in sections
+        ],
         "is_same": difference.is_empty,
     }
 
@@ -375,7 +384,9 @@ def _told_difference(visit: Visit, was: SceneMemoryContext, now: SceneMemoryCont
 def _changes(visit: Visit, difference: ContextDifference) -> Iterable[Changed]:
     labels, names = labels_for(visit.language), difference.names
     for memory in difference.memories:
-        was, now = ("" if each is None else each.text for each in (memory.was, memory.now))
+        was, now = (
+            "" if memory_wording is None else memory_wording.text for memory_wording in (memory.was, memory.now)
+        )
         yield Changed("memories", was, now, memory if memory.chapter_index is not None else None)
     for state in difference.states:
         name = names.get(state.entity_id, state.entity_id)
@@ -388,8 +399,10 @@ def _changes(visit: Visit, difference: ContextDifference) -> Iterable[Changed]:
                 yield Changed("states", was and f"{name} · {was}", now and f"{name} · {now}")
     for entry in difference.timeline:
         was, now = (
-            "" if each is None else render_timeline_entry(entry.section, each, names, labels=labels).removeprefix("- ")
-            for each in (entry.was, entry.now)
+            ""
+            if fields is None
+            else render_timeline_entry(entry.section, fields, names, labels=labels).removeprefix("- ")
+            for fields in (entry.was, entry.now)
         )
         yield Changed(entry.section, was, now)
     if difference.has_other_end:

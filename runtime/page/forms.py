@@ -21,7 +21,7 @@ from runtime.page.frame import MAX_TOLD, NOTICE_FIELDS, named_by_words
 from runtime.page.visits import Form, Visit, Visited, names_in, own_address, place_in, router
 from runtime.story.entities import EntityCard
 
-Sent = Mapping[str, str]
+FormValues = Mapping[str, str]
 
 MAX_TEXT = 4000
 MAX_DIGITS = 15
@@ -32,7 +32,7 @@ ID_ATTRIBUTES = ("holder", "location_id")
 DECISIONS = ("confirm", "delete", "pin", "unpin", "ban", "unban")
 """What may be decided on a memory: each has an operation of that name."""
 
-_OPERATIONS = {each.name: each for each in OPERATIONS}
+_OPERATIONS = {operation.name: operation for operation in OPERATIONS}
 
 _description = attrgetter("description")
 _card_name = attrgetter("entity.name")
@@ -57,15 +57,15 @@ class PageForm:
         confirmed: Whether somebody must have ticked that it is meant.
     """
 
-    operation: str | Callable[[Sent], str]
+    operation: str | Callable[[FormValues], str]
     done: str
-    read: Callable[[Visit, Sent], dict[str, Any] | None] | None = None
+    read: Callable[[Visit, FormValues], dict[str, Any] | None] | None = None
     told: Callable[[Any], str] | tuple[str, ...] = ()
     to_card: Callable[[Any], str] | None = None
     keeps_empty: tuple[str, ...] = ()
     confirmed: bool = False
 
-    def answer(self, visit: Visit, sent: Sent) -> Response:
+    def answer(self, visit: Visit, sent: FormValues) -> Response:
         """Run a form's operation, and redirect to its result with an undo."""
         if self.confirmed and sent.get("sure") != "yes":
             raise UserInputError("tick that this is meant; scenes change their numbers by it")
@@ -75,21 +75,23 @@ class PageForm:
         back = sent.get("back") or visit.link(visit.view)
         if payload is None:
             return led_back(back, "same", at=sent.get("at", ""))
-        kept = {name: value for name, value in payload.items() if value not in ("", None) or name in self.keeps_empty}
+        kept_fields = {
+            name: value for name, value in payload.items() if value not in ("", None) or name in self.keeps_empty
+        }
         if sent.get("version") and "expected_version" in model.model_fields:
-            kept["expected_version"] = sent["version"]
+            kept_fields["expected_version"] = sent["version"]
         try:
-            result = operation.function(visit.story, **read_arguments(model, kept))
+            result = operation.function(visit.story, **read_arguments(model, kept_fields))
         except StaleVersionError as error:
             return _stale_page(visit, sent, error)
         number = change_number(result)
         # What has no number, or several, tells by itself what it changed.
         is_same = number is None and any(hasattr(result, name) for name in ("change", "change_id"))
-        told = self.told(result) if callable(self.told) else next(filter(None, map(sent.get, self.told)), "")
+        text = self.told(result) if callable(self.told) else next(filter(None, map(sent.get, self.told)), "")
         return led_back(
             visit.link("card", entity=self.to_card(result)) if self.to_card else back,
             "same" if is_same else self.done,
-            told=told,
+            told=text,
             lost=len(getattr(result, "lost", ())),
             undo="" if number is None else str(number),
             at=sent.get("at", ""),
@@ -108,18 +110,18 @@ class Contested(NamedTuple):
 _WORDS_OF_FIELDS = {"content": "what_holds", "text": "scene_text", "event_type": "kind_of_fact", "importance": "weight"}
 
 
-def _stale_page(visit: Visit, sent: Sent, error: StaleVersionError) -> Response:
+def _stale_page(visit: Visit, sent_values: FormValues, error: StaleVersionError) -> Response:
     """Show present values beside a stale form, which can be sent again."""
     labels, names = labels_for(visit.language), visit.story.entity_names(as_of=visit.as_of)
     contested = []
     for name, value in error.sent.items():
-        field = next((each for each in (name, f"fields:{name}") if each in sent), "value")
+        field = next((other_name for other_name in (name, f"fields:{name}") if other_name in sent_values), "value")
         word = visit.word_or(_WORDS_OF_FIELDS.get(name, name))
         label = labels.attribute(name).replace("_", " ") if word == name else word
-        stored = _in_lines(error.stored.get(name), names)
-        contested.append(Contested(label, field, stored, sent.get(field, _in_lines(value, names))))
-    named = {each.field for each in contested} | {"version"}
-    rest = [(name, value) for name, value in sent.items() if name not in named]
+        stored_text = _in_lines(error.stored.get(name), names)
+        contested.append(Contested(label, field, stored_text, sent_values.get(field, _in_lines(value, names))))
+    named_names = {other_contested.field for other_contested in contested} | {"version"}
+    rest = [(name, value) for name, value in sent_values.items() if name not in named_names]
     return visit.page(
         "stale",
         status=412,
@@ -127,46 +129,46 @@ def _stale_page(visit: Visit, sent: Sent, error: StaleVersionError) -> Response:
         rest=rest,
         version=error.version,
         action=visit.request.url.path + (f"?{visit.request.url.query}" if visit.request.url.query else ""),
-        back_to=own_address(sent.get("back") or visit.link(visit.view)),
+        back_to=own_address(sent_values.get("back") or visit.link(visit.view)),
     )
 
 
 def _in_lines(value: Any, names: Mapping[str, str]) -> str:
     """Return a stored value as a form has it, one entry of a list a line."""
     values = value if isinstance(value, list) else [] if value is None else [value]
-    return "\n".join(names.get(each, each) for each in map(str, values))
+    return "\n".join(names.get(entity_id, entity_id) for entity_id in map(str, values))
 
 
-def _fields(visit: Visit, sent: Sent, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(visit: Visit, sent_values: FormValues, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a form's arguments, from the slider's position by default.
 
     Several names in one field are a list, places of scenes also with spaces between; `scenes:3` is one more entry of
     a list, `fields:role` one of an object.
     """
     payload: dict[str, Any] = {name: visit.standing for name in ("start", "as_of") if name in fields}
-    for field, said in sent.items():
+    for field, statement in sent_values.items():
         name, _, part = field.partition(":")
         if name not in fields:
             continue
         is_list = get_origin(fields[name].annotation) is list
         if name == "position":
-            payload[name] = str(scene_meant(visit, sent, name))
+            payload[name] = str(scene_meant(visit, sent_values, name))
         elif not part:
-            named = names_in("\n".join(said.split()) if name == "scenes" else said)
-            payload[name] = [*named, *payload.get(name, ())] if is_list else said.strip()
+            named_names = names_in("\n".join(statement.split()) if name == "scenes" else statement)
+            payload[name] = [*named_names, *payload.get(name, ())] if is_list else statement.strip()
         elif is_list:
-            payload.setdefault(name, []).append(said)
-        elif said.strip():
-            payload.setdefault(name, {})[part] = said.strip()
+            payload.setdefault(name, []).append(statement)
+        elif statement.strip():
+            payload.setdefault(name, {})[part] = statement.strip()
     return payload
 
 
 def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str = "", at: str = "") -> Response:
     """Redirect to a page with its change, at element `at`."""
     parts = urlsplit(own_address(back))
-    kept = [each for each in parse_qsl(parts.query, keep_blank_values=True) if each[0] not in NOTICE_FIELDS]
-    said = [("done", done), ("told", told[:MAX_TOLD]), ("lost", str(lost or "")), ("undo", undo)]
-    query = urlencode([*kept, *(each for each in said if each[1])], errors="replace")
+    kept_pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in NOTICE_FIELDS]
+    statements = [("done", done), ("told", told[:MAX_TOLD]), ("lost", str(lost or "")), ("undo", undo)]
+    query = urlencode([*kept_pairs, *(pair for pair in statements if pair[1])], errors="replace")
     anchor = f"#{quote(at, safe='-_:.', errors='replace')}" if at else ""
     return RedirectResponse(f"{parts.path}?{query}{anchor}", status_code=303)
 
@@ -193,7 +195,7 @@ def take_back(visit: Visited, form: Form) -> Response:
 # --- Scenes and facts ---
 
 
-def scene_meant(visit: Visit, sent: Sent, name: str = "position") -> StoryPosition:
+def scene_meant(visit: Visit, sent: FormValues, name: str = "position") -> StoryPosition:
     """Return the scene that a form is about, which must lie before the position of the page."""
     place = place_in(sent, name)
     if place is None or place.chapter_index is None or place.scene_index is None:
@@ -203,153 +205,176 @@ def scene_meant(visit: Visit, sent: Sent, name: str = "position") -> StoryPositi
     return place
 
 
-def _noted(visit: Visit, sent: Sent) -> dict[str, Any]:
+def _noted(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
     """Return a scene's fact, read from the next scene on."""
-    place = scene_meant(visit, sent)
+    place = scene_meant(visit, sent_values)
     return {
-        "content": sent.get("content", ""),
-        "attached_to": names_in(sent.get("about", "")) or None,
+        "content": sent_values.get("content", ""),
+        "attached_to": names_in(sent_values.get("about", "")) or None,
         "start": f"{place.chapter_index}:{(place.scene_index or 0) + 1}",
-        **{name: sent.get(name) for name in ("importance", "event_type", "evidence")},
+        **{name: sent_values.get(name) for name in ("importance", "event_type", "evidence")},
         "as_of": visit.standing,
     }
 
 
-def _fact_edited(visit: Visit, sent: Sent) -> dict[str, Any] | None:
+def _fact_edited(visit: Visit, sent_values: FormValues) -> dict[str, Any] | None:
     """Return the changed fields of a fact, leaving equal ones derived.
 
     Whom a memory is about, but is not known yet at the position, is not in the form, and stays.
     """
-    place = scene_meant(visit, sent)
-    read = visit.story.read_scene(position=place, as_of=visit.as_of)
-    named = ("memory", sent.get("memory_id", ""))
-    fact = next((each for each in [*read.facts, *read.rejected] if (each.kind, each.source_id) == named), None)
+    place = scene_meant(visit, sent_values)
+    reading = visit.story.read_scene(position=place, as_of=visit.as_of)
+    named_parts = ("memory", sent_values.get("memory_id", ""))
+    fact = next(
+        (
+            established_fact
+            for established_fact in [*reading.facts, *reading.rejected]
+            if (established_fact.kind, established_fact.source_id) == named_parts
+        ),
+        None,
+    )
     if fact is None:
-        raise UserInputError(f"scene {place} holds no fact {named[1][:100]!r}; look at the scene again")
-    stood = {
+        raise UserInputError(f"scene {place} holds no fact {named_parts[1][:100]!r}; look at the scene again")
+    stood_values = {
         "content": fact.text,
         "importance": str(fact.importance or ""),
         "event_type": fact.event_type,
-        "evidence": "" if fact.span is None else (read.scene.text or "")[slice(*fact.span)].strip(),
+        "evidence": "" if fact.span is None else (reading.scene.text or "")[slice(*fact.span)].strip(),
     }
     # A browser with scripts sends what was changed alone.
-    said = {name: sent[name].strip() for name in stood if name in sent}
-    if said.get("content") == "":
+    statements = {name: sent_values[name].strip() for name in stood_values if name in sent_values}
+    if statements.get("content") == "":
         raise UserInputError("the fact is empty; write what holds in the story, or reject it")
-    about = names_in(sent["about"]) if "about" in sent else [each.entity_id for each in fact.entities]
-    standing = {each.name: each.entity_id for each in fact.entities}
+    about = (
+        names_in(sent_values["about"])
+        if "about" in sent_values
+        else [named_entity.entity_id for named_entity in fact.entities]
+    )
+    standing_values = {named_entity.name: named_entity.entity_id for named_entity in fact.entities}
     changes: dict[str, Any] = {
-        **{name: value for name, value in said.items() if value != stood[name] and (value or name == "evidence")},
-        "attach": [each for each in about if each not in standing and each not in standing.values()],
-        "detach": [entity_id for name, entity_id in standing.items() if not {name, entity_id} & set(about)],
+        **{
+            name: value
+            for name, value in statements.items()
+            if value != stood_values[name] and (value or name == "evidence")
+        },
+        "attach": [text for text in about if text not in standing_values and text not in standing_values.values()],
+        "detach": [entity_id for name, entity_id in standing_values.items() if not {name, entity_id} & set(about)],
     }
     changes = {name: value for name, value in changes.items() if value != []}
-    return {"memory_id": named[1], **changes, "as_of": visit.standing} if changes else None
+    return {"memory_id": named_parts[1], **changes, "as_of": visit.standing} if changes else None
 
 
-def _fact_recorded(visit: Visit, sent: Sent) -> dict[str, Any]:
+def _fact_recorded(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
     return {
-        "position": str(scene_meant(visit, sent)),
-        **{name: sent.get(name, "") for name in ("kind", "source_id")},
-        "text": sent.get("text", "").strip() if sent.get("action") == "edit" else None,
+        "position": str(scene_meant(visit, sent_values)),
+        **{name: sent_values.get(name, "") for name in ("kind", "source_id")},
+        "text": sent_values.get("text", "").strip() if sent_values.get("action") == "edit" else None,
         "as_of": visit.standing,
     }
 
 
-def _staged(visit: Visit, sent: Sent) -> dict[str, Any]:
+def _staged(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
     """Return where a scene plays and who is in it, as the form has it: what it leaves empty is nobody, and nowhere."""
     return {
-        "position": str(scene_meant(visit, sent)),
-        "place": sent.get("place", "").strip(),
-        "cast": names_in(sent.get("cast", "")),
+        "position": str(scene_meant(visit, sent_values)),
+        "place": sent_values.get("place", "").strip(),
+        "cast": names_in(sent_values.get("cast", "")),
     }
 
 
-def _scene_moved(visit: Visit, sent: Sent) -> dict[str, Any]:
-    target = f"{sent.get('to_chapter', '')}:{sent.get('to_scene', '')}"
-    return {"source": str(scene_meant(visit, sent)), "target": target}
+def _scene_moved(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
+    target = f"{sent_values.get('to_chapter', '')}:{sent_values.get('to_scene', '')}"
+    return {"source": str(scene_meant(visit, sent_values)), "target": target}
 
 
 # --- Knowledge ---
 
 
-def _known(visit: Visit, sent: Sent) -> dict[str, Any]:
+def _knowledge_fields(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
     """Return the author's statement in a cell.
 
     `as_told` removes it.
     """
-    cell = {name: sent.get(name, "").strip() for name in ("character_id", "memory_id")}
-    kind = sent.get("kind", "").strip()
+    cell = {name: sent_values.get(name, "").strip() for name in ("character_id", "memory_id")}
+    kind = sent_values.get("kind", "").strip()
     if kind == "as_told":
         return cell
-    how = {name: sent.get(name, "").strip() for name in ("how", "learned_from")} if kind == "knows" else {}
-    start = visit.standing if sent.get("since") == "here" else ""
-    return {**cell, "kind": kind, **how, "certainty": 0.5 if sent.get("unsure") else 1.0, "start": start}
+    how = {name: sent_values.get(name, "").strip() for name in ("how", "learned_from")} if kind == "knows" else {}
+    start = visit.standing if sent_values.get("since") == "here" else ""
+    return {**cell, "kind": kind, **how, "certainty": 0.5 if sent_values.get("unsure") else 1.0, "start": start}
 
 
 # --- Cards ---
 
 
-def _card(visit: Visit, sent: Sent) -> EntityCard:
+def _card(visit: Visit, sent_values: FormValues) -> EntityCard:
     """Return the card of a form, as it is known at the position of the page."""
-    name = sent.get("entity_id", "").strip()
+    name = sent_values.get("entity_id", "").strip()
     if not name:
         raise UserInputError("which card is changed is not said; open it from the list of cards")
     return visit.story.entity(name, as_of=visit.until)
 
 
-def _card_edited(visit: Visit, sent: Sent) -> dict[str, Any]:
+def _card_edited(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
     """Return the changed name, role and description of a card."""
-    shown = _card(visit, sent).entity
-    said = {each: sent[each].strip()[:MAX_TEXT] for each in CARD_FIELDS if each in sent}
-    if "name" in said and not said["name"]:
+    shown_entity = _card(visit, sent_values).entity
+    statements = {
+        card_field: sent_values[card_field].strip()[:MAX_TEXT]
+        for card_field in CARD_FIELDS
+        if card_field in sent_values
+    }
+    if "name" in statements and not statements["name"]:
         raise UserInputError("a card needs a name; write one")
-    names = {each.entity_id: each.name for each in visit.story.entities(as_of=visit.until)}
-    stood = field_values(shown, names)
-    changed: dict[str, Any] = {each: value for each, value in said.items() if value != getattr(shown, each)}
-    fields = {name.removeprefix("fields:"): text.strip() for name, text in sent.items() if name.startswith("fields:")}
-    changed |= {name: value for name, value in fields.items() if value != stood.get(name, "")}
+    names = {entity.entity_id: entity.name for entity in visit.story.entities(as_of=visit.until)}
+    stood_values = field_values(shown_entity, names)
+    changed: dict[str, Any] = {
+        text: value for text, value in statements.items() if value != getattr(shown_entity, text)
+    }
+    fields = {
+        name.removeprefix("fields:"): text.strip() for name, text in sent_values.items() if name.startswith("fields:")
+    }
+    changed |= {name: value for name, value in fields.items() if value != stood_values.get(name, "")}
     if not changed:
         raise UserInputError("nothing of the card was changed; write another name, role or description")
-    return {"entity_id": shown.entity_id, "changes": changed}
+    return {"entity_id": shown_entity.entity_id, "changes": changed}
 
 
-def _alias_changed(visit: Visit, sent: Sent) -> dict[str, Any]:
-    whole = visit.story.entity(_card(visit, sent).entity.entity_id).entity
-    alias, gone = sent.get("alias", "").strip()[:400], sent.get("gone", "").strip()
-    if gone:
-        kept = [each.model_dump() for each in whole.aliases if each.alias != gone]
-        if len(kept) == len(whole.aliases):
-            raise UserInputError(f"{gone!r} is no other name of {whole.entity_id}; choose one of its card")
-        return {"entity_id": whole.entity_id, "changes": {"aliases": kept}}
+def _alias_changed(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
+    whole = visit.story.entity(_card(visit, sent_values).entity.entity_id).entity
+    alias, removed_id = sent_values.get("alias", "").strip()[:400], sent_values.get("gone", "").strip()
+    if removed_id:
+        kept_entries = [alias.model_dump() for alias in whole.aliases if alias.alias != removed_id]
+        if len(kept_entries) == len(whole.aliases):
+            raise UserInputError(f"{removed_id!r} is no other name of {whole.entity_id}; choose one of its card")
+        return {"entity_id": whole.entity_id, "changes": {"aliases": kept_entries}}
     if not alias:
         raise UserInputError("the name is empty; write another name of this card")
-    place = place_in(sent, "since")
+    place = place_in(sent_values, "since")
     since = {} if place is None else {"first_chapter": place.chapter_index, "first_scene": place.scene_index}
     return {"entity_id": whole.entity_id, "changes": {"alias": {"alias": alias, **since}}}
 
 
-def _state_said(visit: Visit, sent: Sent) -> dict[str, Any]:
+def _state_said(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
     """Return how an attribute stands from the page's position on, in the shape that it had: lists have lines."""
-    card = _card(visit, sent)
-    attribute = sent.get("attribute", "").strip()[:200]
+    card = _card(visit, sent_values)
+    attribute = sent_values.get("attribute", "").strip()[:200]
     if not attribute:
         raise UserInputError("which attribute is corrected is not said; write one, such as status")
     old = None if card.state is None else card.state.state_data.get(attribute)
     if old is not None and not isinstance(old, str | list):
         raise UserInputError(f"{attribute!r} is neither a text nor a list; correct it over HTTP or in Python")
-    text = sent.get("value", "").strip()[:MAX_TEXT]
+    text = sent_values.get("value", "").strip()[:MAX_TEXT]
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     olds = old if isinstance(old, list) else [old]
-    if attribute in ID_ATTRIBUTES or any(isinstance(each, str) and is_entity_id(each) for each in olds):
-        lines = [_meant(visit, line) for line in lines]
+    if attribute in ID_ATTRIBUTES or any(isinstance(old, str) and is_entity_id(old) for old in olds):
+        lines = [_entity_id_or_text(visit, line) for line in lines]
     value = None if not text else lines if isinstance(old, list) else "\n".join(lines)
     if value == old:
         raise UserInputError(f"{attribute!r} stands like that already; write another value")
     return {"entity_id": card.entity.entity_id, "changes": {}, "state": {attribute: value}, "start": visit.standing}
 
 
-def _meant(visit: Visit, text: str) -> str:
+def _entity_id_or_text(visit: Visit, text: str) -> str:
     """Return the id of a named entity, or the text."""
     try:
         return visit.story.entity(text, as_of=visit.until).entity.entity_id
@@ -359,10 +384,10 @@ def _meant(visit: Visit, text: str) -> str:
 
 FORMS: dict[str, PageForm] = {
     **{
-        f"memory/{each}": PageForm(
-            operation=f"{each}_memory", done="check" if each == "confirm" else each, told=_memory_words
+        f"memory/{decision}": PageForm(
+            operation=f"{decision}_memory", done="check" if decision == "confirm" else decision, told=_memory_words
         )
-        for each in DECISIONS
+        for decision in DECISIONS
     },
     "story/fact": PageForm(
         operation="edit_memory", done="change", read=_fact_edited, told=_memory_words, keeps_empty=("evidence",)
@@ -379,9 +404,9 @@ FORMS: dict[str, PageForm] = {
     "card/kind": PageForm(
         operation="edit_entity",
         done="edit_card",
-        read=lambda visit, sent: {
-            "entity_id": _card(visit, sent).entity.entity_id,
-            "changes": {"kind": sent.get("kind", "")},
+        read=lambda visit, sent_values: {
+            "entity_id": _card(visit, sent_values).entity.entity_id,
+            "changes": {"kind": sent_values.get("kind", "")},
         },
         told=_card_name,
     ),
@@ -408,7 +433,7 @@ FORMS: dict[str, PageForm] = {
     "knowledge/say": PageForm(
         operation=lambda sent: "forget_knowledge" if sent.get("kind") == "as_told" else "set_knowledge",
         done="say",
-        read=_known,
+        read=_knowledge_fields,
         told=("words", "memory_id"),
         keeps_empty=("kind",),
     ),
@@ -435,8 +460,8 @@ FORMS: dict[str, PageForm] = {
 
 
 def _handler(form: PageForm) -> Callable[..., Response]:
-    def answer(visit: Visited, sent: Form) -> Response:
-        return form.answer(visit, sent)
+    def answer(visit: Visited, sent_values: Form) -> Response:
+        return form.answer(visit, sent_values)
 
     return answer
 

@@ -87,7 +87,7 @@ MAX_TICKS = 60
 MAX_SWITCHED = 30
 """So many projects are offered in the head of a page; the first page has all."""
 
-_PLACED = frozenset(
+_POSITION_VIEWS = frozenset(
     {"as_of", "known", "chapter", "scene", "shown", "start", "offset", "cell", "ended", "waiting", "rows"}
 )
 """What an address says of one place of the story; it is not kept where the position changes."""
@@ -148,9 +148,9 @@ class Frame:
 
     def __init__(self, request: Request, project_id: str = "") -> None:
         self.request = request
-        chosen = request.cookies.get(LANGUAGE_COOKIE)
+        choice = request.cookies.get(LANGUAGE_COOKIE)
         wished = language_wished(request.headers.get("accept-language", ""))
-        self.language: PageLanguage = "zh" if chosen == "zh" else "en" if chosen == "en" else wished
+        self.language: PageLanguage = "zh" if choice == "zh" else "en" if choice == "en" else wished
         theme = request.cookies.get(THEME_COOKIE)
         self.theme = theme if theme in THEMES else THEMES[0]
         self.comma = "，" if self.language == "zh" else ", "
@@ -161,12 +161,12 @@ class Frame:
         self.may_write = request.scope.get("access", "all") == "all"
         url, query = request.url, request.query_params
         self.address = url.path + (f"?{url.query}" if url.query else "") if request.method == "GET" else "/"
-        said = {name: query.get(name, "")[:MAX_TOLD] for name in NOTICE_FIELDS}
-        said["lost"] = said["lost"] if _COUNT.fullmatch(said["lost"]) else ""
-        self.notice = said if project_id and f"did_{said['done']}" in ENGLISH else None
-        kept = [(name, value) for name, value in query.multi_items() if name not in _MOMENTARY]
-        self.back = url.path + (f"?{urlencode(kept, errors='replace')}" if kept else "")
-        self.narrowed = {name: value for name, value in kept if name not in _PLACED}
+        statements = {name: query.get(name, "")[:MAX_TOLD] for name in NOTICE_FIELDS}
+        statements["lost"] = statements["lost"] if _COUNT.fullmatch(statements["lost"]) else ""
+        self.notice = statements if project_id and f"did_{statements['done']}" in ENGLISH else None
+        kept_pairs = [(name, value) for name, value in query.multi_items() if name not in _MOMENTARY]
+        self.back = url.path + (f"?{urlencode(kept_pairs, errors='replace')}" if kept_pairs else "")
+        self.narrowed = {name: value for name, value in kept_pairs if name not in _POSITION_VIEWS}
 
     @cached_property
     def here(self) -> Here | None:
@@ -181,9 +181,9 @@ class Frame:
     @property
     def projects(self) -> list[str]:
         """Projects of the folder that one may go over to, this one among them."""
-        listed = list_project_ids(house_of(self.request).stores.common)
-        shown = listed[:MAX_SWITCHED]
-        return shown if self.project_id in shown else [self.project_id, *shown[: MAX_SWITCHED - 1]]
+        listing = list_project_ids(house_of(self.request).stores.common)
+        shown_ids = listing[:MAX_SWITCHED]
+        return shown_ids if self.project_id in shown_ids else [self.project_id, *shown_ids[: MAX_SWITCHED - 1]]
 
     def word(self, key: str, /, **values: Any) -> str:
         """Return words of the page in its language."""
@@ -262,9 +262,9 @@ class Frame:
 
 def project_address(project_id: str, view: str, /, **query: Any) -> str:
     """Return a project view's address, without empty parameters."""
-    told = {name: value for name, value in query.items() if value not in (None, "")}
+    fields = {name: value for name, value in query.items() if value not in (None, "")}
     address = f"/page/projects/{quote(project_id, safe='', errors='replace')}/{view}"
-    return f"{address}?{urlencode(told, errors='replace')}" if told else address
+    return f"{address}?{urlencode(fields, errors='replace')}" if fields else address
 
 
 def without_unprintable(html: str) -> str:
@@ -300,7 +300,7 @@ def marked_paragraphs(text: str, passages: Mapping[int, tuple[int, int]]) -> lis
         pieces: list[Piece] = []
         for begin, stop in pairwise([start, *(border for border in borders if start < border < end), end]):
             numbers = tuple(number for number, (first, after) in within.items() if first < stop and begin < after)
-            pieces.append(Piece(text[begin:stop], numbers, tuple(each for each in numbers if each not in last)))
+            pieces.append(Piece(text[begin:stop], numbers, tuple(number for number in numbers if number not in last)))
             last |= dict.fromkeys(numbers, (len(paragraphs), len(pieces) - 1))
         paragraphs.append(pieces)
     for number in within:

@@ -52,7 +52,7 @@ MENDED_BY = {kind: way for way, kinds in _MENDS.items() for kind in kinds}
 @router.get("/")
 def projects_page(request: Request, house: TheHouse) -> Response:
     """Show the projects of the folder."""
-    at_work = [each for each in house.jobs.list() if each.state not in OVER]
+    at_work = [job for job in house.jobs.list() if job.state not in OVER]
     return Frame(request).page("projects", projects=house.stores.overviews(), at_work=at_work)
 
 
@@ -97,7 +97,7 @@ def _health(visit: Visited, *, repair: bool = False) -> Response:
         "health",
         diagnosis=diagnose(served.stores, served.project_id, repair=repair, ask_network=False, language=visit.language),
         condition=condition,
-        steps=[each for each in next_steps_in(condition, visit.language) if each.kind in MENDED_BY],
+        steps=[next_step for next_step in next_steps_in(condition, visit.language) if next_step.kind in MENDED_BY],
         mended_by=MENDED_BY,
         jobs=served.house.jobs.list(served.project_id)[:5],
     )
@@ -162,10 +162,10 @@ async def _sent(request: Request) -> AsyncIterator[Sent]:
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != UPLOAD_TYPE:
         raise Refusal(415, "invalid-request", f"files come as {UPLOAD_TYPE}")
     async with request.form(max_files=MAX_FILES, max_fields=20) as form:
-        files = [each for each in form.getlist("files") if isinstance(each, UploadFile)]
+        files = [item for item in form.getlist("files") if isinstance(item, UploadFile)]
         project_id = form.get("project")
         yield Sent(
-            [(each.filename, each.file) for each in files if each.filename],
+            [(upload_file.filename, upload_file.file) for upload_file in files if upload_file.filename],
             project_id if isinstance(project_id, str) else "",
         )
 
@@ -199,8 +199,8 @@ def text_of_file(sent: Annotated[Sent, Depends(_sent)]) -> Response:
         try:
             text = read_draft(file)
         except InvalidFileError as error:
-            said = str(error).replace(str(file), name)
-            raise Refusal(422, "invalid-file", without_paths(said, folders=[FilePath(folder)])) from error
+            statement = str(error).replace(str(file), name)
+            raise Refusal(422, "invalid-file", without_paths(statement, folders=[FilePath(folder)])) from error
     return PlainTextResponse(scrub_text(text))
 
 
@@ -233,7 +233,7 @@ def preview_page(
         replace=bool(project and update and replace),
         headings=_headings(heading),
     )
-    asked = request.query_params
+    query_params = request.query_params
     return Frame(request).page(
         "preview",
         status=200 if preview.found is not None else 422,
@@ -243,8 +243,8 @@ def preview_page(
         form={
             "project": project,
             "project_id": new_id,
-            "title": asked.get("title", preview.title)[:500],
-            "language": asked.get("language", "") or preview.language,
+            "title": query_params.get("title", preview.title)[:500],
+            "language": query_params.get("language", "") or preview.language,
             "keep_remarks": keep_remarks,
             "update": update,
             "replace": replace,
@@ -312,7 +312,7 @@ def _preview(
     """Preview an import, with errors beside the form."""
     try:
         transfer = StoryTransfer(house.stores.of(project_id), project_id)
-        found = transfer.import_project(
+        project_import = transfer.import_project(
             source=house.uploads.path(upload),
             dry_run=True,
             update=update,
@@ -320,17 +320,17 @@ def _preview(
             keep_remarks=keep_remarks,
             headings=headings,
         )
-        is_other_story = transfer.is_of_another_story(found=found, update=update)
+        is_other_story = transfer.is_of_another_story(found=project_import, update=update)
     except InvalidFileError as error:
         return Preview(problem=without_paths(str(error), folders=house.secret_folders))
-    told = " ".join(each.opening for each in found.chapters[:50])
-    language, words = story_language(told or upload.title), sum(each.words for each in found.chapters)
-    return Preview(found, language, is_other_story, upload.title_of(found.title), words=words)
+    text = " ".join(chapter.opening for chapter in project_import.chapters[:50])
+    language, words = story_language(text or upload.title), sum(chapter.words for chapter in project_import.chapters)
+    return Preview(project_import, language, is_other_story, upload.title_of(project_import.title), words=words)
 
 
 def _to(address: str, **query: str) -> Response:
-    told = {name: value for name, value in query.items() if value}
-    return RedirectResponse(f"{address}?{urlencode(told)}" if told else address, status_code=303)
+    texts = {name: value for name, value in query.items() if value}
+    return RedirectResponse(f"{address}?{urlencode(texts)}" if texts else address, status_code=303)
 
 
 Chapter = Annotated[str, Query(max_length=7, pattern=r"^[0-9]*$")]
@@ -391,13 +391,13 @@ def reading_page(
         trouble=trouble,
         model_example=MODEL_EXAMPLE,
         form={"chapter": chapter, "scene": scene if chapter else "", "retry": retry, "again": again},
-        jobs=[each for each in served.house.jobs.list(served.project_id) if each.state not in OVER],
+        jobs=[job for job in served.house.jobs.list(served.project_id) if job.state not in OVER],
     )
 
 
-def _estimate(story: Story, *, as_of: StoryPosition | None, **asked: Any) -> ExtractionEstimate:
+def _estimate(story: Story, *, as_of: StoryPosition | None, **asked_value: Any) -> ExtractionEstimate:
     """Return the estimate of reading the whole story."""
-    return story.estimate_project(**asked)
+    return story.estimate_project(**asked_value)
 
 
 @router.post("/page/projects/{project_id}/reading")
@@ -410,14 +410,14 @@ def read_scenes(visit: Visited, form: Form) -> Response:
     chapter, scene = number_in(form, "chapter"), number_in(form, "scene")
     build_extraction_model(served.stores.settings, served.house.chat_model)
     one = None if chapter is None or scene is None else StoryPosition(chapter, scene)
-    asked = ExtractScenes(
+    extract_scenes = ExtractScenes(
         scenes=[] if one is None else [str(one)],
         chapter_index=chapter if one is None else None,
         retry_failed=bool(form.get("retry")),
         # Who asks for one scene wants it read, read before or not.
         again=bool(form.get("again")) or one is not None,
     )
-    job = served.house.jobs.start("extract", served.project_id, asked.model_dump(mode="json"))
+    job = served.house.jobs.start("extract", served.project_id, extract_scenes.model_dump(mode="json"))
     if one is None:
         return _to(f"/page/jobs/{job.job_id}")
     return led_back(visit.link("story", chapter=chapter, scene=scene), "read")
@@ -426,7 +426,7 @@ def read_scenes(visit: Visited, form: Form) -> Response:
 def _outcome(job: Job) -> dict[str, Any]:
     """Return a job's outcome, tolerating older versions."""
     result = job.result if isinstance(job.result, dict) else {}
-    scenes = [each for each in result.get("scenes") or () if isinstance(each, dict)]
+    scenes = [item for item in result.get("scenes") or () if isinstance(item, dict)]
     issues = [*(result.get("issues") or ()), *((result.get("indexing") or {}).get("issues") or ())]
     return {
         **{name: result.get(name) for name in ("stored", "condition", "stopped", "usage", "price")},
@@ -434,7 +434,7 @@ def _outcome(job: Job) -> dict[str, Any]:
         "left_out": result.get("left_out") or "",
         "left_out_parts": [part for part in result.get("left_out_parts") or () if isinstance(part, dict)],
         "warnings": [*(result.get("failures") or ()), *(result.get("warnings") or ())],
-        "issues": list(dict.fromkeys(each.get("message", "") for each in issues)),
-        "counts": Counter(each["outcome"] for each in scenes if each.get("outcome")),
-        "faults": [each for each in scenes if each.get("outcome") == "failed"][:LISTED_FAULTS],
+        "issues": list(dict.fromkeys(issue.get("message", "") for issue in issues)),
+        "counts": Counter(scene["outcome"] for scene in scenes if scene.get("outcome")),
+        "faults": [scene for scene in scenes if scene.get("outcome") == "failed"][:LISTED_FAULTS],
     }

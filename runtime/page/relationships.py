@@ -95,8 +95,8 @@ class Side(NamedTuple):
     @property
     def mean(self) -> int | None:
         """The mean of its feelings, -100 to 100, or None."""
-        said = [_KIND[name] * value for name, value in self.feelings.items() if name in _KIND]
-        return round(sum(said) / len(said)) if said else None
+        said_numbers = [_KIND[name] * value for name, value in self.feelings.items() if name in _KIND]
+        return round(sum(said_numbers) / len(said_numbers)) if said_numbers else None
 
     @property
     def warmth(self) -> Warmth:
@@ -120,11 +120,14 @@ def change_of(side: Side, pair: Relationship, earlier: Relationship | None) -> C
     """Return a side's change since a position, None for a new pair."""
     if earlier is None:
         return "new"
-    was = next(each for each in sides_of(earlier) if each.who == side.who)
+    was = next(other_side for other_side in sides_of(earlier) if other_side.who == side.who)
     if side.mean is not None and was.mean is not None and abs(side.mean - was.mean) >= BETTER_FROM:
         return "better" if side.mean > was.mean else "worse"
-    told, told_then = ((each.status, each.relationship_type, each.intensity) for each in (pair, earlier))
-    return "other" if (told, side) != (told_then, was) else ""
+    told_parts, told_then = (
+        (relationship.status, relationship.relationship_type, relationship.intensity)
+        for relationship in (pair, earlier)
+    )
+    return "other" if (told_parts, side) != (told_then, was) else ""
 
 
 class DrawnPerson(NamedTuple):
@@ -183,47 +186,59 @@ def relationship_graph(
     pairs: Sequence[Relationship], names: Mapping[str, str], *, chosen: str = "", sheet: Sheet = BROAD
 ) -> RelationshipGraph:
     """Return where people and arrows stand, and the words on the lines."""
-    named = [each for each in pairs if each.character_a in names and each.character_b in names]
-    near = {who for each in named for who in _both(each)}
+    named_relationships = [
+        relationship
+        for relationship in pairs
+        if relationship.character_a in names and relationship.character_b in names
+    ]
+    near = {who for relationship in named_relationships for who in _both(relationship)}
     chosen = chosen if chosen in near else ""
     if chosen:
-        near = {who for each in named if chosen in _both(each) for who in _both(each)}
-        named = [each for each in named if near.issuperset(_both(each))]
+        near = {
+            who for relationship in named_relationships if chosen in _both(relationship) for who in _both(relationship)
+        }
+        named_relationships = [
+            relationship for relationship in named_relationships if near.issuperset(_both(relationship))
+        ]
     weight: Counter[str] = Counter()
-    for each in named:
-        for who in _both(each):
-            weight[who] += 1 + each.intensity + (1000 if chosen in _both(each) else 0)
+    for relationship in named_relationships:
+        for who in _both(relationship):
+            weight[who] += 1 + relationship.intensity + (1000 if chosen in _both(relationship) else 0)
     del weight[chosen]
-    kept = {who for who, _ in weight.most_common(MAX_DRAWN)}
-    order = [who for who in _seriated(named) if who in kept]
-    written = {who: shortened(names[who], sheet.longest_name) for who in near}
-    margin = 22 + max((_length(written[who], sheet.letter) for who in order), default=0.0)
+    kept_names = {who for who, _ in weight.most_common(MAX_DRAWN)}
+    order = [who for who in _seriated(named_relationships) if who in kept_names]
+    written_values = {who: shortened(names[who], sheet.longest_name) for who in near}
+    margin = 22 + max((_length(written_values[who], sheet.letter) for who in order), default=0.0)
     width = max(sheet.least_width, round(2 * (sheet.radius + margin)))
     people = {
-        who: _on_the_rim(who, written[who], 2 * math.pi * index / len(order), (width / 2, width / 2 - margin), sheet)
+        who: _on_the_rim(
+            who, written_values[who], 2 * math.pi * index / len(order), (width / 2, width / 2 - margin), sheet
+        )
         for index, who in enumerate(order)
     }
     if chosen:
         middle = (width / 2, sheet.height / 2)
-        plate = round(14.0 + _length(written[chosen], sheet.letter) / 2, 1)
-        people[chosen] = DrawnPerson(chosen, written[chosen], *middle, "middle", middle[0], middle[1] + 6, plate)
+        plate = round(14.0 + _length(written_values[chosen], sheet.letter) / 2, 1)
+        people[chosen] = DrawnPerson(chosen, written_values[chosen], *middle, "middle", middle[0], middle[1] + 6, plate)
     arrows = [
         arrow
-        for each in named
-        if people.keys() >= {*_both(each)}
-        for arrow in _arrows(each, people, complex(width, sheet.height) / 2, is_beside=chosen not in ("", *_both(each)))
+        for relationship in named_relationships
+        if people.keys() >= {*_both(relationship)}
+        for arrow in _arrows(
+            relationship, people, complex(width, sheet.height) / 2, is_beside=chosen not in ("", *_both(relationship))
+        )
     ]
     arrows = _with_words(arrows, sheet, width)
-    return RelationshipGraph(list(people.values()), arrows, width, sheet.height, left_out=len(weight) - len(kept))
+    return RelationshipGraph(list(people.values()), arrows, width, sheet.height, left_out=len(weight) - len(kept_names))
 
 
 def _with_words(arrows: Sequence[DrawnArrow], sheet: Sheet, width: float) -> list[DrawnArrow]:
     """Return arrows with what each pair is to each other written where nothing else stands, once for both sides."""
     tall = sheet.line_height
     signs = [arrow.sign for arrow in arrows if arrow.side.warmth != "unsaid"]
-    taken = [(point, 20.0, 20.0) for point in (*signs, *(arrow.mark for arrow in arrows))]
-    worded: set[str] = set()
-    told = []
+    taken_pairs = [(point, 20.0, 20.0) for point in (*signs, *(arrow.mark for arrow in arrows))]
+    worded_words: set[str] = set()
+    drawn_arrows = []
     for arrow in arrows:
         words = shortened(arrow.pair.relationship_type or arrow.pair.status, sheet.longest_label)
         long = _length(words, sheet.label_letter) + 6
@@ -233,16 +248,16 @@ def _with_words(arrows: Sequence[DrawnArrow], sheet: Sheet, width: float) -> lis
             if long / 2 < point.real < width - long / 2
             and all(
                 abs(point.real - other.real) >= (long + wide) / 2 or abs(point.imag - other.imag) >= (tall + high) / 2
-                for other, wide, high in taken
+                for other, wide, high in taken_pairs
             )
         )
-        at = None if arrow.pair.relationship_id in worded else next(free, None)
+        at = None if arrow.pair.relationship_id in worded_words else next(free, None)
         if words and at is not None:
-            worded.add(arrow.pair.relationship_id)
-            taken.append((at, long, tall))
+            worded_words.add(arrow.pair.relationship_id)
+            taken_pairs.append((at, long, tall))
             arrow = arrow._replace(label=words, label_at=at)
-        told.append(arrow)
-    return told
+        drawn_arrows.append(arrow)
+    return drawn_arrows
 
 
 def _both(pair: Relationship) -> tuple[str, str]:
@@ -252,8 +267,8 @@ def _both(pair: Relationship) -> tuple[str, str]:
 def _seriated(pairs: Iterable[Relationship]) -> list[str]:
     """Return people with newcomers beside their partners, keeping the order."""
     order: list[str] = []
-    for each in pairs:
-        first, second = _both(each)
+    for relationship in pairs:
+        first, second = _both(relationship)
         if first not in order and second not in order:
             order += [first, second]
         elif second not in order:
@@ -265,10 +280,10 @@ def _seriated(pairs: Iterable[Relationship]) -> list[str]:
 
 def shortened(name: str, width: int) -> str:
     """Return a name cut to a width, Chinese characters counting double."""
-    taken = 0
+    taken_count = 0
     for index, character in enumerate(name):
-        taken += 1 if character < "\u2e80" else 2
-        if taken > width:
+        taken_count += 1 if character < "\u2e80" else 2
+        if taken_count > width:
             return f"{name[:index].rstrip()}…"
     return name
 
@@ -294,9 +309,9 @@ def _arrows(
 ) -> Iterable[DrawnArrow]:
     """Return both sides of pairs as curves with complex points."""
     sides = sides_of(pair)
-    told = [each for each in sides if each.is_told]
+    rendered_sides = [side for side in sides if side.is_told]
     width = round(1.2 + pair.intensity * 0.38, 1)
-    for side in told or sides[:1]:
+    for side in rendered_sides or sides[:1]:
         start, end = people[side.who], people[side.other]
         way = complex(end.x - start.x, end.y - start.y)
         # Both sides of a pair bend away from each other, and lines between neighbours a little towards the middle.
@@ -304,8 +319,8 @@ def _arrows(
         control += (centre - control) * (0.0 if start.plate or end.plate else 0.1 if is_beside else 0.22)
         begin, tip = start.rim(control), end.rim(control)
         back = _straight(control - tip) * (_HEAD + width)
-        neck = tip + back * 0.8 if told else tip
-        corners = (tip, tip + back * (1 + 0.42j), tip + back * (1 - 0.42j)) if told else ()
+        neck = tip + back * 0.8 if rendered_sides else tip
+        corners = (tip, tip + back * (1 + 0.42j), tip + back * (1 - 0.42j)) if rendered_sides else ()
         sign, mark, *places = (
             (1 - share) ** 2 * begin + 2 * (1 - share) * share * control + share**2 * neck
             for share in (0.3, 0.52, *_SHARES_OF_WORDS)
@@ -362,31 +377,33 @@ def course_chart(
     top: int = 100,
 ) -> CourseChart:
     """Return how values ran over the scenes, as lines with steps, from the highest to the lowest."""
-    bottom = -top if any(value < 0 for each in values for value in each.values()) else 0
+    bottom = -top if any(value < 0 for other_value in values for value in other_value.values()) else 0
     right = CHART_WIDTH - _CHART_RIGHT
 
     def x_of(step: CourseStep) -> float:
         # A statement for a whole chapter stands behind its scenes, one without a place before all of them.
         scene = 10**9 if step.scene_index is None else step.scene_index
-        index = -1 if step.chapter_index is None else sum(each <= (step.chapter_index, scene) for each in places) - 1
+        index = -1 if step.chapter_index is None else sum(place <= (step.chapter_index, scene) for place in places) - 1
         return _CHART_LEFT + (right - _CHART_LEFT) * max(0, index) / max(1, len(places))
 
     def y_of(value: int) -> float:
         return _CHART_TOP + (CHART_HEIGHT - _CHART_TOP - _CHART_BOTTOM) * (top - value) / (top - bottom)
 
-    drawn = []
-    for name in dict.fromkeys(name for each in values for name in each):
-        held = [(x_of(step), y_of(each[name])) for step, each in zip(steps, values, strict=True) if name in each]
-        path = " ".join(f"H{x:.1f} V{y:.1f}" for x, y in held[1:])
-        last = [each[name] for each in values if name in each][-1]
-        start = f"M{held[0][0]:.1f} {held[0][1]:.1f}"
-        drawn.append((held[-1][1], str(name), " ".join(filter(None, (start, path, f"H{right:.1f}"))), last))
+    drawn_pairs = []
+    for name in dict.fromkeys(name for value in values for name in value):
+        held_pairs = [
+            (x_of(step), y_of(fields[name])) for step, fields in zip(steps, values, strict=True) if name in fields
+        ]
+        path = " ".join(f"H{x:.1f} V{y:.1f}" for x, y in held_pairs[1:])
+        last = [value[name] for value in values if name in value][-1]
+        start = f"M{held_pairs[0][0]:.1f} {held_pairs[0][1]:.1f}"
+        drawn_pairs.append((held_pairs[-1][1], str(name), " ".join(filter(None, (start, path, f"H{right:.1f}"))), last))
     lines: list[CourseLine] = []
-    drawn.sort(key=lambda each: each[0])
-    for index, (y, name, path, last) in enumerate(drawn):
+    drawn_pairs.sort(key=lambda item: item[0])
+    for index, (y, name, path, last) in enumerate(drawn_pairs):
         # The names of the lines are moved apart.
         above = lines[-1].label_y + _LABEL_HEIGHT if lines else _CHART_TOP
-        lowest = CHART_HEIGHT - 6 - _LABEL_HEIGHT * (len(drawn) - 1 - index)
+        lowest = CHART_HEIGHT - 6 - _LABEL_HEIGHT * (len(drawn_pairs) - 1 - index)
         lines.append(CourseLine(name, path, last, round(max(above, min(y + 5, lowest)), 1)))
     return CourseChart(lines, round(y_of(0), 1), top, bottom)
 
@@ -405,29 +422,29 @@ def relationships_page(
     pairs = visit.story.relationships(as_of=visit.as_of)
     # Before the first scene none were known.
     then = visit.story.relationships(as_of=StoryPosition(*places[-lately])) if len(places) > lately else []
-    earlier = {each.relationship_id: each for each in then}
-    people = {who for each in pairs for who in _both(each) if who in names}
-    chosen = person if person in people else ""
-    listed = [each for each in pairs if chosen in ("", *_both(each))]
-    found = next((each for each in pairs if each.relationship_id == pair), None)
+    earlier = {relationship.relationship_id: relationship for relationship in then}
+    people = {who for relationship in pairs for who in _both(relationship) if who in names}
+    choice = person if person in people else ""
+    listed_relationships = [relationship for relationship in pairs if choice in ("", *_both(relationship))]
+    relationship = next((relationship for relationship in pairs if relationship.relationship_id == pair), None)
     return visit.page(
         "relationships",
-        rows=listed[:rows],
-        count=len(listed),
+        rows=listed_relationships[:rows],
+        count=len(listed_relationships),
         names=names,
-        people=sorted(people, key=lambda each: names[each]),
-        chosen=chosen,
+        people=sorted(people, key=lambda item: names[item]),
+        chosen=choice,
         lately=lately,
         lately_choices=sorted({*LATELY, lately}),
         sides_of=sides_of,
         change_of=lambda side, pair: change_of(side, pair, earlier.get(pair.relationship_id)),
         graphs={
-            form: relationship_graph(pairs, names, chosen=chosen, sheet=sheet)
+            form: relationship_graph(pairs, names, chosen=choice, sheet=sheet)
             for form, sheet in (("broad", BROAD), ("narrow", NARROW))
         },
         chart_size=(CHART_WIDTH, CHART_HEIGHT),
-        viewed=found,
-        charts=[] if found is None else _charts(visit, found, places),
+        viewed=relationship,
+        charts=[] if relationship is None else _charts(visit, relationship, places),
         ranges=DIMENSION_RANGES,
     )
 
@@ -438,8 +455,14 @@ def _charts(
     """Return the charts of a pair's sides and strength."""
     steps = visit.story.relationship_course(pair.character_a, pair.character_b, as_of=visit.as_of).steps
     first, second = sides_of(pair)
-    felt = ((first, [each.dimensions_a for each in steps]), (second, [each.dimensions_b for each in steps]))
+    felt_side = (
+        (first, [course_step.dimensions_a for course_step in steps]),
+        (second, [course_step.dimensions_b for course_step in steps]),
+    )
     charts: list[tuple[Side | None, CourseChart]] = [
-        (side, course_chart(steps, values, places)) for side, values in felt if any(values)
+        (side, course_chart(steps, values, places)) for side, values in felt_side if any(values)
     ]
-    return [*charts, (None, course_chart(steps, [{"strength": each.intensity} for each in steps], places, top=10))]
+    return [
+        *charts,
+        (None, course_chart(steps, [{"strength": course_step.intensity} for course_step in steps], places, top=10)),
+    ]

@@ -15,7 +15,7 @@ from runtime.page.visits import Offset, Visited, own_address, router
 
 STATIC = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
-STATIC_TYPES = {each.name: _TYPES[each.suffix] for each in STATIC.iterdir() if each.suffix in _TYPES}
+STATIC_TYPES = {path.name: _TYPES[path.suffix] for path in STATIC.iterdir() if path.suffix in _TYPES}
 
 YEAR_S = 365 * 24 * 3600
 

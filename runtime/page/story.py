@@ -35,80 +35,84 @@ def story_page(
     shown: Shown = 200,
 ) -> Response:
     """Show a scene with its facts, or a list of the story."""
-    known = visit.here.known_places
+    known_places = visit.here.known_places
     if show == "changes":
         return visit.page("changes", changes=visit.story.author_changes(as_of=visit.as_of))
-    if not known:
+    if not known_places:
         return visit.page("story", read=None, chapters=[], before=None, after=None)
     if show == "scenes":
         return _scenes_page(visit, shown)
     if show == "summaries":
         return _summaries_page(visit, chapter)
-    place = known[-1] if chapter is None or scene is None else (chapter, scene)
+    place = known_places[-1] if chapter is None or scene is None else (chapter, scene)
     return _scene_page(visit, place, edit)
 
 
 def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
-    read = visit.story.read_scene(position=StoryPosition(*place), as_of=visit.as_of)
-    known = visit.here.known_places
-    index = known.index(place)
+    reading = visit.story.read_scene(position=StoryPosition(*place), as_of=visit.as_of)
+    known_places = visit.here.known_places
+    index = known_places.index(place)
     states = visit.kept(Story.list_scene_states, with_counts=False)
     chapters = [
-        (chapter, chapter_title(scenes), [(each, _state(each)) for each in scenes])
+        (chapter, chapter_title(scenes), [(state, _state(state)) for state in scenes])
         for chapter, scenes in _chapters(states).items()
     ]
     jobs = visit.served.house.jobs.list(visit.project_id)
     return visit.page(
         "story",
-        read=read,
-        state=_state(read.scene),
-        facts=list(enumerate(read.facts, start=1)),
+        read=reading,
+        state=_state(reading.scene),
+        facts=list(enumerate(reading.facts, start=1)),
         chapters=chapters,
-        before=known[index - 1] if index else None,
-        after=known[index + 1] if index + 1 < len(known) else None,
-        places=[each.name for each in visit.story.entities("location", as_of=visit.as_of)],
+        before=known_places[index - 1] if index else None,
+        after=known_places[index + 1] if index + 1 < len(known_places) else None,
+        places=[entity.name for entity in visit.story.entities("location", as_of=visit.as_of)],
         edited=edit,
         edited_version=visit.story.find_memory(edit).version if edit else "",
         with_words=RECORDED_WITH_WORDS,
         event_types=sorted(EVENT_TYPES),
-        unproved=sum(not each.is_verified for each in read.facts),
+        unproved=sum(not established_fact.is_verified for established_fact in reading.facts),
         running=_running(jobs, place),
         reading=_last_reading(jobs, place),
     )
 
 
-def _scenes_page(visit: Visit, shown: int) -> Response:
+def _scenes_page(visit: Visit, shown_count: int) -> Response:
     states = visit.kept(Story.list_scene_states)
     counts = Counter(map(_state, states))
     by_day: Counter[str] = Counter()
-    for each in states:
-        by_day[str(each.created_at)[:10]] += each.words
+    for state in states:
+        by_day[str(state.created_at)[:10]] += state.words
     return visit.page(
         "scenes",
-        scenes=[(each, _state(each)) for each in states[:shown]],
+        scenes=[(state, _state(state)) for state in states[:shown_count]],
         count=len(states),
         counts=counts,
         by_day=sorted(by_day.items(), reverse=True)[:DAYS_SHOWN],
         words=by_day.total(),
         chapters={
-            number: (chapter_title(scenes), sum(each.words for each in scenes), len(scenes))
+            number: (chapter_title(scenes), sum(state.words for state in scenes), len(scenes))
             for number, scenes in _chapters(states).items()
         },
-        unread={each.chapter_index for each in states if not each.has_record and each.characters},
+        unread={state.chapter_index for state in states if not state.has_record and state.characters},
     )
 
 
 def _summaries_page(visit: Visit, chapter: int | None) -> Response:
-    listed = visit.story.list_summaries(as_of=visit.as_of)
+    listed_summaries = visit.story.list_summaries(as_of=visit.as_of)
     states = visit.kept(Story.list_scene_states, with_counts=False)
     # Texts and records of one chapter alone are read.
     by_scene = [_read(visit, *place) for place in visit.here.known_places if place[0] == chapter]
-    parts, chapters = ([each for each in listed if each.level == level] for level in ("part", "chapter"))
+    parts, chapters = (
+        [summary for summary in listed_summaries if summary.level == level] for level in ("part", "chapter")
+    )
 
     def runs(part: ListedSummary) -> list[tuple[bool, list[ListedSummary]]]:
-        of_part = (each for each in chapters if part.first_chapter <= each.number <= part.last_chapter)
-        told = groupby(of_part, lambda each: bool(each.told or each.written) or each.number == chapter)
-        return [(is_told, list(run)) for is_told, run in told]
+        of_part = (summary for summary in chapters if part.first_chapter <= summary.number <= part.last_chapter)
+        rendered_groupby = groupby(
+            of_part, lambda summary: bool(summary.told or summary.written) or summary.number == chapter
+        )
+        return [(is_told, list(run)) for is_told, run in rendered_groupby]
 
     return visit.page(
         "summaries",
@@ -124,38 +128,38 @@ def _summaries_page(visit: Visit, chapter: int | None) -> Response:
 @router.get("/page/projects/{project_id}/story/text")
 def text_page(visit: Visited, chapter: int, scene: int) -> Response:
     """Show a scene's text and title in a form."""
-    read = _read(visit, chapter, scene)
+    reading = _read(visit, chapter, scene)
     return visit.page(
         "scene_text",
-        read=read,
-        text=read.scene.text or "",
-        title=read.scene.title,
+        read=reading,
+        text=reading.scene.text or "",
+        title=reading.scene.title,
         outcome=None,
         record="keep",
-        version=read.version,
+        version=reading.version,
     )
 
 
 @router.get("/page/projects/{project_id}/story/place")
 def place_page(visit: Visited, chapter: int, scene: int) -> Response:
     """Offer to insert a scene before one, to move it, or to delete it."""
-    read = _read(visit, chapter, scene)
-    own = [each for each in read.facts if each.kind == "memory"]
-    return visit.page("scene_place", read=read, facts=len(own))
+    reading = _read(visit, chapter, scene)
+    own = [established_fact for established_fact in reading.facts if established_fact.kind == "memory"]
+    return visit.page("scene_place", read=reading, facts=len(own))
 
 
 @router.post("/page/projects/{project_id}/story/text/preview")
 def preview_text(visit: Visited, form: Form) -> Response:
     """Show the effect of a new text on its scene's facts."""
     place = scene_meant(visit, form)
-    read = visit.story.read_scene(position=place, as_of=visit.as_of)
-    text = form.get("text", read.scene.text or "")
+    reading = visit.story.read_scene(position=place, as_of=visit.as_of)
+    text = form.get("text", reading.scene.text or "")
     outcome = visit.story.preview_scene_text(position=place, text=text)
     return visit.page(
         "scene_text",
-        read=read,
+        read=reading,
         text=text,
-        title=form.get("title", read.scene.title),
+        title=form.get("title", reading.scene.title),
         outcome=outcome,
         # A preview compares with what stands; what the form saw first is what it must still meet.
         version=form.get("version", ""),
@@ -169,12 +173,12 @@ def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
 
 def chapter_title(scenes: Sequence[ListedState]) -> str:
     """Return a chapter's title, without scene titles."""
-    titles = {each.title.partition(" · ")[0] for each in scenes}
+    titles = {scene.title.partition(" · ")[0] for scene in scenes}
     return titles.pop() if len(titles) == 1 else ""
 
 
 def _chapters(scenes: Sequence[ListedState]) -> dict[int, list[ListedState]]:
-    return {number: list(part) for number, part in groupby(scenes, key=lambda each: each.chapter_index)}
+    return {number: list(part) for number, part in groupby(scenes, key=lambda state: state.chapter_index)}
 
 
 def _state(scene: Any) -> str:
@@ -188,9 +192,9 @@ def _running(jobs: list[Job], place: tuple[int, int]) -> Job | None:
     """Return the job that reads a scene now or will, if any."""
     name = f"{place[0]}:{place[1]}"
     for job in jobs:
-        asked = job.arguments
-        is_named = not asked.get("scenes") or name in asked["scenes"]
-        is_meant = is_named and asked.get("chapter_index") in (None, place[0])
+        requested_fields = job.arguments
+        is_named = not requested_fields.get("scenes") or name in requested_fields["scenes"]
+        is_meant = is_named and requested_fields.get("chapter_index") in (None, place[0])
         if job.kind == "extract" and job.state not in OVER and is_meant:
             return job
     return None
@@ -200,9 +204,9 @@ def _last_reading(jobs: list[Job], place: tuple[int, int]) -> dict[str, Any] | N
     """Return the usage of a scene's last reading, while its job is kept."""
     for job in jobs:
         result = job.result if job.kind == "extract" and isinstance(job.result, dict) else {}
-        for each in result.get("scenes") or ():
-            if (each.get("chapter_index"), each.get("scene_index")) == place:
-                usage = each.get("usage") or {}
+        for item in result.get("scenes") or ():
+            if (item.get("chapter_index"), item.get("scene_index")) == place:
+                usage = item.get("usage") or {}
                 tokens = {name: usage.get(name) or 0 for name in ("input_tokens", "output_tokens")}
                 return {"job_id": job.job_id, **tokens}
     return None

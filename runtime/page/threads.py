@@ -49,14 +49,16 @@ class ThreadLines(NamedTuple):
 
 def thread_lines(entries: Sequence[LedgerEntry], places: Sequence[Place]) -> ThreadLines:
     """Return the lines of threads, in the order in which they were planted."""
-    drawn = sorted(entries[:MAX_LINES], key=lambda each: (each.chapter_index or 0, each.scene_index or 0, each.loop_id))
-    lines = [_line(each, places, HEAD + ROW * (index + 0.5)) for index, each in enumerate(drawn)]
+    drawn_entries = sorted(
+        entries[:MAX_LINES], key=lambda entry: (entry.chapter_index or 0, entry.scene_index or 0, entry.loop_id)
+    )
+    lines = [_line(entry, places, HEAD + ROW * (index + 0.5)) for index, entry in enumerate(drawn_entries)]
     firsts: dict[int, int] = {}
     for index, (chapter, _) in enumerate(places):
         firsts.setdefault(chapter, index)
     every = -(-len(firsts) // MAX_CHAPTERS_WRITTEN) or 1
     chapters = [(_x(index, places), chapter) for chapter, index in list(firsts.items())[::every]]
-    return ThreadLines(lines, chapters, HEAD + ROW * len(lines) + 6, max(0, len(entries) - len(drawn)))
+    return ThreadLines(lines, chapters, HEAD + ROW * len(lines) + 6, max(0, len(entries) - len(drawn_entries)))
 
 
 def _x(index: float, places: Sequence[Place]) -> float:
@@ -72,9 +74,9 @@ def _index_of(chapter: int | None, scene: int | None, places: Sequence[Place]) -
 
 
 def _line(entry: LedgerEntry, places: Sequence[Place], y: float) -> ThreadLine:
-    steps = [(_x(_index_of(each.chapter_index, each.scene_index, places), places), each) for each in entry.moves]
-    planted = _index_of(entry.chapter_index, entry.scene_index, places)
-    start = _x(planted, places)
+    steps = [(_x(_index_of(move.chapter_index, move.scene_index, places), places), move) for move in entry.moves]
+    planted_count = _index_of(entry.chapter_index, entry.scene_index, places)
+    start = _x(planted_count, places)
     end = RIGHT if entry.is_waiting else max(start, steps[-1][0])
     name = shortened(entry.description, NAME_ROOM)
     return ThreadLine(entry, name, y, start, end, steps, _due(entry, places))
@@ -85,8 +87,8 @@ def _due(entry: LedgerEntry, places: Sequence[Place]) -> tuple[float, float] | N
     if window is None or not entry.is_waiting:
         return None
     first, last = (
-        None if each is None else bisect_right(places, (each[0], each[1] - 1))
-        for each in (window.due_from, window.due_by)
+        None if place is None else bisect_right(places, (place[0], place[1] - 1))
+        for place in (window.due_from, window.due_by)
     )
     begins = first if first is not None else last
     if begins is None or begins >= len(places):
@@ -106,19 +108,19 @@ def threads_page(
     ledger = visit.kept(Story.thread_ledger)
     places = visit.here.known_places
     names = visit.kept(Story.entity_names)
-    shown = ledger.of_category(kind).entries if kind else ledger.entries
-    shown = [each for each in shown if person in ("", *each.related_entities)]
+    shown_entries = ledger.of_category(kind).entries if kind else ledger.entries
+    shown_entries = [entry for entry in shown_entries if person in ("", *entry.related_entities)]
     over = sorted(
-        (each for each in shown if each.stage == "over"),
-        key=lambda each: (each.last_chapter_index or 0, each.last_scene_index or 0),
+        (entry for entry in shown_entries if entry.stage == "over"),
+        key=lambda entry: (entry.last_chapter_index or 0, entry.last_scene_index or 0),
         reverse=True,
     )
-    columns = {stage: [each for each in shown if each.stage == stage] for stage in BOARD}
-    columns["paid"] = [each for each in over if each.ending == "paid"]
-    columns["dropped"] = [each for each in over if each.ending != "paid"]
-    categories = sorted({each.category for each in ledger.entries if each.category})
-    people = {who for each in ledger.entries for who in each.related_entities if who in names}
-    viewed = next((each for each in ledger.entries if each.loop_id == thread), None)
+    columns = {stage: [entry for entry in shown_entries if entry.stage == stage] for stage in BOARD}
+    columns["paid"] = [entry for entry in over if entry.ending == "paid"]
+    columns["dropped"] = [entry for entry in over if entry.ending != "paid"]
+    categories = sorted({entry.category for entry in ledger.entries if entry.category})
+    people = {who for entry in ledger.entries for who in entry.related_entities if who in names}
+    viewed = next((entry for entry in ledger.entries if entry.loop_id == thread), None)
     return visit.page(
         "threads",
         columns=columns,
@@ -126,16 +128,16 @@ def threads_page(
         more_of={stage: "waiting" if stage in BOARD else "ended" for stage in columns},
         names=names,
         last=places[-1] if places else None,
-        people=sorted(people, key=lambda each: names[each]),
+        people=sorted(people, key=lambda item: names[item]),
         category_of=lambda category: shown_category(category, visit.language),
-        kinds={shown_category(each, visit.language): each for each in categories},
+        kinds={shown_category(category, visit.language): category for category in categories},
         person=person,
         kind=kind,
         count=len(ledger.entries),
         viewed=viewed,
         version=visit.story.get_thread(thread, as_of=visit.until).version if viewed else "",
         reopenable=visit.kept(Story.reopenable_threads),
-        lines=thread_lines([*(each for each in shown if each.is_waiting), *over], places),
+        lines=thread_lines([*(entry for entry in shown_entries if entry.is_waiting), *over], places),
         line_sizes=(WIDTH, HEAD),
         weights=get_args(LoopImportance),
         endings=get_args(ThreadEnding),

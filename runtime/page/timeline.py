@@ -130,11 +130,11 @@ class HeatMap(NamedTuple):
 
 def windows_of(scenes: Sequence[SceneTime], *, is_told_order: bool) -> list[tuple[int, int]]:
     """Return the windows of scenes, chapters whole in order of telling."""
-    together = groupby(scenes, key=lambda each: each.chapter_index if is_told_order else each.place)
+    together = groupby(scenes, key=lambda scene_time: scene_time.chapter_index if is_told_order else scene_time.place)
     starts, at = [0], 0
     for size in [len(list(chapter)) for _, chapter in together]:
         # A chapter of more scenes than are drawn at once comes in parts.
-        for part in (min(WINDOW_SCENES, size - done) for done in range(0, size, WINDOW_SCENES)):
+        for part in (min(WINDOW_SCENES, size - done_count) for done_count in range(0, size, WINDOW_SCENES)):
             if starts[-1] < at and at + part - starts[-1] > WINDOW_SCENES:
                 starts.append(at)
             at += part
@@ -147,24 +147,24 @@ def changes_in(stretch: StatedStretch, scenes: Sequence[SceneTime]) -> list[Chan
     A handover is a loss and a gain.
     """
     stage: dict[tuple[int | None, int | None], SceneTime] = {}
-    for scene in sorted(scenes, key=lambda each: each.place):
+    for scene in sorted(scenes, key=lambda scene_time: scene_time.place):
         # What is told of a whole chapter stands at its last scene.
         stage[scene.place] = stage[scene.chapter_index, None] = scene
     holders: dict[str, str | None] = dict(stretch.holders)
-    found: list[Change] = []
-    for each in stretch.changes:
-        at = stage.get((each.chapter_index, each.scene_index))
-        if each.attribute == HOLDER_ATTRIBUTE:
-            before, now = holders.get(each.entity_id), each.value if isinstance(each.value, str) else None
-            holders[each.entity_id] = now
+    changes: list[Change] = []
+    for change in stretch.changes:
+        at = stage.get((change.chapter_index, change.scene_index))
+        if change.attribute == HOLDER_ATTRIBUTE:
+            before, now = holders.get(change.entity_id), change.value if isinstance(change.value, str) else None
+            holders[change.entity_id] = now
             if at is not None and before != now:
-                told: tuple[tuple[str | None, MarkKind], ...] = ((before, "lost"), (now, "got"))
-                found += [Change(who, at.place, kind, each) for who, kind in told if who is not None]
-        elif at is not None and each.entity_type == "character":
-            is_here = each.entity_id in at.participants and each.value == at.location_id
-            if not (each.attribute == "location_id" and is_here):
-                found.append(Change(each.entity_id, at.place, _kind_of(each), each))
-    return found
+                lines: tuple[tuple[str | None, MarkKind], ...] = ((before, "lost"), (now, "got"))
+                changes += [Change(who, at.place, kind, change) for who, kind in lines if who is not None]
+        elif at is not None and change.entity_type == "character":
+            is_here = change.entity_id in at.participants and change.value == at.location_id
+            if not (change.attribute == "location_id" and is_here):
+                changes.append(Change(change.entity_id, at.place, _kind_of(change), change))
+    return changes
 
 
 def _kind_of(change: StateChange) -> MarkKind:
@@ -188,11 +188,11 @@ def lane_picture(scenes: Sequence[SceneTime], changes: Iterable[Change], names: 
         for index, (before, scene) in enumerate(zip([None, *scenes], scenes, strict=False))
     ]
     of_whom: defaultdict[str, list[Change]] = defaultdict(list)
-    for each in changes:
-        of_whom[each.who].append(each)
-    seen = Counter(who for scene in scenes for who in scene.participants if who in names)
-    seen.update(who for who in of_whom if who in names and who not in seen)
-    order = [who for who, _ in seen.most_common()]
+    for change in changes:
+        of_whom[change.who].append(change)
+    counter = Counter(who for scene in scenes for who in scene.participants if who in names)
+    counter.update(who for who in of_whom if who in names and who not in counter)
+    order = [who for who, _ in counter.most_common()]
     lanes = [
         _lane(who, names, HEAD + LANE * (index + 0.5), columns, column, of_whom[who])
         for index, who in enumerate(order[:MAX_LANES])
@@ -203,7 +203,7 @@ def lane_picture(scenes: Sequence[SceneTime], changes: Iterable[Change], names: 
 def _lane(
     who: str, names: Mapping[str, str], y: float, columns: Sequence[Column], width: float, changes: Sequence[Change]
 ) -> Lane:
-    dots = [each for each in columns if who in each.scene.participants]
+    dots = [column for column in columns if who in column.scene.participants]
     stays: list[Stay] = []
     for dot in dots:
         here, before = dot.scene.location_id, stays[-1] if stays else None
@@ -214,17 +214,19 @@ def _lane(
         label = ""
         if here is not None and not is_same:
             # The name of a place has room up to where the next one begins.
-            following = (each.x for each in dots if each.x > dot.x and each.scene.location_id != here)
+            following = (column.x for column in dots if column.x > dot.x and column.scene.location_id != here)
             letters = int((next(following, width * len(columns)) - dot.x - 2) / _LETTER)
             label = shortened(names.get(here, ""), letters) if letters >= 5 else ""
         stays.append(Stay(dot.x, dot.x, here, label, is_move=bool(stays) and here is not None and not is_same))
-    x_of = {each.scene.place: each.x for each in columns}
+    x_of = {column.scene.place: column.x for column in columns}
     marks = []
-    for place, group in groupby(sorted(changes, key=lambda each: x_of[each.place]), lambda each: each.place):
+    for place, group in groupby(
+        sorted(changes, key=lambda other_change: x_of[other_change.place]), lambda change: change.place
+    ):
         together = list(group)
-        kinds = sorted({each.kind for each in together}, key=BY_WEIGHT.index)
+        kinds = sorted({change.kind for change in together}, key=BY_WEIGHT.index)
         marks.append(Mark(x_of[place], place, together, kinds))
-    fates = [each for each in changes if each.kind in ("died", "returned")]
+    fates = [change for change in changes if change.kind in ("died", "returned")]
     died_at = x_of[fates[-1].place] if fates and fates[-1].kind == "died" else None
     return Lane(who, shortened(names[who], LONGEST_NAME), y, stays, dots, marks, died_at)
 
@@ -238,12 +240,14 @@ def heat_map(
 ) -> HeatMap:
     """Return scene counts by chapter and entity, grouping chapters of long books."""
     starts: dict[int, int] = {}
-    for index, each in enumerate(scenes):
-        starts.setdefault(each.chapter_index, index)
+    for index, scene_time in enumerate(scenes):
+        starts.setdefault(scene_time.chapter_index, index)
     chapters, together = list(starts), -(-len(starts) // MAX_HEAT_COLUMNS) or 1
     groups = [chapters[index : index + together] for index in range(0, len(chapters), together)]
     shown_chapters = {chapter for chapter, _ in shown}
-    columns = [HeatColumn(each[0], each[-1], starts[each[0]], not shown_chapters.isdisjoint(each)) for each in groups]
+    columns = [
+        HeatColumn(group[0], group[-1], starts[group[0]], not shown_chapters.isdisjoint(group)) for group in groups
+    ]
     most = sorted((who for who in named if who in names), key=lambda who: (-len(named[who]), names[who]))
     rows = {}
     for who in most[:MAX_LANES]:
@@ -257,50 +261,53 @@ def heat_map(
 @router.get("/page/projects/{project_id}/timeline")
 def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["told", "lived"] = "told") -> Response:
     """Show a window of the story in lanes, and the whole by chapters."""
-    told = visit.kept(Story.story_times).scenes
+    scene_times = visit.kept(Story.story_times).scenes
     names = visit.kept(Story.entity_names)
-    scenes = list(told)
+    scenes = list(scene_times)
     if order == "lived":
-        scenes.sort(key=lambda each: (each.lived_order is None, each.lived_order or 0, each.told_order))
+        scenes.sort(
+            key=lambda scene_time: (scene_time.lived_order is None, scene_time.lived_order or 0, scene_time.told_order)
+        )
     windows = windows_of(scenes, is_told_order=order == "told")
-    asked = len(scenes) - 1 if start is None else min(start, len(scenes) - 1)
-    number = next((index for index, (first, end) in enumerate(windows) if first <= asked < end), 0)
+    asked_count = len(scenes) - 1 if start is None else min(start, len(scenes) - 1)
+    number = next((index for index, (first, end) in enumerate(windows) if first <= asked_count < end), 0)
     first, end = windows[number] if windows else (0, 0)
     window = scenes[first:end]
     labels = labels_for(visit.language)
     changes = [
-        each._replace(words=_told(each, names, labels)) for each in changes_in(_stated(visit, told, window), window)
+        change._replace(words=_change_text(change, names, labels))
+        for change in changes_in(_stated(visit, scene_times, window), window)
     ]
-    named = visit.kept(Story.scenes_naming_characters).places
+    named_fields = visit.kept(Story.scenes_naming_characters).places
     return visit.page(
         "timeline",
         scenes=window,
         count=len(scenes),
         first=first,
         order=order,
-        starts=[each for each, _ in windows],
+        starts=[window for window, _ in windows],
         number=number,
         names=names,
         picture=lane_picture(window, changes, names),
-        heat=heat_map(told, named, names, shown=frozenset(each.place for each in window)),
+        heat=heat_map(scene_times, named_fields, names, shown=frozenset(scene_time.place for scene_time in window)),
         changes=changes,
     )
 
 
-def _stated(visit: Visited, told: Sequence[SceneTime], window: Sequence[SceneTime]) -> StatedStretch:
+def _stated(visit: Visited, scene_times: Sequence[SceneTime], window: Sequence[SceneTime]) -> StatedStretch:
     """Return the statements of a range of scenes before the position."""
     if not window:
         return StatedStretch()
-    places = [each.place for each in told]
-    behind = places.index(max(each.place for each in window)) + 1
+    places = [scene_time.place for scene_time in scene_times]
+    behind = places.index(max(scene_time.place for scene_time in window)) + 1
     until = visit.as_of if behind == len(places) else StoryPosition(*places[behind])
-    return visit.story.stated_within(since=StoryPosition(*min(each.place for each in window)), until=until)
+    return visit.story.stated_within(since=StoryPosition(*min(scene_time.place for scene_time in window)), until=until)
 
 
-def _told(change: Change, names: Mapping[str, str], labels: Labels) -> str:
+def _change_text(change: Change, names: Mapping[str, str], labels: Labels) -> str:
     """Return a change in words, without subject and kind."""
     stated = change.change
     if change.kind in ("got", "lost"):
         return names.get(stated.entity_id, stated.entity_id)
-    told = "—" if stated.value in (None, [], "") else render_value(stated.value, names, labels)
-    return f"{labels.attribute(stated.attribute)}: {told}"
+    text = "—" if stated.value in (None, [], "") else render_value(stated.value, names, labels)
+    return f"{labels.attribute(stated.attribute)}: {text}"

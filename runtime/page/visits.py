@@ -91,12 +91,12 @@ class Visit(Frame):
 
         It is for use cases that read the database alone; nobody may change what they answer.
         """
-        given = {"as_of": self.as_of, **asked}
-        key = (answer.__module__, answer.__qualname__, frozenset(given.items()))
-        told: Answer = _kept.read(
-            self.served.stores, self.served.project_id, key, read=lambda _: answer(self.story, **given)
+        hashables_by_id = {"as_of": self.as_of, **asked}
+        key = (answer.__module__, answer.__qualname__, frozenset(hashables_by_id.items()))
+        rendered_answer: Answer = _kept.read(
+            self.served.stores, self.served.project_id, key, read=lambda _: answer(self.story, **hashables_by_id)
         )
-        return told
+        return rendered_answer
 
     @cached_property
     def story(self) -> Story:
@@ -124,8 +124,8 @@ class Visit(Frame):
 
     def scene_of(self, form: Mapping[str, str]) -> tuple[int, int]:
         """Return the scene that a form is about, never later than the position."""
-        asked = self.asked_scene(form)
-        return asked if self.as_of is None else min(asked, self.here.next_scene)
+        asked_place = self.asked_scene(form)
+        return asked_place if self.as_of is None else min(asked_place, self.here.next_scene)
 
     def kept_form(self, key: str) -> KeptForm | None:
         """Return a form of the project that is kept under a key for a while."""
@@ -155,10 +155,10 @@ async def _form(request: Request) -> dict[str, str]:
         raise Refusal(415, "invalid-request", f"the page sends forms as {FORM_TYPE}")
     body = (await request.body()).decode("utf-8", "replace")
     try:
-        sent = parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS)
+        sent_pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS)
     except ValueError as error:
         raise Refusal(400, "invalid-request", f"a form of the page has at most {MAX_FORM_FIELDS} fields") from error
-    return {name: value.replace("\r\n", "\n") for name, value in sent}
+    return {name: value.replace("\r\n", "\n") for name, value in sent_pairs}
 
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
@@ -173,27 +173,27 @@ Name = Annotated[str, Query(max_length=400)]
 
 def number_in(form: Mapping[str, str], name: str) -> int | None:
     """Return a number of a form, or None where it was left empty."""
-    told = form.get(name, "").strip()
-    if not told:
+    text = form.get(name, "").strip()
+    if not text:
         return None
-    if not (told.isdecimal() and len(told) <= 7):
-        raise Refusal(422, "invalid-request", f"{name} {told[:50]!r} is no number of a chapter or scene; write 3")
-    return int(told)
+    if not (text.isdecimal() and len(text) <= 7):
+        raise Refusal(422, "invalid-request", f"{name} {text[:50]!r} is no number of a chapter or scene; write 3")
+    return int(text)
 
 
 def place_in(form: Mapping[str, str], name: str) -> StoryPosition | None:
     """Return a place of the story of a form, or None where it was left empty."""
-    told = form.get(name, "").strip()
-    if not told:
+    text = form.get(name, "").strip()
+    if not text:
         return None
-    if not _PLACE.fullmatch(told):
-        raise Refusal(422, "invalid-request", f"{name} {told[:50]!r} is no place of the story; write 3:2, or 3")
-    return StoryPosition(*map(int, told.split(":")))
+    if not _PLACE.fullmatch(text):
+        raise Refusal(422, "invalid-request", f"{name} {text[:50]!r} is no place of the story; write 3:2, or 3")
+    return StoryPosition(*map(int, text.split(":")))
 
 
 def names_in(written: str) -> list[str]:
     """Return the names that somebody wrote one after the other, between commas of any script or on lines."""
-    return [each.strip() for each in _BETWEEN_NAMES.split(written) if each.strip()]
+    return [text.strip() for text in _BETWEEN_NAMES.split(written) if text.strip()]
 
 
 def download(content: bytes, project_id: str, suffix: str, kind: str) -> Response:

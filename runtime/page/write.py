@@ -27,32 +27,32 @@ WRITE_FIELDS = (*PLAN_FIELDS, "title", "text", "with_model")
 def write_page(visit: Visited, kept: str = "", show: str = "", job: str = "") -> Response:
     """Show an empty or a kept desk, with its context or check."""
     form = visit.blank(*WRITE_FIELDS)
-    found = visit.kept_form(kept) if kept else None
-    if found is None:
+    matching_form = visit.kept_form(kept) if kept else None
+    if matching_form is None:
         return _page(visit, form, is_gone=bool(kept))
-    form |= {name: value for name, value in found.form.items() if name in form}
-    return _shown(visit, form, show, kept=kept, job=draft_job(visit, job) if job else None)
+    form |= {name: value for name, value in matching_form.form.items() if name in form}
+    return _show_desk(visit, form, show, kept_text=kept, job=draft_job(visit, job) if job else None)
 
 
 @router.post("/page/projects/{project_id}/write", openapi_extra=READS)
 def write_on(visit: Visited, form: Form) -> Response:
     """Redirect to the desk with the requested context or check."""
-    filled = _filled(visit, form)
+    filled_values = _fill_form(visit, form)
     show = "check" if form.get("do") == "check" else "context"
     try:
-        visit.scene_of(filled)
+        visit.scene_of(filled_values)
         job = None
         if show == "check":
-            draft_text(filled)
-            if filled["with_model"] and has_model(visit):
-                job = start_draft_work(visit, filled, "check")
-        elif not is_planned(filled):
+            draft_text(filled_values)
+            if filled_values["with_model"] and has_model(visit):
+                job = start_draft_work(visit, filled_values, "check")
+        elif not is_planned(filled_values):
             raise UserInputError("the plan is empty; say at least who appears, where, or what the scene is for")
     except (NovelgenError, Refusal) as error:
-        return _page(visit, filled, problem=problem_in(visit.request, error))
-    key = visit.keep_form(filled)
+        return _page(visit, filled_values, problem=problem_in(visit.request, error))
+    key = visit.keep_form(filled_values)
     if visit.kept_form(key) is None:
-        return _shown(visit, filled, show, job=job)
+        return _show_desk(visit, filled_values, show, job=job)
     address = visit.link("write", kept=key, show=show, job="" if job is None else job.job_id)
     return RedirectResponse(f"{address}#beside", status_code=303)
 
@@ -60,20 +60,22 @@ def write_on(visit: Visited, form: Form) -> Response:
 @router.post("/page/projects/{project_id}/write/store")
 def store_written(visit: Visited, form: Form) -> Response:
     """Store the text as the next chapter, or where nothing stands; nothing that is stored is replaced."""
-    filled = _filled(visit, form)
+    filled_values = _fill_form(visit, form)
     try:
-        stored = visit.story.store_text(
-            draft_text(filled), at=_free_place(visit, filled), title=filled["title"].strip()
+        stored_ingest_report = visit.story.store_text(
+            draft_text(filled_values), at=_free_place(visit, filled_values), title=filled_values["title"].strip()
         )
     except (NovelgenError, Refusal) as error:
-        return _page(visit, filled, problem=problem_in(visit.request, error))
+        return _page(visit, filled_values, problem=problem_in(visit.request, error))
     # What was written is at hand again where the storing is taken back.
-    draft = visit.keep_form(filled)
-    undo = "" if stored.change_id is None else str(stored.change_id)
-    chapter, _, scene = (stored.place.position if stored.place else "").partition(":")
+    draft = visit.keep_form(filled_values)
+    undo = "" if stored_ingest_report.change_id is None else str(stored_ingest_report.change_id)
+    chapter, _, scene = (stored_ingest_report.place.position if stored_ingest_report.place else "").partition(":")
     address = project_address(visit.project_id, "story", chapter=chapter, scene=scene, draft=draft)
-    called = stored.place.called or stored.place.position if stored.place else ""
-    return led_back(address, "scene_stored", told=called, undo=undo)
+    call_name = (
+        stored_ingest_report.place.called or stored_ingest_report.place.position if stored_ingest_report.place else ""
+    )
+    return led_back(address, "scene_stored", told=call_name, undo=undo)
 
 
 def _free_place(visit: Visit, form: Mapping[str, str]) -> str:
@@ -90,57 +92,63 @@ def _free_place(visit: Visit, form: Mapping[str, str]) -> str:
     return f"{chapter}:{scene}" if scenes else str(chapter)
 
 
-def _filled(visit: Visit, form: Mapping[str, str]) -> dict[str, str]:
+def _fill_form(visit: Visit, form: Mapping[str, str]) -> dict[str, str]:
     """Return the form; an empty number is the next one, and a chapter may be called as its author calls it."""
     blank = visit.blank(*WRITE_FIELDS)
-    said = {name: form[name] for name in blank if name in form}
-    filled = blank | {name: value for name, value in said.items() if value.strip() or name not in ("chapter", "scene")}
-    called = filled["chapter"].strip()
-    if called and not called.isdecimal():
-        place = visit.here.names.position_of(called)
-        filled["chapter"] = str(place.chapter_index)
-        filled["scene"] = str(place.scene_index or filled["scene"])
-    return filled
+    statements = {name: form[name] for name in blank if name in form}
+    filled_values = blank | {
+        name: value for name, value in statements.items() if value.strip() or name not in ("chapter", "scene")
+    }
+    call_name = filled_values["chapter"].strip()
+    if call_name and not call_name.isdecimal():
+        place = visit.here.names.position_of(call_name)
+        filled_values["chapter"] = str(place.chapter_index)
+        filled_values["scene"] = str(place.scene_index or filled_values["scene"])
+    return filled_values
 
 
-def _shown(visit: Visit, form: dict[str, str], show: str, *, kept: str = "", job: Job | None = None) -> Response:
+def _show_desk(
+    visit: Visit, form: dict[str, str], show: str, *, kept_text: str = "", job: Job | None = None
+) -> Response:
     """Show the desk with its context or check."""
     try:
         if job is not None and job.state != "done":
-            return _page(visit, form, kept=kept, job=job, problem=job.problem if job.state in OVER else None)
+            return _page(visit, form, kept_text=kept_text, job=job, problem=job.problem if job.state in OVER else None)
         if job is not None:
             check = with_waivers(visit, DraftCheck.model_validate(job.result))
-            return _page(visit, form, kept=kept, job=job, check=check)
+            return _page(visit, form, kept_text=kept_text, job=job, check=check)
         if show == "check":
-            return _page(visit, form, kept=kept, check=checked_draft(visit, {**form, "with_model": ""}))
+            return _page(visit, form, kept_text=kept_text, check=checked_draft(visit, {**form, "with_model": ""}))
         if is_planned(form):
-            return _page(visit, form, kept=kept, known=context_parts(visit, built_context(visit, form)))
+            return _page(
+                visit, form, kept_text=kept_text, known_fields=context_parts(visit, built_context(visit, form))
+            )
     except (NovelgenError, Refusal) as error:
-        return _page(visit, form, kept=kept, problem=problem_in(visit.request, error))
-    return _page(visit, form, kept=kept)
+        return _page(visit, form, kept_text=kept_text, problem=problem_in(visit.request, error))
+    return _page(visit, form, kept_text=kept_text)
 
 
 def _page(
     visit: Visit,
     form: Mapping[str, str],
     *,
-    kept: str = "",
-    known: Mapping[str, Any] | None = None,
+    kept_text: str = "",
+    known_fields: Mapping[str, Any] | None = None,
     check: DraftCheck | None = None,
     job: Job | None = None,
     problem: Problem | None = None,
     is_gone: bool = False,
 ) -> Response:
     entities = visit.story.entities(as_of=visit.as_of)
-    kept_as = {name: key for name, key in (("kept", kept), ("job", job.job_id if job else "")) if key}
-    visit.narrowed = {"kept": kept} if kept else {}
+    kept_as = {name: key for name, key in (("kept", kept_text), ("job", job.job_id if job else "")) if key}
+    visit.narrowed = {"kept": kept_text} if kept_text else {}
     chapter = number_in(form, "chapter")
     return visit.page(
         "write",
         status=200 if problem is None or job is not None else problem.status,
         form=form,
-        kept=kept,
-        known=known,
+        kept=kept_text,
+        known=known_fields,
         text=form["text"],
         check=check,
         found=[] if check is None else list(enumerate(check.issues, start=1)),
@@ -153,7 +161,7 @@ def _page(
         is_gone=is_gone,
         called="" if chapter is None else visit.here.names.label(chapter),
         has_model=has_model(visit),
-        people=[each.name for each in entities if each.entity_type == "character"][:NAMES_OFFERED],
-        locations=[each.name for each in entities if each.entity_type == "location"][:NAMES_OFFERED],
-        names={each.entity_id: each.name for each in entities},
+        people=[entity.name for entity in entities if entity.entity_type == "character"][:NAMES_OFFERED],
+        locations=[entity.name for entity in entities if entity.entity_type == "location"][:NAMES_OFFERED],
+        names={entity.entity_id: entity.name for entity in entities},
     )

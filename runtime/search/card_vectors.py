@@ -59,10 +59,10 @@ class CardVectors:
 
     def _read(self) -> dict[str, Vector]:
         try:
-            with np.load(self._path, allow_pickle=False) as stored:
-                if str(stored["model"]) != self._embeddings.model_name:
+            with np.load(self._path, allow_pickle=False) as stored_value:
+                if str(stored_value["model"]) != self._embeddings.model_name:
                     return {}
-                return dict(zip(stored["keys"].tolist(), stored["vectors"].astype(np.float32), strict=True))
+                return dict(zip(stored_value["keys"].tolist(), stored_value["vectors"].astype(np.float32), strict=True))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
@@ -74,15 +74,15 @@ class CardVectors:
         if not self._path.parent.is_dir():
             return
         vectors = {**self._read(), **(self._vectors or {})}
-        kept = list(vectors)[-MAX_VECTORS:]
+        kept_keys = list(vectors)[-MAX_VECTORS:]
         try:
             handle, name = tempfile.mkstemp(dir=self._path.parent, prefix=FILE_NAME, suffix=".tmp")
             with os.fdopen(handle, "wb") as file:
                 np.savez(
                     file,
                     model=np.asarray(self._embeddings.model_name),
-                    keys=np.asarray(kept),
-                    vectors=np.stack([vectors[key] for key in kept]),
+                    keys=np.asarray(kept_keys),
+                    vectors=np.stack([vectors[key] for key in kept_keys]),
                 )
             Path(name).replace(self._path)
         except (OSError, ValueError) as error:

@@ -49,14 +49,14 @@ class KeptReadings(Generic[Reading]):
         with stores.database(project_id).read() as unit:
             last_write = unit.projects.require().last_write
         with self._lock:
-            kept = self._kept.setdefault(stores, RecentlyUsed(self._limit))
-            found = kept.get(question)
-        if found is not None and found.last_write == last_write and is_whole(found.reading):
-            return found.reading
-        reading = read(None if found is None else found.reading)
+            kept_recently_used = self._kept.setdefault(stores, RecentlyUsed(self._limit))
+            result = kept_recently_used.get(question)
+        if result is not None and result.last_write == last_write and is_whole(result.reading):
+            return result.reading
+        reading = read(None if result is None else result.reading)
         with self._lock:
-            kept.use(question, _Kept(last_write, reading))
-            kept.take_surplus()
+            kept_recently_used.use(question, _Kept(last_write, reading))
+            kept_recently_used.take_surplus()
         return reading
 
 

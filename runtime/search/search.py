@@ -61,7 +61,7 @@ from runtime.stores import MemoryStores, built_with
 if TYPE_CHECKING:
     from runtime.index.manager import VectorStoreManager
 
-Told = TypeVar("Told")
+Answer = TypeVar("Answer")
 
 PASSAGES_BESIDE_MEMORIES = 20
 """Where as many facts are found as were asked for, so many passages per query are enough: they would crowd them out."""
@@ -108,8 +108,8 @@ def merged(answers: Iterable[RetrieverAnswer]) -> RetrieverAnswer:
     hits: dict[str, list[RetrieverHit]] = {}
     chunks: dict[str, StoryMemoryChunk] = {}
     for answer in answers:
-        for chunk_id, found in answer.hits.items():
-            hits.setdefault(chunk_id, []).extend(found)
+        for chunk_id, retriever_hits in answer.hits.items():
+            hits.setdefault(chunk_id, []).extend(retriever_hits)
         chunks.update(answer.chunks)
     return RetrieverAnswer(hits=hits, chunks=chunks)
 
@@ -138,20 +138,20 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswe
             matches = unit.lexical.match([request.queries[number].text for number in numbers], memory_filter)
             limit = request.candidates_per_query
             for kinds in [memory_filter.content_types] if memory_filter.content_types else _FACTS_BEFORE_PASSAGES:
-                wanted = memory_filter.model_copy(update={"content_types": kinds})
-                found = unit.lexical.best(matches, wanted, limit=limit)
+                wanted_memory_filter = memory_filter.model_copy(update={"content_types": kinds})
+                lexical_hitses = unit.lexical.best(matches, wanted_memory_filter, limit=limit)
                 answers += [
                     ranked_answer(LEXICAL_RETRIEVER, ((hit.chunk_id, hit.score) for hit in hits), number)
-                    for number, hits in zip(numbers, found, strict=True)
+                    for number, hits in zip(numbers, lexical_hitses, strict=True)
                 ]
-                limit = max(PASSAGES_BESIDE_MEMORIES, limit - max(map(len, found), default=0))
+                limit = max(PASSAGES_BESIDE_MEMORIES, limit - max(map(len, lexical_hitses), default=0))
     return merged(answers)
 
 
 def entity_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
     """List the weightiest memories linked to any entity that the scene touches, or to a chapter or the book."""
-    entity_ids = [each for each in request.entity_ids if is_entity_target(each)]
-    beyond = [each for each in request.entity_ids if not is_entity_target(each)]
+    entity_ids = [entity_id for entity_id in request.entity_ids if is_entity_target(entity_id)]
+    beyond = [entity_id for entity_id in request.entity_ids if not is_entity_target(entity_id)]
     with stores.database(request.project_id).read() as unit:
         of_entities = unit.memories.by_entities(
             entity_ids, as_of=request.as_of, content_types=DISTILLED_TYPES, limit=request.candidates_per_query
@@ -161,20 +161,22 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
         )
         everything = MemoryFilter(as_of=request.as_of, entities=entity_ids, content_types=list(DISTILLED_TYPES))
         counts = request.counts_linked and bool(entity_ids)
-        linked = unit.memories.count(everything) if counts else None
+        linked_count = unit.memories.count(everything) if counts else None
     about = [chunk for chunk in beside_entities if not targets_of(chunk).isdisjoint(beyond)]
-    listed = {chunk.chunk_id: chunk for chunk in [*of_entities, *about[: request.candidates_per_query]]}
-    return replace(_listed_answer("entity", listed.values()), linked=linked)
+    listed_memories_by_id = {chunk.chunk_id: chunk for chunk in [*of_entities, *about[: request.candidates_per_query]]}
+    return replace(_listed_answer("entity", listed_memories_by_id.values()), linked=linked_count)
 
 
 def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
     """List memories of scenes with relevant or due threads."""
-    touched = set(request.entity_ids)
+    touched_ids = set(request.entity_ids)
     with stores.database(request.project_id).read() as unit:
-        waiting = unit.threads.list_as_of(as_of=request.as_of)
-        due = {thread.loop_id for thread in most_due(waiting, DUE_THREADS)}
+        waiting_threads = unit.threads.list_as_of(as_of=request.as_of)
+        due_ids = {thread.loop_id for thread in most_due(waiting_threads, DUE_THREADS)}
         threads = [
-            thread for thread in waiting if thread.loop_id in due or not touched.isdisjoint(thread.related_entities)
+            thread
+            for thread in waiting_threads
+            if thread.loop_id in due_ids or not touched_ids.isdisjoint(thread.related_entities)
         ]
         places = {place for thread in threads for place in thread.scenes()}
         chunks = unit.memories.of_scenes(sorted(places), as_of=request.as_of, content_types=DISTILLED_TYPES)
@@ -190,18 +192,22 @@ def recent_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
 
 def called_notes(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
     """List notes that are pinned or triggered by a key."""
-    asked = "\n".join(query.text for query in request.queries)
+    asked_text = "\n".join(query.text for query in request.queries)
     with stores.database(request.project_id).read() as unit:
         notes = unit.memories.pinned_or_keyed_notes(as_of=request.as_of)
-    called = [each for each in notes if each.tier == "pinned" or is_called(each.tags, asked)]
-    return _listed_answer(KEYWORD_RETRIEVER, called[: request.candidates_per_query])
+    called_memories = [memory for memory in notes if memory.tier == "pinned" or is_called(memory.tags, asked_text)]
+    return _listed_answer(KEYWORD_RETRIEVER, called_memories[: request.candidates_per_query])
 
 
 def _listed_answer(retriever: str, chunks: Iterable[StoryMemoryChunk]) -> RetrieverAnswer:
     """Return the answer of a retriever that lists memories in its own order, without a query."""
-    listed = list(chunks)
-    ranked = ranked_answer(retriever, ((chunk.chunk_id, 1.0 / rank) for rank, chunk in enumerate(listed, start=1)))
-    return RetrieverAnswer(hits=ranked.hits, chunks={chunk.chunk_id: chunk for chunk in listed})
+    listed_memories = list(chunks)
+    ranked_retriever_answer = ranked_answer(
+        retriever, ((chunk.chunk_id, 1.0 / rank) for rank, chunk in enumerate(listed_memories, start=1))
+    )
+    return RetrieverAnswer(
+        hits=ranked_retriever_answer.hits, chunks={chunk.chunk_id: chunk for chunk in listed_memories}
+    )
 
 
 MAX_EXACT_IDS = 5_000
@@ -218,9 +224,9 @@ def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> Query
     books, without those of names the choice is as good at half the embeddings.
     """
     telling = [index for index, query in enumerate(queries) if not query.is_names_only]
-    asked = telling or list(range(len(queries)))
-    vectors = stores.embeddings.embed_queries([queries[index].text for index in asked])
-    return dict(zip(asked, np.asarray(vectors, dtype=np.float32), strict=True))
+    asked_numbers = telling or list(range(len(queries)))
+    vectors = stores.embeddings.embed_queries([queries[index].text for index in asked_numbers])
+    return dict(zip(asked_numbers, np.asarray(vectors, dtype=np.float32), strict=True))
 
 
 @dataclass(frozen=True)
@@ -244,17 +250,21 @@ def search_index(
     index = stores.vectors(request.project_id, index_id=None if state is None else state.index_id)
     answers: list[RetrieverAnswer] = []
     for memory_filter, numbers in same_filters(request, vectors.keys()):
-        asked = _rows(vectors, numbers)
+        asked_vectors = _rows(vectors, numbers)
         if state is None:
-            answers.append(_documents_answer(index, request, asked, numbers, deadline=deadline))
+            answers.append(_documents_answer(index, request, asked_vectors, numbers, deadline=deadline))
             continue
         ids = _narrow_ids(stores, request, memory_filter, deadline=deadline)
         if ids is not None and len(ids) <= MAX_EXACT_IDS:
             answers.append(search_exactly(stores, request, {number: vectors[number] for number in numbers}))
             continue
-        wanted = OVERFETCH * request.candidates_per_query + SPARE_ROWS
-        found = index.query(asked, top_k=wanted, must_hold_rows=state.holds_rows, deadline=deadline)
-        answers.append(_settled_answer(stores, request, found, vectors, numbers, allowed=ids, wanted=wanted))
+        wanted_count = OVERFETCH * request.candidates_per_query + SPARE_ROWS
+        index_hitses = index.query(
+            asked_vectors, top_k=wanted_count, must_hold_rows=state.holds_rows, deadline=deadline
+        )
+        answers.append(
+            _settled_answer(stores, request, index_hitses, vectors, numbers, allowed=ids, wanted_count=wanted_count)
+        )
     return merged(answers)
 
 
@@ -275,15 +285,15 @@ def _narrow_ids(
 def _settled_answer(
     stores: MemoryStores,
     request: SearchRequest,
-    found: Sequence[Sequence[IndexHit]],
+    index_hitses: Sequence[Sequence[IndexHit]],
     vectors: QueryVectors,
     numbers: Sequence[int],
     *,
     allowed: Collection[str] | None,
-    wanted: int,
+    wanted_count: int,
 ) -> RetrieverAnswer:
     """Order hits by SQL vectors, with exact search as a supplement."""
-    hits_by_id = {hit.chunk_id: hit for hits in found for hit in hits}
+    hits_by_id = {hit.chunk_id: hit for hits in index_hitses for hit in hits}
     identity = stores.embedding_identity
     with stores.database(request.project_id).read() as unit:
         names, matrix = unit.embeddings.matrix(
@@ -293,14 +303,14 @@ def _settled_answer(
     limit = request.candidates_per_query
     answers: list[RetrieverAnswer] = []
     short: list[int] = []
-    for number, hits in zip(numbers, found, strict=True):
+    for number, hits in zip(numbers, index_hitses, strict=True):
         ids = [hit.chunk_id for hit in hits if hit.chunk_id in rows]
-        if len(ids) < limit and len(hits) >= wanted:
+        if len(ids) < limit and len(hits) >= wanted_count:
             short.append(number)
         elif ids:
             nearest = matrix[[rows[chunk_id] for chunk_id in ids]]
-            (ranked,) = exact_search(nearest, ids, query_vectors=vectors[number][np.newaxis], top_k=limit)
-            answers.append(ranked_answer(SEMANTIC_RETRIEVER, ranked, number))
+            (ranking,) = exact_search(nearest, ids, query_vectors=vectors[number][np.newaxis], top_k=limit)
+            answers.append(ranked_answer(SEMANTIC_RETRIEVER, ranking, number))
     if short:
         answers.append(search_exactly(stores, request, {number: vectors[number] for number in short}))
     answer = merged(answers)
@@ -314,20 +324,26 @@ def _settled_answer(
 def _documents_answer(
     index: VectorStoreManager,
     request: SearchRequest,
-    asked: NDArray[np.float32],
+    asked_vectors: NDArray[np.float32],
     numbers: Sequence[int],
     *,
     deadline: Deadline,
 ) -> RetrieverAnswer:
     """Take the documents of the index as they are, in its order, cut by the position that they carry."""
-    found = index.texts_before(asked, request.as_of, top_k=request.candidates_per_query, deadline=deadline)
+    indexed_textses = index.texts_before(
+        asked_vectors, request.as_of, top_k=request.candidates_per_query, deadline=deadline
+    )
     answers: list[RetrieverAnswer] = []
-    for number, texts in zip(numbers, found, strict=True):
+    for number, texts in zip(numbers, indexed_textses, strict=True):
         # A store tells no score that means the same everywhere.
-        ranked = ranked_answer(
+        ranked_retriever_answer = ranked_answer(
             SEMANTIC_RETRIEVER, ((text.chunk_id, 1.0 / rank) for rank, text in enumerate(texts, start=1)), number
         )
-        answers.append(RetrieverAnswer(hits=ranked.hits, chunks={text.chunk_id: _chunk_of(text) for text in texts}))
+        answers.append(
+            RetrieverAnswer(
+                hits=ranked_retriever_answer.hits, chunks={text.chunk_id: _chunk_of(text) for text in texts}
+            )
+        )
     return merged(answers)
 
 
@@ -345,10 +361,10 @@ def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryV
             )
         if not names:
             continue
-        found = exact_search(matrix, names, query_vectors=_rows(vectors, numbers), top_k=request.candidates_per_query)
+        matches = exact_search(matrix, names, query_vectors=_rows(vectors, numbers), top_k=request.candidates_per_query)
         answers += [
             ranked_answer(SEMANTIC_RETRIEVER, ((name, float(score)) for name, score in hits), number)
-            for number, hits in zip(numbers, found, strict=True)
+            for number, hits in zip(numbers, matches, strict=True)
         ]
     return merged(answers)
 
@@ -377,10 +393,10 @@ def index_state(stores: MemoryStores, project_id: str, *, deadline: Deadline) ->
     return _told_in_time(read, stage="index-state", deadline=deadline)
 
 
-def _told_in_time(read: Callable[[], Told], *, stage: str, deadline: Deadline) -> Told | None:
+def _told_in_time(read_function: Callable[[], Answer], *, stage: str, deadline: Deadline) -> Answer | None:
     """Query SQL, or return None after a timeout, trusting the index."""
     try:
-        return call_with_deadline(read, timeout_s=deadline.remaining_s, stage=stage)
+        return call_with_deadline(read_function, timeout_s=deadline.remaining_s, stage=stage)
     except (DatabaseError, DeadlineExceededError):
         # With the database down the index still answers by project and position; the outage itself is
         # reported where the memories are read.
@@ -432,15 +448,15 @@ def ranked_memories(
     if not text.strip():
         raise UserInputError(f"query {query!r} is empty; say what to look for")
     text, shortened = _within_sight(text)
-    cut = as_of or END_OF_STORY
-    entity_ids, unknown, variants = _entity_ids(stores, project_id, entities or (), cut)
+    position = as_of or END_OF_STORY
+    entity_ids, unknown_issues, variants = _entity_ids(stores, project_id, entities or (), position)
     text = " ".join([text, *variants])
-    asked = SearchQuery(text=text, entities=entity_ids, content_type=content_type, tags=list(tags or ()))
+    search_query = SearchQuery(text=text, entities=entity_ids, content_type=content_type, tags=list(tags or ()))
     limit = max(1, min(top_k, MAX_TOP_K))
     request = SearchRequest(
         project_id=project_id,
-        queries=[asked],
-        as_of=cut,
+        queries=[search_query],
+        as_of=position,
         candidates_per_query=max(MIN_CANDIDATES, limit),
         timeout_s=stores.settings.memory.tool_timeout_s,
     )
@@ -449,29 +465,33 @@ def ranked_memories(
     failures = {issue.stage: issue.message for issue in result.issues if issue.kind != "stale"}
     if not result.candidates and ("memories" in failures or {"semantic", "lexical"} <= failures.keys()):
         raise StoreError("; ".join(f"{stage}: {message}" for stage, message in failures.items()))
-    unfit, unheeded = _unfit(result, text, min_relevance)
-    best = [each for each in search_order(result.candidates, text) if each.chunk.chunk_id not in unfit][:limit]
-    outdated = [each.chunk for each in best if each.is_outdated]
+    unfit_ids, unheeded_issues = _unfit_ids(result, text, min_relevance)
+    best = [memory for memory in search_order(result.candidates, text) if memory.chunk.chunk_id not in unfit_ids][
+        :limit
+    ]
+    outdated = [memory.chunk for memory in best if memory.is_outdated]
     holding, issues = _holding(stores, request, outdated, deadline=deadline)
     if holding:
         # What holds is told beside what it replaced, however it is put itself.
-        unfit -= {each.chunk_id for each in holding.values()}
+        unfit_ids -= {memory.chunk_id for memory in holding.values()}
         ordered = search_order(result.candidates, text, holding=holding)
-        best = [each for each in ordered if each.chunk.chunk_id not in unfit][:limit]
-    return RankedMemories(memories=best, issues=[*shortened, *unknown, *result.issues, *unheeded, *issues])
+        best = [memory for memory in ordered if memory.chunk.chunk_id not in unfit_ids][:limit]
+    return RankedMemories(
+        memories=best, issues=[*shortened, *unknown_issues, *result.issues, *unheeded_issues, *issues]
+    )
 
 
 def _within_sight(text: str) -> tuple[str, list[ReportIssue]]:
     """Cut a query to the embedding model's window."""
     # Estimated tokens grow with the text, character by character.
-    end = bisect(range(len(text)), MAX_QUERY_TOKENS, key=lambda each: estimate_tokens(text[: each + 1]))
+    end = bisect(range(len(text)), MAX_QUERY_TOKENS, key=lambda number: estimate_tokens(text[: number + 1]))
     if end == len(text):
         return text, []
     message = f"the query has {len(text)} characters; its first {end} were searched, as much as a model compares"
     return text[:end], [ReportIssue(stage="search", kind="degraded", message=message)]
 
 
-def _unfit(result: SearchResult, query: str, min_relevance: float) -> tuple[set[str], list[ReportIssue]]:
+def _unfit_ids(result: SearchResult, query: str, min_relevance: float) -> tuple[set[str], list[ReportIssue]]:
     """Return the ids of poor matches, none with an issue if incomparable."""
     if not min_relevance:
         return set(), []
@@ -479,7 +499,7 @@ def _unfit(result: SearchResult, query: str, min_relevance: float) -> tuple[set[
     if vector is None:
         message = f"meaning could not be compared, so that min_relevance={min_relevance:g} left nothing out"
         return set(), [ReportIssue(stage="search", kind="degraded", message=message)]
-    fits = {each.chunk.chunk_id: relevance(each, query, vector) for each in result.candidates}
+    fits = {candidate.chunk.chunk_id: relevance(candidate, query, vector) for candidate in result.candidates}
     return {name for name, value in fits.items() if value < min_relevance}, []
 
 
@@ -530,15 +550,21 @@ def _searched(
     if newer is not None and not retrievers_without_query:
         # A context does with what the index tells; who searches would take that for all there is.
         raise newer
-    told: dict[str, RetrieverAnswer] = {name: each.value for name, each in outcomes.items() if each.value is not None}
-    semantic = told.get("semantic")
+    retriever_answers_by_id: dict[str, RetrieverAnswer] = {
+        name: call_outcome.value for name, call_outcome in outcomes.items() if call_outcome.value is not None
+    }
+    semantic = retriever_answers_by_id.get("semantic")
     issues = [_failure(name, error) for name, error in errors.items()]
-    issues += [each.issue for each in told.values() if each.issue is not None]
+    issues += [
+        retriever_answer.issue
+        for retriever_answer in retriever_answers_by_id.values()
+        if retriever_answer.issue is not None
+    ]
     timings = {f"arm_{name}": outcome.elapsed_s for name, outcome in outcomes.items()}
     semantic_failed = any(issue.stage == "semantic" for issue in issues)
     if semantic_failed and stores.settings.memory.search_fallback == "off":
         return SearchResult(issues=tuple(issues), timings_s=timings)
-    answer = merged(told.values())
+    answer = merged(retriever_answers_by_id.values())
     memories, issue = _read_memories(stores, request, answer, deadline=deadline.share("memories"))
     candidates = (
         Candidate(memories.chunks[name], tuple(answer.hits.get(name, ())), memories.vectors.get(name))
@@ -550,7 +576,14 @@ def _searched(
         query_vectors=tuple(map(semantic.vectors.get, range(len(request.queries)))) if semantic is not None else (),
         issues=(*issues, *([issue] if issue else []), *_awaited_meaning(request, memories.awaited)),
         timings_s=timings,
-        linked=next((each.linked for each in told.values() if each.linked is not None), None),
+        linked=next(
+            (
+                retriever_answer.linked
+                for retriever_answer in retriever_answers_by_id.values()
+                if retriever_answer.linked is not None
+            ),
+            None,
+        ),
     )
 
 
@@ -569,7 +602,7 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
         issue = ReportIssue(stage="semantic", kind="degraded", message=f"meaning is not compared: {mismatch}")
         return replace(_fallback(stores, request, vectors), vectors=vectors, issue=issue)
     try:
-        found = search_index(stores, request, vectors, state=state, deadline=deadline.share("index"))
+        retriever_answer = search_index(stores, request, vectors, state=state, deadline=deadline.share("index"))
     except (StoreError, DeadlineExceededError) as error:
         if isinstance(error, DeadlineExceededError):
             # One that loads its libraries, or is at other work, has nothing to be repaired.
@@ -579,7 +612,7 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
             message = f"the vector index did not answer ({error}); `novelgen doctor` says how to repair it"
             issue = ReportIssue(stage="semantic", kind="degraded", message=message)
         return replace(_fallback(stores, request, vectors), vectors=vectors, issue=issue)
-    return replace(found, vectors=vectors)
+    return replace(retriever_answer, vectors=vectors)
 
 
 def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
@@ -613,8 +646,8 @@ def _read_memories(
     stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer, *, deadline: Deadline
 ) -> tuple[_ReadMemories, ReportIssue | None]:
     """Read hits and their scenes' memories from SQL, else from the index."""
-    read = partial(_memories_in_sql, stores, request, answer)
-    outcome = run_concurrently({"read": read}, timeouts_s={"read": deadline.remaining_s})["read"]
+    loaded_partial = partial(_memories_in_sql, stores, request, answer)
+    outcome = run_concurrently({"read": loaded_partial}, timeouts_s={"read": deadline.remaining_s})["read"]
     if outcome.value is not None:
         return outcome.value, None
     issue = _failure("memories", outcome.error) if outcome.error else None
@@ -625,23 +658,24 @@ def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: Retri
     project_id, as_of = request.project_id, request.as_of
     model_name = stores.embedding_model
     with stores.database(project_id).read() as unit:
-        found = unit.memories.by_ids(sorted(answer.hits), as_of=as_of)
-        chunks = {chunk.chunk_id: chunk for chunk in found}
+        memories = unit.memories.by_ids(sorted(answer.hits), as_of=as_of)
+        chunks = {chunk.chunk_id: chunk for chunk in memories}
         if model_name is None:
             # Said by the semantic retriever; what words and entities found is read all the same.
             return _ReadMemories(chunks=chunks, vectors={})
         dimension = stores.embeddings.known_dimension
         names, matrix = unit.embeddings.matrix(model_name, dimension=dimension, as_of=as_of, ids=list(chunks))
-        awaited = unit.outbox.awaited().memories if request.queries else 0
-    return _ReadMemories(chunks, dict(zip(names, matrix, strict=True)), awaited)
+        awaited_count = unit.outbox.awaited().memories if request.queries else 0
+    return _ReadMemories(chunks, dict(zip(names, matrix, strict=True)), awaited_count)
 
 
-def _awaited_meaning(request: SearchRequest, awaited: int) -> list[ReportIssue]:
+def _awaited_meaning(request: SearchRequest, awaited_count: int) -> list[ReportIssue]:
     """Report the part of the story not indexed by meaning yet."""
-    if not awaited:
+    if not awaited_count:
         return []
     message = (
-        f"{awaited} memories are found by words and names only until `novelgen index {request.project_id}` is done"
+        f"{awaited_count} memories are found by words and names only until "
+        f"`novelgen index {request.project_id}` is done"
     )
     return [ReportIssue(stage="index", kind="stale", message=message)]
 
@@ -663,8 +697,8 @@ def _entity_ids(
     variants: dict[str, None] = {}
     issues: list[ReportIssue] = []
     with stores.database(project_id).read() as unit:
-        known = unit.entities.list_as_of(as_of=as_of)
-        resolver = NameResolver(known)
+        known_entities = unit.entities.list_as_of(as_of=as_of)
+        resolver = NameResolver(known_entities)
         for name in names:
             if not is_entity_target(target := name.strip()):
                 ids[target] = None
@@ -673,17 +707,17 @@ def _entity_ids(
                     issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
                 continue
             resolution = resolver.resolve(name)
-            meant = [resolution.entity_id] if resolution.entity_id else resolution.candidate_ids
-            if not meant and not unit.memories.count(MemoryFilter(as_of=as_of, entities=[name])):
-                said = names_in_text(unit, [name], as_of=as_of).get(name, [])[:MAX_VARIANTS]
-                variants |= dict.fromkeys(said)
-                if said:
+            meant_ids = [resolution.entity_id] if resolution.entity_id else resolution.candidate_ids
+            if not meant_ids and not unit.memories.count(MemoryFilter(as_of=as_of, entities=[name])):
+                statements = names_in_text(unit, [name], as_of=as_of).get(name, [])[:MAX_VARIANTS]
+                variants |= dict.fromkeys(statements)
+                if statements:
                     continue
-                near = near_names(name, known)
+                near = near_names(name, known_entities)
                 message = f"nobody is known as {name!r} at this position, so no memory is of them; {near}"
                 issues.append(ReportIssue(stage="search", kind="unresolved", message=message))
             # What nobody bears may be an id that memories are linked to, whose entity nobody has stored.
-            ids |= dict.fromkeys(meant or [name])
+            ids |= dict.fromkeys(meant_ids or [name])
     return list(ids), issues, list(variants)
 
 

@@ -69,8 +69,8 @@ class CharacterMemoryRepository(Repository):
         """Return a mark that changes whenever a memory of a character is written."""
         table = CharacterMemoryRow
         of_character = (self._session.owns(table), col(table.character_id) == character_id)
-        counted = select(func.count(), func.coalesce(func.max(col(table.changed)), 0)).where(*of_character)
-        return MindState(*self._session.rows(counted)[0])
+        counted_select = select(func.count(), func.coalesce(func.max(col(table.changed)), 0)).where(*of_character)
+        return MindState(*self._session.rows(counted_select)[0])
 
     def read(self, character_id: str, *, model: str | None, changed_after: int = -1) -> StoredMemories:
         """Return the memories of a character that were written after a mark."""
@@ -94,12 +94,15 @@ class CharacterMemoryRepository(Repository):
     ) -> list[CharacterMemory]:
         """Return memories of a slot or event types, ignoring deleted endings."""
         table = CharacterMemoryRow
-        wanted = or_(col(table.slot).in_([] if slot is None else [slot]), col(table.event_type).in_(list(event_types)))
-        found = [_memory(row) for row in self._of(character_id, table.status == "active", wanted)]
-        ends = self._session.among(table.memory_id, {each.superseded_by or "" for each in found})
-        gone = self._session.values(table.memory_id, ends, table.status == "deleted")
+        wanted_condition = or_(
+            col(table.slot).in_([] if slot is None else [slot]), col(table.event_type).in_(list(event_types))
+        )
+        memories = [_memory(row) for row in self._of(character_id, table.status == "active", wanted_condition)]
+        ends = self._session.among(table.memory_id, {memory.superseded_by or "" for memory in memories})
+        gone_items = self._session.values(table.memory_id, ends, table.status == "deleted")
         return [
-            each.model_copy(update={"superseded_by": None}) if each.superseded_by in gone else each for each in found
+            memory.model_copy(update={"superseded_by": None}) if memory.superseded_by in gone_items else memory
+            for memory in memories
         ]
 
     def live_of_text(
@@ -116,15 +119,22 @@ class CharacterMemoryRepository(Repository):
 
     def change_of(self, character_id: str, memory_id: str) -> int | None:
         """Return the id of the change that brought a memory, or None where none is kept."""
-        changes = [each for each in self.changes(character_id) if memory_id in each.memory_ids]
-        return min((each.change_id for each in changes if each.kind == "remember"), default=None)
+        changes = [
+            character_change
+            for character_change in self.changes(character_id)
+            if memory_id in character_change.memory_ids
+        ]
+        return min(
+            (character_change.change_id for character_change in changes if character_change.kind == "remember"),
+            default=None,
+        )
 
     def knows_event(self, character_id: str, event_id: str) -> str | None:
         """Return the id of a character's memory of an event, or None."""
         table = CharacterMemoryRow
         of_event = (table.character_id == character_id, table.event_id == event_id, table.status != "deleted")
-        found: str | None = self._session.value(table.memory_id, *of_event)
-        return found
+        result: str | None = self._session.value(table.memory_id, *of_event)
+        return result
 
     def last_position(self) -> GamePosition | None:
         """Return the last session and turn at which anybody of the project learnt something."""
@@ -146,16 +156,16 @@ class CharacterMemoryRepository(Repository):
             [col(AliasRow.alias_key), col(AliasRow.entity_id)], col(AliasRow.alias_key).in_(list(keys))
         )
         bearers: defaultdict[str, set[str]] = defaultdict(set)
-        for key, entity_id in (*((key, each) for each, key in characters.items()), *aliases):
+        for key, entity_id in (*((key, character) for character, key in characters.items()), *aliases):
             if entity_id in characters:
                 bearers[key].add(entity_id)
-        found = {}
+        matches = {}
         for name, key in zip(names, keys, strict=True):
             if name in characters:
-                found[name] = name
+                matches[name] = name
             elif len(bearers[key]) == 1:
-                (found[name],) = bearers[key]
-        return found
+                (matches[name],) = bearers[key]
+        return matches
 
     def names(self) -> dict[str, str]:
         """Return the display names of all characters by id."""
@@ -164,8 +174,11 @@ class CharacterMemoryRepository(Repository):
     def add(self, memories: Sequence[CharacterMemory], vectors: Mapping[str, MemoryVector] | None = None) -> None:
         """Store new memories."""
         changed = self._next_revision()
-        given = vectors or {}
-        rows = [_values(each, changed) | _vector_columns(given.get(each.memory_id)) for each in memories]
+        memory_vectors_by_id = vectors or {}
+        rows = [
+            _values(memory, changed) | _vector_columns(memory_vectors_by_id.get(memory.memory_id))
+            for memory in memories
+        ]
         self._session.insert(CharacterMemoryRow, rows)
 
     def put_vectors(self, vectors: Mapping[str, tuple[str, MemoryVector]]) -> None:
@@ -194,25 +207,32 @@ class CharacterMemoryRepository(Repository):
                 # Else what was embedded is another text.
                 values |= _vector_columns(vector)
             self._session.update(CharacterMemoryRow, CharacterMemoryRow.memory_id == after.memory_id, **values)
-        rows = [memory_change(None, each) for each in added] + [memory_change(*each) for each in changed]
+        rows = [memory_change(None, memory) for memory in added] + [memory_change(*pair) for pair in changed]
         return _change(Journal(self._session).keep(kind, character_id, "", rows, subject="character"), character_id)
 
     def changes(self, character_id: str) -> list[CharacterChange]:
         """Return a character's changes, oldest first, including undone ones."""
         journal = Journal(self._session)
-        parts = [gone for gone, survivor in journal.survivors().items() if survivor == character_id]
+        parts = [removed_id for removed_id, survivor in journal.survivors().items() if survivor == character_id]
         changes = journal.list_all("character", entity_ids=[character_id, *parts])
-        return [_change(each, character_id) for each in changes]
+        return [_change(change, character_id) for change in changes]
 
     def undo(self, character_id: str, change_id: int | None = None) -> CharacterChange:
         """Undo a character's changes, deleting new memories."""
         journal = Journal(self._session)
         own = self.changes(character_id)
         if change_id is None:
-            change_id = next((each.change_id for each in reversed(own) if each.undone_at is None), None)
+            change_id = next(
+                (
+                    character_change.change_id
+                    for character_change in reversed(own)
+                    if character_change.undone_at is None
+                ),
+                None,
+            )
             if change_id is None:
                 raise UnknownIdError(f"nothing of {character_id!r} is left to undo")
-        elif change_id not in {each.change_id for each in own}:
+        elif change_id not in {character_change.change_id for character_change in own}:
             raise UnknownIdError(f"{character_id!r} has no change {change_id!r}; list the changes to find its number")
         return _change(journal.undo(change_id), character_id)
 
@@ -295,12 +315,12 @@ class MindCache:
         key = (stored.project_id, character_id)
         state = stored.state(character_id)
         with self._lock:
-            kept = self._kept.get(key)
+            kept_value = self._kept.get(key)
         mind = None
-        if kept is not None and kept.model == model:
-            mind = kept.mind
-            if kept.state != state:
-                mind = _patched(mind, stored.read(character_id, model=model, changed_after=kept.state.changed))
+        if kept_value is not None and kept_value.model == model:
+            mind = kept_value.mind
+            if kept_value.state != state:
+                mind = _patched(mind, stored.read(character_id, model=model, changed_after=kept_value.state.changed))
         # Fewer or more than there should be: a merge or its undo moved some from or to somebody else.
         if mind is None or len(mind) != state.memories:
             mind = _patched(_EMPTY, stored.read(character_id, model=model))
@@ -325,11 +345,11 @@ def _patched(mind: Mind, new: StoredMemories) -> Mind:
     if not new.memories:
         return mind
     memories: list[CharacterMemory] = list(mind.memories)
-    added = sum(mind.place(each.memory_id) < 0 for each in new.memories)
+    added_count = sum(mind.place(memory.memory_id) < 0 for memory in new.memories)
     latest = next(reversed(new.vectors.values()), None)
     dimension = mind.vectors.shape[1] or (0 if latest is None else len(latest))
-    vectors = np.zeros((len(mind) + added, dimension), dtype=np.float32)
-    has_vector = np.zeros(len(mind) + added, dtype=bool)
+    vectors = np.zeros((len(mind) + added_count, dimension), dtype=np.float32)
+    has_vector = np.zeros(len(mind) + added_count, dtype=bool)
     if mind.vectors.shape[1]:
         vectors[: len(mind)], has_vector[: len(mind)] = mind.vectors, mind.has_vector
     for memory in new.memories:
@@ -347,7 +367,7 @@ def _patched(mind: Mind, new: StoredMemories) -> Mind:
     return Mind(memories, vectors, has_vector)
 
 
-Told = TypeVar("Told", FeltChange, Disclosure, FlagChange)
+PlayRow = TypeVar("PlayRow", FeltChange, Disclosure, FlagChange)
 
 
 class StoredSecret(BaseModel):
@@ -375,10 +395,14 @@ class PlayContents(BaseModel):
 
     def beyond(self, stored: PlayContents) -> PlayContents:
         """Return unstored secrets, keeping stored ids unchanged."""
-        kept = {(each.character_id, each.secret.secret_id) for each in stored.secrets}
+        kept_pairs = {(stored_secret.character_id, stored_secret.secret.secret_id) for stored_secret in stored.secrets}
         return PlayContents(
             dispositions=_beyond(self.dispositions, stored.dispositions),
-            secrets=[each for each in self.secrets if (each.character_id, each.secret.secret_id) not in kept],
+            secrets=[
+                stored_secret
+                for stored_secret in self.secrets
+                if (stored_secret.character_id, stored_secret.secret.secret_id) not in kept_pairs
+            ],
             disclosures=_beyond(self.disclosures, stored.disclosures),
             flags=_beyond(self.flags, stored.flags),
         )
@@ -403,7 +427,7 @@ class PlayRepository(Repository):
         )
         is_of_both = (table.character_id == character_id, table.other_id == other_id)
         stands = or_(col(table.memory_id).is_(None), col(table.memory_id).not_in(deleted))
-        return self._told(table, as_of, *is_of_both, stands)
+        return self._play_rows(table, as_of, *is_of_both, stands)
 
     def is_told_in_story(self, name: str) -> bool:
         """Return whether a name occurs anywhere in the story."""
@@ -452,7 +476,7 @@ class PlayRepository(Repository):
     def disclosures(self, character_id: str, other_id: str, *, as_of: Moment | None = None) -> list[Disclosure]:
         """Return the disclosures between two characters up to a moment."""
         table = Disclosure
-        return self._told(table, as_of, table.character_id == character_id, table.other_id == other_id)
+        return self._play_rows(table, as_of, table.character_id == character_id, table.other_id == other_id)
 
     def set_flag(self, change: FlagChange) -> None:
         """Write down that a flag took a value."""
@@ -461,17 +485,17 @@ class PlayRepository(Repository):
 
     def flag_changes(self, *, as_of: Moment | None = None) -> list[FlagChange]:
         """Return flag values up to a moment, in order."""
-        return self._told(FlagChange, as_of)
+        return self._play_rows(FlagChange, as_of)
 
     def contents(self) -> PlayContents:
         """Return everything that the project holds of it."""
         return PlayContents(
-            dispositions=self._told(FeltChange),
+            dispositions=self._play_rows(FeltChange),
             secrets=[
                 StoredSecret(character_id=row.character_id, secret=Secret.model_validate(row.secret))
                 for row in self._session.read(CharacterSecret, order=[col(CharacterSecret.row_id)])
             ],
-            disclosures=self._told(Disclosure),
+            disclosures=self._play_rows(Disclosure),
             flags=self.flag_changes(),
         )
 
@@ -484,14 +508,14 @@ class PlayRepository(Repository):
         secrets = (_secret_row(secret) for secret in given.secrets)
         self._session.add(*secrets, *given.dispositions, *given.disclosures, *given.flags)
 
-    def _told(self, table: type[Told], as_of: Moment | None = None, *conditions: Any) -> list[Told]:
+    def _play_rows(self, table: type[PlayRow], as_of: Moment | None = None, *conditions: Any) -> list[PlayRow]:
         """Return events up to a moment, with undated ones first."""
-        told = self._session.read(table, self._before(as_of, table), *conditions, order=[table.row_id])
+        felt_changes = self._session.read(table, self._before(as_of, table), *conditions, order=[table.row_id])
 
-        def place(each: Happened) -> tuple[int, int]:
-            return -1 if each.session is None else each.session, -1 if each.turn is None else each.turn
+        def place(happened: Happened) -> tuple[int, int]:
+            return -1 if happened.session is None else happened.session, -1 if happened.turn is None else happened.turn
 
-        return sorted(told, key=lambda each: (place(each), each.happened_at))
+        return sorted(felt_changes, key=lambda felt_change: (place(felt_change), felt_change.happened_at))
 
     def _before(self, as_of: Moment | None, table: Any) -> ColumnElement[bool]:
         """Return the condition that a row lies strictly before a moment.
@@ -504,11 +528,11 @@ class PlayRepository(Repository):
             return table.happened_at < as_of
         position, firsts = GamePosition(*as_of), []
         tables: tuple[Any, ...] = (CharacterMemoryRow, FeltChange, Disclosure, FlagChange)
-        for each in tables:
-            later: Any = (each.session.is_not(None), not_(_is_earlier(each, position)))
-            first = select(func.min(each.happened_at)).where(self._session.owns(each), *later)
+        for other_table in tables:
+            later: Any = (other_table.session.is_not(None), not_(_is_earlier(other_table, position)))
+            first = select(func.min(other_table.happened_at)).where(self._session.owns(other_table), *later)
             firsts.append(self._session.scalar(first))
-        border = min((each for each in firsts if each is not None), default=None)
+        border = min((first for first in firsts if first is not None), default=None)
         unplaced = col(table.session).is_(None)
         return or_(
             unplaced if border is None else unplaced & (table.happened_at < border),
@@ -521,19 +545,21 @@ def _is_earlier(table: Any, position: GamePosition) -> ColumnElement[bool]:
     return or_(table.session < position.session, same_session)
 
 
-def _secret_row(stored: StoredSecret) -> CharacterSecret:
-    secret = stored.secret.model_dump(mode="json", exclude_defaults=True)
-    return CharacterSecret(character_id=stored.character_id, secret_id=stored.secret.secret_id, secret=secret)
+def _secret_row(stored_secret: StoredSecret) -> CharacterSecret:
+    secret = stored_secret.secret.model_dump(mode="json", exclude_defaults=True)
+    return CharacterSecret(
+        character_id=stored_secret.character_id, secret_id=stored_secret.secret.secret_id, secret=secret
+    )
 
 
-def _beyond(given: Iterable[Any], stored: Iterable[Any]) -> list[Any]:
+def _beyond(values: Iterable[Any], stored_items: Iterable[Any]) -> list[Any]:
     """Return surplus items, counting equal ones."""
-    left = [each.model_dump() for each in stored]
+    remainder = [item.model_dump() for item in stored_items]
     new = []
-    for each in given:
-        image = each.model_dump()
-        if image in left:
-            left.remove(image)
+    for item in values:
+        image = item.model_dump()
+        if image in remainder:
+            remainder.remove(image)
         else:
-            new.append(each)
+            new.append(item)
     return new

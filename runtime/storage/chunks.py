@@ -49,7 +49,7 @@ from runtime.storage.terms import LexicalIndex, index_tokens, searchable_text
 _FIELDS = tuple(name for name in StoryMemoryChunk.model_fields if name in MemoryRow.model_fields)
 """Fields of a memory that its row has, name for name."""
 
-_PLACED = ("chapter_index", "scene_index", "created_at")
+_POSITION_COLUMNS = ("chapter_index", "scene_index", "created_at")
 """Fields that the scene decides."""
 
 _DECIDED = ("status", "pinned", "scene_id", "from_scene", "last_accessed_at")
@@ -83,7 +83,7 @@ def chunk_values(
     What follows from the text is taken from the old row where that has the same text.
     """
     start, end = chunk.source_span or (None, None)
-    copied = {name: getattr(chunk, name) for name in _FIELDS if name not in _PLACED}
+    copied = {name: getattr(chunk, name) for name in _FIELDS if name not in _POSITION_COLUMNS}
     derived = {"entities_mentioned": list(dict.fromkeys(entity_ids)), "span_start": start, "span_end": end}
     if old is None or (old["content"], old["short"]) != (copied["content"], copied["short"]):
         return copied | derived | text_values(copied)
@@ -92,9 +92,9 @@ def chunk_values(
 
 def note_values(note: StoryMemoryChunk, scene_id: str | None) -> dict[str, Any]:
     """Return a memory that no scene brought as the columns of its row."""
-    placed = {name: getattr(note, name) for name in _PLACED}
+    placed_fields = {name: getattr(note, name) for name in _POSITION_COLUMNS}
     fresh = {"scene_id": scene_id, "from_scene": False, "status": "active", "pinned": False}
-    return chunk_values(note, note.entities_mentioned) | placed | fresh
+    return chunk_values(note, note.entities_mentioned) | placed_fields | fresh
 
 
 def entities_linked(session: StorageSession, rows: Sequence[MemoryRow]) -> dict[str, AttachedTo]:
@@ -115,15 +115,15 @@ def chunk_of(
     entities are `known`.
     """
     fields = {name: getattr(row, name) for name in _FIELDS}
-    linked = row.entities_mentioned
+    linked_names = row.entities_mentioned
     if row.attached or row.detached:
-        linked = linked_targets(linked, row.attached, row.detached)
-        fields["entities_mentioned"] = [target for target in linked if is_entity_target(target)]
+        linked_names = linked_targets(linked_names, row.attached, row.detached)
+        fields["entities_mentioned"] = [target for target in linked_names if is_entity_target(target)]
     if row.pinned:
         fields["tier"] = "pinned"
     return StoryMemoryChunk.model_construct(
         **fields,
-        attached_to=[] if known is None else attached_to(linked, known),
+        attached_to=[] if known is None else attached_to(linked_names, known),
         is_attached_by_hand=bool(row.attached),
         taken_off=row.detached or [],
         source_span=row.source_span,
@@ -134,10 +134,10 @@ def chunk_of(
 def stored_memories(session: StorageSession, *conditions: Any, limit: int | None = None) -> list[StoredMemory]:
     """Return matching memories in story order, with the author's decisions."""
     rows = session.read(MemoryRow, *conditions, order=IN_ORDER, limit=limit)
-    known = entities_linked(session, rows)
+    known_attachments_by_id = entities_linked(session, rows)
     return [
         StoredMemory.model_construct(
-            chunk=chunk_of(row, known=known), **{name: getattr(row, name) for name in _DECIDED}
+            chunk=chunk_of(row, known=known_attachments_by_id), **{name: getattr(row, name) for name in _DECIDED}
         )
         for row in rows
     ]
@@ -159,25 +159,25 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
     def active_before(column: Any, values: Set[str]) -> list[AnyRow]:
         if not values:
             return []
-        found = session.select(
+        rows = session.select(
             _REPLACING, MemoryRow.status == "active", before(as_of, MemoryRow), session.among(column, values)
         )
-        return sorted(found, key=story_place)
+        return sorted(rows, key=story_place)
 
     holders: defaultdict[str, list[SlotHolder]] = defaultdict(list)
     for row in active_before(col(MemoryRow.slot_type), {row.slot_type for row in rows if row.slot_type}):
         holders[row.slot_type].append(SlotHolder(story_place(row), row.source_id or row.chunk_id))
-    named: dict[str, str] = {}
+    named_values: dict[str, str] = {}
     for row in active_before(col(MemoryRow.supersedes), {row.source_id for row in rows if row.source_id}):
         if row.supersedes != row.source_id:
-            named.setdefault(row.supersedes, row.source_id or row.chunk_id)
-    in_order = {slot: sorted(found) for slot, found in holders.items()}
+            named_values.setdefault(row.supersedes, row.source_id or row.chunk_id)
+    in_order = {slot: sorted(slot_holders) for slot, slot_holders in holders.items()}
     result: dict[str, str] = {}
     for row in rows:
         closer = closed_by(in_order.get(row.slot_type, []), story_place(row)) if row.slot_type else None
-        replaced = named.get(row.source_id, closer)
-        if replaced is not None:
-            result[row.chunk_id] = replaced
+        replaced_text = named_values.get(row.source_id, closer)
+        if replaced_text is not None:
+            result[row.chunk_id] = replaced_text
     consolidated = [row.chunk_id for row in rows if row.is_consolidated]
     return result | (_of_consolidated(session, consolidated, as_of) if consolidated else {})
 
@@ -186,11 +186,11 @@ def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: S
     statement = _sources(session, *_REPLACING, col(MemoryRow.is_consolidated))
     rows = session.rows(statement.where(session.among(_CONSOLIDATED.chunk_id, chunk_ids)))
     sources = grouped(sorted(rows, key=story_place), "consolidated_id")
-    replaced = superseded_by(session, rows, as_of)
+    replaced_values = superseded_by(session, rows, as_of)
     return {
-        chunk_id: replaced[found[-1].chunk_id]
-        for chunk_id, found in sources.items()
-        if all(row.chunk_id in replaced for row in found)
+        chunk_id: replaced_values[matches[-1].chunk_id]
+        for chunk_id, matches in sources.items()
+        if all(row.chunk_id in replaced_values for row in matches)
     }
 
 
@@ -211,8 +211,8 @@ _SOURCE = alias_of(MemoryRow, "source")
 def require_not_consolidated(session: StorageSession, row: MemoryRow, chunk_id: str) -> None:
     """Refuse a change by hand of a consolidated memory."""
     links = ConsolidationSource
-    found = select(col(links.source_row_id)).where(col(links.consolidated_row_id) == row.row_id).limit(1)
-    if session.connection.scalar(found) is not None:
+    matching_select = select(col(links.source_row_id)).where(col(links.consolidated_row_id) == row.row_id).limit(1)
+    if session.connection.scalar(matching_select) is not None:
         raise UserInputError(
             f"{chunk_id!r} stands for other memories and cannot be changed itself; change its sources, or "
             f"take it back with `novelgen consolidate PROJECT --undo {chunk_id}`"
@@ -235,7 +235,7 @@ class AwaitedMeaning(NamedTuple):
 
 
 # Core: entries are marked in one go, by other columns than the primary key (see `update_each`).
-_CLAIMED = and_(
+_CLAIM_CONDITION = and_(
     *(table_of(OutboxEntry).c[name] == bindparam(f"claimed_{name}") for name in ("project_id", "chunk_id", "revision"))
 )
 """The entry as it was claimed: its revision grows when the chunk changes again."""
@@ -274,15 +274,15 @@ class OutboxRepository(Repository):
             ("delete", table_of(OutboxEntry).delete()),
             ("upsert", table_of(OutboxEntry).update().values(state="done", last_error=None)),
         ):
-            done = [_key(entry) for entry in entries if entry.operation == operation]
-            if done:
-                self._session.run_many(statement.where(_CLAIMED), done)
+            done_entries = [_key(entry) for entry in entries if entry.operation == operation]
+            if done_entries:
+                self._session.run_many(statement.where(_CLAIM_CONDITION), done_entries)
 
     def mark_failed(self, entries: Sequence[OutboxEntry], error: str) -> None:
         """Mark entries as failed, with the reason, and count the attempt."""
         failed = {"state": "failed", "attempts": col(OutboxEntry.attempts) + 1, "last_error": error[:_ERROR_LIMIT]}
         if entries:
-            statement = table_of(OutboxEntry).update().where(_CLAIMED).values(**failed)
+            statement = table_of(OutboxEntry).update().where(_CLAIM_CONDITION).values(**failed)
             self._session.run_many(statement, [_key(entry) for entry in entries])
 
     def awaited(self, *, limit: int | None = None) -> AwaitedMeaning:
@@ -307,8 +307,8 @@ class OutboxRepository(Repository):
 
     def counts(self) -> dict[OutboxState, int]:
         """Return the number of entries per state, 0 included."""
-        found = self._session.select([col(OutboxEntry.state), func.count()], group=[col(OutboxEntry.state)])
-        return {**dict.fromkeys(get_args(OutboxState), 0), **{row[0]: row[1] for row in found}}
+        rows = self._session.select([col(OutboxEntry.state), func.count()], group=[col(OutboxEntry.state)])
+        return {**dict.fromkeys(get_args(OutboxState), 0), **{row[0]: row[1] for row in rows}}
 
 
 def _key(entry: OutboxEntry) -> dict[str, object]:
@@ -339,8 +339,8 @@ class ChunkWriter:
         if not rows:
             return
         self._session.insert(MemoryRow, rows)
-        named = self._session.among(MemoryRow.chunk_id, [row["chunk_id"] for row in rows])
-        row_ids = self._session.pairs(MemoryRow.chunk_id, col(MemoryRow.row_id), named)
+        named_condition = self._session.among(MemoryRow.chunk_id, [row["chunk_id"] for row in rows])
+        row_ids = self._session.pairs(MemoryRow.chunk_id, col(MemoryRow.row_id), named_condition)
         self._link(row_ids, rows)
         self._lexical.add([(row_ids[row["chunk_id"]], _searchable(row)) for row in rows])
         self._outbox.queue(list(row_ids), "upsert")
@@ -359,17 +359,17 @@ class ChunkWriter:
         self._session.update_each(MemoryRow.row_id, differing)
         reworded = {row_id for row_id, new in differing if "content_hash" in new}
         self._lexical.remove([(old["row_id"], _searchable(old)) for old, _ in changes if old["row_id"] in reworded])
-        self._lexical.add([(each["row_id"], _searchable(each)) for each in wholes if each["row_id"] in reworded])
-        retold = [row_id for row_id, new in differing if "content" in new]
-        self._session.run(delete(Embedding).where(self._session.among(Embedding.chunk_row_id, retold)))
+        self._lexical.add([(whole["row_id"], _searchable(whole)) for whole in wholes if whole["row_id"] in reworded])
+        retold_items = [row_id for row_id, new in differing if "content" in new]
+        self._session.run(delete(Embedding).where(self._session.among(Embedding.chunk_row_id, retold_items)))
         self.relink(wholes)
-        told = [
+        entries = [
             whole
             for whole, (old, _) in zip(wholes, changes, strict=True)
             if any(whole[name] != old[name] for name in _IN_THE_INDEX)
         ]
-        self._outbox.queue([each["chunk_id"] for each in told if each["status"] == "active"], "upsert")
-        self._outbox.queue([each["chunk_id"] for each in told if each["status"] != "active"], "delete")
+        self._outbox.queue([fields["chunk_id"] for fields in entries if fields["status"] == "active"], "upsert")
+        self._outbox.queue([fields["chunk_id"] for fields in entries if fields["status"] != "active"], "delete")
         self._withdraw(_SOURCE.source_id, [row["supersedes"] for row in wholes if row["supersedes"]])
 
     def relink(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -385,8 +385,8 @@ class ChunkWriter:
             return
         self.withdraw_consolidations([row["row_id"] for row in rows])
         self._lexical.remove([(row["row_id"], _searchable(row)) for row in rows])
-        gone = self._session.among(MemoryRow.row_id, [row["row_id"] for row in rows])
-        self._session.run(delete(MemoryRow).where(gone))
+        condition = self._session.among(MemoryRow.row_id, [row["row_id"] for row in rows])
+        self._session.run(delete(MemoryRow).where(condition))
         self._outbox.queue([row["chunk_id"] for row in rows], "delete")
 
     def forget_words(self) -> None:
@@ -407,8 +407,10 @@ class ChunkWriter:
         """Queue chunks with a new position, by scenes or numbers."""
         self._withdraw(_SOURCE.scene_id, scene_ids)
         self._withdraw(_SOURCE.row_id, row_ids)
-        moved = self._session.among(MemoryRow.scene_id if scene_ids else MemoryRow.row_id, scene_ids or row_ids)
-        active = (moved, MemoryRow.status == "active")
+        moved_condition = self._session.among(
+            MemoryRow.scene_id if scene_ids else MemoryRow.row_id, scene_ids or row_ids
+        )
+        active = (moved_condition, MemoryRow.status == "active")
         self._outbox.queue(self._session.values(MemoryRow.chunk_id, *active), "upsert")
 
     def _withdraw(self, column: Any, values: Sequence[str | int]) -> None:
@@ -419,8 +421,10 @@ class ChunkWriter:
         # Without the project where rows or scenes are named: no id of theirs is another project's, too.
         owned = [_SOURCE.project_id == self._session.project_id] if column is _SOURCE.source_id else []
         of_source = _SOURCE.row_id == col(links.source_row_id)
-        standing = select(col(links.consolidated_row_id)).join(_SOURCE.row_id.table, of_source).where(is_source, *owned)
-        rows = self._session.read(MemoryRow, col(MemoryRow.row_id).in_(standing), order=[col(MemoryRow.row_id)])
+        standing_select = (
+            select(col(links.consolidated_row_id)).join(_SOURCE.row_id.table, of_source).where(is_source, *owned)
+        )
+        rows = self._session.read(MemoryRow, col(MemoryRow.row_id).in_(standing_select), order=[col(MemoryRow.row_id)])
         self.remove([row.columns() for row in rows])
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -428,12 +432,12 @@ class ChunkWriter:
         links, tags = [], []
         for row in rows:
             own = {"chunk_row_id": row_ids[row["chunk_id"]]}
-            attached, detached = row.get("attached") or [], row.get("detached") or []
+            attached_value, detached = row.get("attached") or [], row.get("detached") or []
             # What an author says of a note is among `attached`; the rest its own words name.
             derived = "mention" if row["content_type"] == "note" else LINK_KIND_BY_ORIGIN[row["origin"]]
             links += [
-                own | {"entity_id": target, "kind": "manual" if target in attached else derived}
-                for target in linked_targets(row["entities_mentioned"], attached, detached)
+                own | {"entity_id": target, "kind": "manual" if target in attached_value else derived}
+                for target in linked_targets(row["entities_mentioned"], attached_value, detached)
             ]
             tags += [own | {"tag": tag} for tag in dict.fromkeys(row["tags"])]
         self._session.insert(MemoryLink, links)
@@ -465,8 +469,8 @@ class ConsolidationRepository(Repository):
         """
         is_memory = MemoryRow.content_type == "memory"
         rows = self._session.read(MemoryRow, *_is_seen(self.project_id), is_memory, order=IN_ORDER)
-        replaced = superseded_by(self._session, rows, END_OF_STORY)
-        chunks = [chunk_of(row, replaced.get(row.chunk_id)) for row in rows]
+        replaced_values = superseded_by(self._session, rows, END_OF_STORY)
+        chunks = [chunk_of(row, replaced_values.get(row.chunk_id)) for row in rows]
         for row, chunk in zip(rows, chunks, strict=True):
             if _is_authors(row.columns()):
                 chunk.origin = "author"
@@ -480,8 +484,8 @@ class ConsolidationRepository(Repository):
             return False
         last = rows[-1]
         place = {"chapter_index": last["chapter_index"], "scene_index": last["scene_index"]}
-        placed = chunk.model_copy(update=place | {"is_consolidated": True})
-        ChunkWriter(self._session).insert([note_values(placed, last["scene_id"])])
+        placed_memory = chunk.model_copy(update=place | {"is_consolidated": True})
+        ChunkWriter(self._session).insert([note_values(placed_memory, last["scene_id"])])
         number = self._session.value(MemoryRow.row_id, MemoryRow.chunk_id == chunk.chunk_id)
         links = [{"source_row_id": row["row_id"], "consolidated_row_id": number} for row in rows]
         self._session.insert(ConsolidationSource, links)
@@ -496,11 +500,11 @@ class ConsolidationRepository(Repository):
     def stands_for(self) -> dict[str, list[str]]:
         """Return source ids of consolidated memories by chunk id."""
         sources = self._source_ids()
-        ids = [each for chunk_ids in sources.values() for each in chunk_ids]
+        ids = [chunk_id for chunk_ids in sources.values() for chunk_id in chunk_ids]
         names = self._session.pairs(
             col(MemoryRow.chunk_id), col(MemoryRow.source_id), self._session.among(MemoryRow.chunk_id, ids)
         )
-        return {each: [names[source] or source for source in chunk_ids] for each, chunk_ids in sources.items()}
+        return {text: [names[source] or source for source in chunk_ids] for text, chunk_ids in sources.items()}
 
     def undo(self, chunk_id: str) -> None:
         """Undo a consolidated memory, showing its sources again."""
@@ -527,21 +531,23 @@ class ConsolidationRepository(Repository):
 
     def _unchanged(self, sources: Sequence[StoryMemoryChunk]) -> list[dict[str, Any]] | None:
         """The rows of sources in story order, or None when they cannot be consolidated any more."""
-        read = {source.chunk_id: text_hash(source.content, source.short) for source in sources}
+        read_values = {source.chunk_id: text_hash(source.content, source.short) for source in sources}
         of_scene = (col(MemoryRow.scene_id).is_not(None), col(MemoryRow.scene_index).is_not(None))
-        these = self._session.among(MemoryRow.chunk_id, read)
-        found = self._session.read(MemoryRow, *_is_seen(self.project_id), *of_scene, these, order=IN_ORDER)
-        rows = [row.columns() for row in found]
+        these = self._session.among(MemoryRow.chunk_id, read_values)
+        memory_rows = self._session.read(MemoryRow, *_is_seen(self.project_id), *of_scene, these, order=IN_ORDER)
+        rows = [row.columns() for row in memory_rows]
         fitting = [
             row
             for row in rows
-            if row["content_hash"] == read[row["chunk_id"]] and not row["is_consolidated"] and not _is_authors(row)
+            if row["content_hash"] == read_values[row["chunk_id"]]
+            and not row["is_consolidated"]
+            and not _is_authors(row)
         ]
-        return fitting if fitting and len(fitting) == len(read) else None
+        return fitting if fitting and len(fitting) == len(read_values) else None
 
     def _source_ids(self) -> dict[str, list[str]]:
         rows = self._session.rows(_sources(self._session, col(MemoryRow.chunk_id)).order_by(*IN_ORDER))
-        return {name: [row.chunk_id for row in found] for name, found in grouped(rows, "consolidated_id").items()}
+        return {name: [row.chunk_id for row in matches] for name, matches in grouped(rows, "consolidated_id").items()}
 
 
 def _is_seen(project_id: str) -> tuple[ColumnElement[bool], ...]:
@@ -578,10 +584,14 @@ class EmbeddingChoiceRepository(Repository):
             and_(is_passage, col(MemoryRow.is_indexed).is_not(choice.passages)),
             and_(is_key_event, col(MemoryRow.is_indexed).is_not(choice.key_events)),
         )
-        brought = (col(MemoryRow.from_scene), MemoryRow.origin != "author", MemoryRow.status == "active")
-        read = select(col(Scene.scene_id)).where(self._session.owns(Scene), col(Scene.record_origin) != WITHOUT_RECORD)
+        brought_parts = (col(MemoryRow.from_scene), MemoryRow.origin != "author", MemoryRow.status == "active")
+        loaded_select = select(col(Scene.scene_id)).where(
+            self._session.owns(Scene), col(Scene.record_origin) != WITHOUT_RECORD
+        )
         return sorted(
-            self._session.values(MemoryRow.chunk_id, *brought, is_otherwise, col(MemoryRow.scene_id).in_(read))
+            self._session.values(
+                MemoryRow.chunk_id, *brought_parts, is_otherwise, col(MemoryRow.scene_id).in_(loaded_select)
+            )
         )
 
     def apply(self, choice: EmbeddingChoice) -> int:
@@ -590,9 +600,9 @@ class EmbeddingChoiceRepository(Repository):
         The story does not count as changed.
         """
         chunk_ids = self.otherwise(choice)
-        chosen = and_(self._session.owns(MemoryRow), self._session.among(MemoryRow.chunk_id, chunk_ids))
-        self._session.update(MemoryRow, chosen, is_indexed=not_(col(MemoryRow.is_indexed)))
-        by_words_only = select(col(MemoryRow.row_id)).where(chosen, not_(col(MemoryRow.is_indexed)))
+        chosen_condition = and_(self._session.owns(MemoryRow), self._session.among(MemoryRow.chunk_id, chunk_ids))
+        self._session.update(MemoryRow, chosen_condition, is_indexed=not_(col(MemoryRow.is_indexed)))
+        by_words_only = select(col(MemoryRow.row_id)).where(chosen_condition, not_(col(MemoryRow.is_indexed)))
         self._session.run(delete(Embedding).where(col(Embedding.chunk_row_id).in_(by_words_only)))
         OutboxRepository(self._session).queue(chunk_ids, "upsert")
         return len(chunk_ids)

@@ -335,15 +335,19 @@ def database_errors() -> Iterator[None]:
 
 def translated(error: exc.DBAPIError) -> errors.DatabaseError:
     """Return the novelgen error for an error of the database driver."""
-    known: Meaning | None = None
+    known_parts: Meaning | None = None
     if isinstance(error.orig, sqlite3.Error):
         code: int = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
-        said = str(error.orig)
-        known = next((each for words, each in _SQLITE_WORDS.items() if said.startswith(words)), None)
-        known = known or _SQLITE_CODES.get(code & 0xFF, _REFUSED_BY_SQLITE)
+        statement = str(error.orig)
+        known_parts = next(
+            (sqlite_word for words, sqlite_word in _SQLITE_WORDS.items() if statement.startswith(words)), None
+        )
+        known_parts = known_parts or _SQLITE_CODES.get(code & 0xFF, _REFUSED_BY_SQLITE)
     elif state := _postgres_state(error):
-        known = next((each for prefix, each in _POSTGRES_STATES.items() if state.startswith(prefix)), None)
-    kind, advice = known or MAPPED_CLASSES[type(error)]
+        known_parts = next(
+            (postgres_state for prefix, postgres_state in _POSTGRES_STATES.items() if state.startswith(prefix)), None
+        )
+    kind, advice = known_parts or MAPPED_CLASSES[type(error)]
     result = kind(f"{error.orig}; {advice}")
     if isinstance(error, _NOT_RETRYABLE):
         result.is_retryable = False
@@ -371,8 +375,8 @@ def backup_sqlite(source: Path, target: Path) -> None:
         with closing(sqlite3.connect(address, uri=True)) as origin, closing(sqlite3.connect(temporary)) as copy:
             origin.backup(copy)
             copy.execute("PRAGMA journal_mode=DELETE")
-        with temporary.open("rb+") as written:
-            os.fsync(written.fileno())
+        with temporary.open("rb+") as written_buffered_random:
+            os.fsync(written_buffered_random.fileno())
         temporary.replace(target)
     except (sqlite3.Error, OSError) as error:
         temporary.unlink(missing_ok=True)

@@ -100,11 +100,13 @@ class DamageRepository(Repository):
         row_ids = [value.row_id for value in vectors]
         self._session.run(delete(Embedding).where(self._session.among(Embedding.chunk_row_id, row_ids)))
         OutboxRepository(self._session).queue([value.name for value in vectors], "upsert")
-        done, left = list(vectors), list[DamagedValue]()
+        damaged_values, remaining_damaged_values = list(vectors), list[DamagedValue]()
         for value in damaged:
             if value.table != table_name(Embedding):
-                (done if self._replace(tables_by_name()[value.table], value) else left).append(value)
-        return Replacement(done, left)
+                (
+                    damaged_values if self._replace(tables_by_name()[value.table], value) else remaining_damaged_values
+                ).append(value)
+        return Replacement(damaged_values, remaining_damaged_values)
 
     def _of_table(self, table: type[Row]) -> list[DamagedValue]:
         key = _key(table)
@@ -124,10 +126,10 @@ class DamageRepository(Repository):
 
     def _replace(self, table: type[Row], value: DamagedValue) -> bool:
         this = _key(table) == value.row_id
-        stored = self._session.scalar(
+        stored_value = self._session.scalar(
             select(type_coerce(getattr(table, value.column), Text)).where(self._session.owns(table), this)
         )
-        values: dict[str, Any] = {value.column: _replacement(table, value.column, stored, self._session.now())}
+        values: dict[str, Any] = {value.column: _replacement(table, value.column, stored_value, self._session.now())}
         if table is Scene and value.column == "record":
             values = {"record": None, "record_origin": "rules", "extraction_status": "none"}
         try:
@@ -140,25 +142,25 @@ class DamageRepository(Repository):
 
 def _is_damaged(table: type[Row], column: Any) -> ColumnElement[bool]:
     """Return the condition that SQLite holds what does not fit a column."""
-    kind, stored = _kind(column), func.typeof(column)
+    kind, stored_function = _kind(column), func.typeof(column)
     is_text = func.coalesce(getattr(func, IS_TEXT)(cast(column, LargeBinary)), 0) == 1
     if isinstance(kind, JSON):
-        fits = and_(stored == "text", is_text, func.json_valid(column) == 1)
+        fits = and_(stored_function == "text", is_text, func.json_valid(column) == 1)
         json_type = _JSON_TYPES.get(_value_type(table, column.key))
         if json_type is not None:
             # Of what is no JSON SQLite cannot say the type.
             fits = and_(fits, case((func.json_valid(column) == 1, func.json_type(column).in_([json_type, "null"]))))
     elif isinstance(kind, DateTime):
-        fits = and_(stored == "text", func.julianday(column).is_not(None))
+        fits = and_(stored_function == "text", func.julianday(column).is_not(None))
     elif isinstance(kind, Integer | Boolean):
-        fits = stored == "integer"
+        fits = stored_function == "integer"
     elif isinstance(kind, Float):
-        fits = stored.in_(["real", "integer"])
+        fits = stored_function.in_(["real", "integer"])
     elif isinstance(kind, LargeBinary):
-        fits = stored == "blob"
+        fits = stored_function == "blob"
     else:
-        fits = and_(stored == "text", is_text)
-    return and_(stored != "null", func.coalesce(fits, false()) == false())
+        fits = and_(stored_function == "text", is_text)
+    return and_(stored_function != "null", func.coalesce(fits, false()) == false())
 
 
 _JSON_TYPES = {list: "array", dict: "object"}
@@ -173,15 +175,15 @@ def _value_type(table: type[Row], column_name: str) -> Any:
     return get_origin(annotation) or annotation
 
 
-def _replacement(table: type[Row], column_name: str, stored: Any, now: datetime) -> Any:
+def _replacement(table: type[Row], column_name: str, stored_value: Any, now: datetime) -> Any:
     """Return what a column holds in place of a damaged value: what can be read of a text, else nothing."""
     column = getattr(table, column_name)
     kind = _kind(column)
-    text = read_damaged_text(stored) if isinstance(stored, bytes) else str(stored)
+    text = read_damaged_text(stored_value) if isinstance(stored_value, bytes) else str(stored_value)
     if isinstance(kind, JSON):
-        wanted = _value_type(table, column_name)
+        wanted_value = _value_type(table, column_name)
         value = read_damaged_json(text)
-        return value if wanted not in _JSON_TYPES or isinstance(value, wanted) else wanted()
+        return value if wanted_value not in _JSON_TYPES or isinstance(value, wanted_value) else wanted_value()
     if isinstance(kind, String):
         return text
     if table_of(table).c[column_name].nullable:

@@ -77,7 +77,7 @@ def _from(module: str) -> Any:
 @cache
 def _load_repositories() -> None:
     """Import repositories before a write transaction blocks others."""
-    modules = {each.module for each in vars(UnitOfWork).values() if isinstance(each, _From)}
+    modules = {value.module for value in vars(UnitOfWork).values() if isinstance(value, _From)}
     # Who writes vectors, or what characters remember, has loaded numpy already, which is what takes time in these.
     of_vectors = {f"runtime.storage.{name}" for name in ("characters", "search_indexes", "transfer")}
     for module in sorted((modules - of_vectors) | {"runtime.storage.scene_writer"}):
@@ -248,9 +248,9 @@ class DatabaseManager:
             stack.enter_context(database_errors())
             if is_writing:
                 stack.enter_context(self._writing())
-            opened = stack.enter_context(self._engine.connect())
+            opened_connection = stack.enter_context(self._engine.connect())
             options = {WRITING: True} if is_writing else reading_options(self._engine)
-            connection = opened.execution_options(**options)
+            connection = opened_connection.execution_options(**options)
             stack.enter_context(connection.begin())
             yield connection
 
@@ -283,13 +283,13 @@ class DatabaseManager:
 
         The switch to a write-ahead log fails at once, whatever the timeout, while another connection is at it.
         """
-        waiting = Retrying(
+        waiting_retrying = Retrying(
             retry=retry_if_exception_type(DatabaseBusyError),
             wait=wait_random(0.05, 0.25),
             stop=stop_after_delay(OPENING_TIMEOUT_S),
             reraise=True,
         )
-        for attempt in waiting:
+        for attempt in waiting_retrying:
             with attempt, database_errors():
                 migrate_to_head(self.url, busy_timeout_s=max(self._busy_timeout_s, OPENING_TIMEOUT_S / 2))
 
@@ -371,7 +371,7 @@ class ProjectDatabase:
 
         What is written to an index while another program builds it anew would be missing from the new one.
         """
-        held = VectorIndexError(
+        vector_index_error = VectorIndexError(
             f"another program is writing to the vector index of {self.project_id!r} or builds it anew; try again"
         )
         path = self.database.path
@@ -380,7 +380,7 @@ class ProjectDatabase:
             try:
                 lock.acquire(timeout=timeout_s)
             except Timeout as error:
-                raise held from error
+                raise vector_index_error from error
             try:
                 yield
             finally:
@@ -388,19 +388,19 @@ class ProjectDatabase:
             return
         kind = "" if is_rebuild else "_shared"
         # Held by a connection of its own, outside of any transaction: the server lets go of it when the program dies.
-        with database_errors(), self.database._engine.connect() as opened:
-            connection = opened.execution_options(isolation_level="AUTOCOMMIT")
+        with database_errors(), self.database._engine.connect() as opened_connection:
+            connection = opened_connection.execution_options(isolation_level="AUTOCOMMIT")
             take = text(f"SELECT pg_try_advisory_lock{kind}(hashtextextended(:name, 0))")
             name = {"name": f"novelgen index of {self.project_id}"}
-            waiting = Retrying(
-                retry=retry_if_result(lambda taken: not taken),
+            waiting_retrying = Retrying(
+                retry=retry_if_result(lambda taken_value: not taken_value),
                 wait=wait_random(0.05, 0.25),
                 stop=stop_after_delay(timeout_s),
             )
             try:
-                waiting(lambda: connection.scalar(take, name))
+                waiting_retrying(lambda: connection.scalar(take, name))
             except RetryError as error:
-                raise held from error
+                raise vector_index_error from error
             try:
                 yield
             finally:

@@ -115,7 +115,7 @@ def is_unmasked(entity: Entity, as_of: StoryPosition) -> bool:
 def _introduced_aliases(
     entity: Entity, first: Introduction, mentions: FirstMentions, author_aliases: frozenset[str], as_of: StoryPosition
 ) -> list[EntityAlias]:
-    placed: list[tuple[Introduction, EntityAlias]] = []
+    placed_introductions: list[tuple[Introduction, EntityAlias]] = []
     for alias in entity.aliases:
         place = mentions.get((entity.entity_id, alias.alias))
         if alias.first_chapter is not None:
@@ -127,11 +127,11 @@ def _introduced_aliases(
         else:
             continue
         if as_of.admits(*introduction):
-            placed.append((introduction, alias))
-    placed.sort(key=lambda pair: story_place(pair[0]))
+            placed_introductions.append((introduction, alias))
+    placed_introductions.sort(key=lambda pair: story_place(pair[0]))
     return [
         alias.model_copy(update={"first_chapter": place.chapter_index, "first_scene": place.scene_index})
-        for place, alias in placed
+        for place, alias in placed_introductions
     ]
 
 
@@ -149,11 +149,11 @@ class CharacterFileRepository(Repository):
 
     def withdraw(self, *, said: Iterable[AliasPair]) -> list[AliasPair]:
         """Withdraw facts of an earlier characters.json."""
-        gone = sorted(self.aliases() - set(said))
-        if gone:
+        gone_pairs = sorted(self.aliases() - set(said))
+        if gone_pairs:
             self._session.touch()
-            self._delete(gone, AliasRow, CharacterFileAlias)
-        return gone
+            self._delete(gone_pairs, AliasRow, CharacterFileAlias)
+        return gone_pairs
 
     def note(self, brought: Iterable[AliasPair]) -> None:
         """Remember aliases of stored entities as brought by characters.json alone."""
@@ -188,8 +188,8 @@ class EntityRepository(Repository):
         """
         self._session.touch()
         entity = undated(entity)
-        stored = self.get(entity.entity_id)
-        own_names = [] if stored is None else stored.entity.names()
+        stored_entity = self.get(entity.entity_id)
+        own_names = [] if stored_entity is None else stored_entity.entity.names()
         for name in entity.names():
             if name not in own_names:
                 visible_name(name)
@@ -199,17 +199,17 @@ class EntityRepository(Repository):
             "origin": origin,
             "profile": stored_profile(entity),
         }
-        if stored is None:
+        if stored_entity is None:
             self._session.add(EntityRow(**values, created_at=now, updated_at=now))
-        elif stored.origin != "author" or origin == "author":
-            changed = {} if stored.entity == entity else {"updated_at": now}
-            if stored.entity.entity_type != entity.entity_type:
+        elif stored_entity.origin != "author" or origin == "author":
+            changed = {} if stored_entity.entity == entity else {"updated_at": now}
+            if stored_entity.entity.entity_type != entity.entity_type:
                 self._session.update(State, State.entity_id == entity.entity_id, entity_type=entity.entity_type)
             self._session.update(EntityRow, EntityRow.entity_id == entity.entity_id, **values, **changed)
         by_author = origin == "author"
-        if stored is None or stored.origin != "author" or by_author:
-            replaced = [] if by_author else [col(AliasRow.by_author).is_(False)]
-            self._session.delete(AliasRow, AliasRow.entity_id == entity.entity_id, *replaced)
+        if stored_entity is None or stored_entity.origin != "author" or by_author:
+            replaced_binary_expressions = [] if by_author else [col(AliasRow.by_author).is_(False)]
+            self._session.delete(AliasRow, AliasRow.entity_id == entity.entity_id, *replaced_binary_expressions)
         rows = [
             alias.model_dump()
             | {"entity_id": entity.entity_id, "alias_key": name_key(alias.alias), "by_author": by_author}
@@ -244,15 +244,19 @@ class EntityRepository(Repository):
         What was taken back does not count: a deleted memory, and a pair of which nothing is said.
         """
         session, changes = self._session, RelationshipChange
-        standing = select(col(MemoryRow.row_id)).where(session.owns(MemoryRow), col(MemoryRow.status) != "deleted")
-        told = col(Pair.relationship_id).in_(select(col(changes.relationship_id)).where(session.owns(changes)))
+        standing_select = select(col(MemoryRow.row_id)).where(
+            session.owns(MemoryRow), col(MemoryRow.status) != "deleted"
+        )
+        binary_expression = col(Pair.relationship_id).in_(
+            select(col(changes.relationship_id)).where(session.owns(changes))
+        )
         columns = (
             (col(State.entity_id), true()),
-            (col(MemoryLink.entity_id), col(MemoryLink.chunk_row_id).in_(standing)),
-            (col(Pair.character_a), told),
-            (col(Pair.character_b), told),
+            (col(MemoryLink.entity_id), col(MemoryLink.chunk_row_id).in_(standing_select)),
+            (col(Pair.character_a), binary_expression),
+            (col(Pair.character_b), binary_expression),
         )
-        return any(session.value(each, each == entity_id, counts) is not None for each, counts in columns)
+        return any(session.value(mapped, mapped == entity_id, counts) is not None for mapped, counts in columns)
 
     def get(self, entity_id: str) -> StoredEntity | None:
         """Return an entity whole, or None when there is none of that id."""
@@ -260,10 +264,10 @@ class EntityRepository(Repository):
 
     def require(self, entity_id: str) -> StoredEntity:
         """Return an entity whole."""
-        stored = self.get(entity_id)
-        if stored is None:
+        stored_entity = self.get(entity_id)
+        if stored_entity is None:
             raise UnknownEntityError(f"no entity {entity_id!r} is stored; list them to find its id")
-        return stored
+        return stored_entity
 
     def list_all(self, *, entity_types: Sequence[EntityType] = ()) -> list[StoredEntity]:
         """Return all entities in order of id, for authors only."""
@@ -279,9 +283,13 @@ class EntityRepository(Repository):
 
     def revealed(self) -> dict[str, RevealedIdentity]:
         """Return all revealed identities of the story."""
-        said = cast(col(EntityRow.profile), Text).contains(f'"{SAME_AS}"')
-        stored = (_stored_entity(row, []).entity for row in self._session.read(EntityRow, said))
-        return {each.entity_id: identity for each in stored if (identity := revealed_identity(each)) is not None}
+        condition = cast(col(EntityRow.profile), Text).contains(f'"{SAME_AS}"')
+        stored_entities = (_stored_entity(row, []).entity for row in self._session.read(EntityRow, condition))
+        return {
+            entity.entity_id: identity
+            for entity in stored_entities
+            if (identity := revealed_identity(entity)) is not None
+        }
 
     def list_as_of(self, *, as_of: StoryPosition) -> list[Entity]:
         """Return the entities as the story had shown them before a position, in order of id.
@@ -289,13 +297,13 @@ class EntityRepository(Repository):
         See `entity_as_of` for what is shown.
         """
         mentions = self.first_mentions()
-        shown = [entity_as_of(stored, mentions, as_of) for stored in self._stored()]
-        return [entity for entity in shown if entity is not None]
+        shown_entities = [entity_as_of(stored_entity, mentions, as_of) for stored_entity in self._stored()]
+        return [entity for entity in shown_entities if entity is not None]
 
     def reveal(self, entity_id: str, identity: RevealedIdentity) -> None:
         """Store a revealed identity, independent of the entity's origin."""
-        stored = self.get(entity_id)
-        profile = {**(stored_profile(stored.entity) if stored else {}), SAME_AS: identity.model_dump()}
+        stored_entity = self.get(entity_id)
+        profile = {**(stored_profile(stored_entity.entity) if stored_entity else {}), SAME_AS: identity.model_dump()}
         self._session.update(EntityRow, EntityRow.entity_id == entity_id, profile=profile)
 
     def all_names(self) -> list[tuple[str, str]]:
@@ -316,16 +324,20 @@ class EntityRepository(Repository):
 
     def author_aliases(self) -> dict[str, set[str]]:
         """Return for each entity that has any the aliases that an author wrote."""
-        return {each.entity.entity_id: set(each.author_aliases) for each in self._stored() if each.author_aliases}
+        return {
+            entity.entity.entity_id: set(entity.author_aliases) for entity in self._stored() if entity.author_aliases
+        }
 
-    def _stored(self, *wanted: Any) -> list[StoredEntity]:
+    def _stored(self, *wanted_value: Any) -> list[StoredEntity]:
         of_these = col(AliasRow.entity_id).in_(
-            select(col(EntityRow.entity_id)).where(self._session.owns(EntityRow), *wanted)
+            select(col(EntityRow.entity_id)).where(self._session.owns(EntityRow), *wanted_value)
         )
-        names = self._session.read(AliasRow, *([of_these] if wanted else []), order=[col(AliasRow.row_id)])
+        names = self._session.read(AliasRow, *([of_these] if wanted_value else []), order=[col(AliasRow.row_id)])
         aliases = grouped(names, "entity_id")
-        stored = [_stored_entity(row, aliases[row.entity_id]) for row in self._session.read(EntityRow, *wanted)]
-        return sorted(stored, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
+        stored_entities = [
+            _stored_entity(row, aliases[row.entity_id]) for row in self._session.read(EntityRow, *wanted_value)
+        ]
+        return sorted(stored_entities, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
 
 
 def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFilter:
@@ -336,10 +348,10 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
     if not memory_filter.entities:
         return memory_filter
     masks = EntityRepository(session).masks_as_of(memory_filter.as_of)
-    wanted = list(memory_filter.entities)
-    for shown in wanted:
-        wanted += [mask for mask, revealed in masks.items() if revealed == shown and mask not in wanted]
-    return memory_filter.model_copy(update={"entities": wanted})
+    wanted_ids = list(memory_filter.entities)
+    for shown_text in wanted_ids:
+        wanted_ids += [mask for mask, revealed in masks.items() if revealed == shown_text and mask not in wanted_ids]
+    return memory_filter.model_copy(update={"entities": wanted_ids})
 
 
 def stored_profile(entity: Entity) -> dict[str, Any]:
@@ -351,10 +363,12 @@ def stored_profile(entity: Entity) -> dict[str, Any]:
 
 def _stored_entity(row: EntityRow, aliases: Sequence[AliasRow]) -> StoredEntity:
     fields = {name: getattr(row, name) for name in Entity.model_fields if name not in ("aliases", SAID_FROM)}
-    said, stands_at = row.profile.get(SAID_FROM, (None, None))
+    statement, stands_at = row.profile.get(SAID_FROM, (None, None))
     fields["profile"] = {name: value for name, value in row.profile.items() if name != SAID_FROM}
-    fields[SAID_FROM] = said if stands_at == [row.first_chapter, row.first_scene] else None
-    names = [EntityAlias.model_validate(each, from_attributes=True) for each in aliases]
-    told = {name: getattr(row, name) for name in ("origin", "created_at", "updated_at")}
-    by_author = [each.alias for each in aliases if each.by_author]
-    return StoredEntity(entity=Entity.model_validate(fields | {"aliases": names}), author_aliases=by_author, **told)
+    fields[SAID_FROM] = statement if stands_at == [row.first_chapter, row.first_scene] else None
+    names = [EntityAlias.model_validate(alias_row, from_attributes=True) for alias_row in aliases]
+    told_fields = {name: getattr(row, name) for name in ("origin", "created_at", "updated_at")}
+    by_author = [alias_row.alias for alias_row in aliases if alias_row.by_author]
+    return StoredEntity(
+        entity=Entity.model_validate(fields | {"aliases": names}), author_aliases=by_author, **told_fields
+    )

@@ -70,8 +70,8 @@ class StateRepository(Repository):
         places = {(change.chapter_index, change.scene_index) for change in changes}
         scene_ids = scene_ids_at(self._session, places) if follows_scene else {}
         now = self._session.now()
-        stood = ((change, scene_ids.get((change.chapter_index, change.scene_index))) for change in changes)
-        self._session.add(*(State.of(change, created_at=now, scene_id=scene_id) for change, scene_id in stood))
+        stood_pairs = ((change, scene_ids.get((change.chapter_index, change.scene_index))) for change in changes)
+        self._session.add(*(State.of(change, created_at=now, scene_id=scene_id) for change, scene_id in stood_pairs))
 
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
         """Return all changes in order, None meaning all entities."""
@@ -80,10 +80,10 @@ class StateRepository(Repository):
 
     def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return the changes of entities before a position, and every stated holder, as they count."""
-        wanted: Any = State.attribute == folds.HOLDER_ATTRIBUTE
+        wanted_value: Any = State.attribute == folds.HOLDER_ATTRIBUTE
         if entity_ids:
-            wanted = or_(wanted, self._session.among(State.entity_id, entity_ids))
-        rows = self._session.read(State, before(as_of, State), wanted, order=order_in_force(State))
+            wanted_value = or_(wanted_value, self._session.among(State.entity_id, entity_ids))
+        rows = self._session.read(State, before(as_of, State), wanted_value, order=order_in_force(State))
         return [row.change() for row in self._session.own(rows)]
 
     def stated(
@@ -95,20 +95,22 @@ class StateRepository(Repository):
         attributes: Collection[str] | None = None,
     ) -> list[StateChange]:
         """Return statements in a range of positions, in order."""
-        cut = before(as_of, State) if since is None else within(since, as_of, State)
-        return self._explicit(cut, *self._narrowed(entity_ids, attributes))
+        condition = before(as_of, State) if since is None else within(since, as_of, State)
+        return self._explicit(condition, *self._conditions(entity_ids, attributes))
 
     def stated_in(self, at: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return a scene's statements on entities and holders, in order."""
-        named = self._session.among(State.entity_id, entity_ids)
-        wanted = or_(State.attribute == folds.HOLDER_ATTRIBUTE, named)
-        return self._explicit(State.chapter_index == at.chapter_index, State.scene_index == at.scene_index, wanted)
+        named_condition = self._session.among(State.entity_id, entity_ids)
+        wanted_condition = or_(State.attribute == folds.HOLDER_ATTRIBUTE, named_condition)
+        return self._explicit(
+            State.chapter_index == at.chapter_index, State.scene_index == at.scene_index, wanted_condition
+        )
 
     def standing_before(
         self, as_of: StoryPosition, *, attributes: Collection[str], entity_ids: Collection[str] | None = None
     ) -> list[StateChange]:
         """Return the last statement of each attribute before a position."""
-        stated = (State.kind == "explicit", before(as_of, State), *self._narrowed(entity_ids, attributes))
+        stated = (State.kind == "explicit", before(as_of, State), *self._conditions(entity_ids, attributes))
         columns = [col(State.row_id), col(State.entity_id), col(State.attribute)]
         rows = self._session.select(columns, *stated, order=order_in_force(State))
         last = {(row[1], row[2]): row[0] for row in rows}
@@ -130,11 +132,15 @@ class StateRepository(Repository):
 
         A snapshot's timestamp is that of the last write that went into it; `holds` is derived from the holders.
         """
-        held = holders_as_of(self._session, as_of)
-        by_entity = self._dated(entity_ids, as_of)
-        snapshots = (_snapshot(self.project_id, by_entity.get(each, []), as_of) for each in dict.fromkeys(entity_ids))
+        held_fields = holders_as_of(self._session, as_of)
+        by_entity = self._dated_rows(entity_ids, as_of)
+        snapshots = (
+            _snapshot(self.project_id, by_entity.get(entity_id, []), as_of) for entity_id in dict.fromkeys(entity_ids)
+        )
         return [
-            each.model_copy(update={"holds": held.get(each.entity_id, [])}) for each in snapshots if each is not None
+            snapshot.model_copy(update={"holds": held_fields.get(snapshot.entity_id, [])})
+            for snapshot in snapshots
+            if snapshot is not None
         ]
 
     def timeline(
@@ -143,12 +149,14 @@ class StateRepository(Repository):
         """Return how entities stood at the end of each chapter in which they changed."""
         in_range = (col(State.chapter_index).between(from_chapter, to_chapter), before(as_of, State))
         changed = list(dict.fromkeys(self._session.values(State.entity_id, *in_range)))
-        by_entity = self._dated(changed, as_of, first_chapter=from_chapter) if changed else {}
+        by_entity = self._dated_rows(changed, as_of, first_chapter=from_chapter) if changed else {}
         snapshots = [
             snapshot
-            for dated in by_entity.values()
-            for chapter in folds.chapters_of_change([one.change for one in dated], first=from_chapter, last=to_chapter)
-            if (snapshot := _snapshot(self.project_id, dated, min(StoryPosition(chapter + 1), as_of))) is not None
+            for dated_pairs in by_entity.values()
+            for chapter in folds.chapters_of_change(
+                [one.change for one in dated_pairs], first=from_chapter, last=to_chapter
+            )
+            if (snapshot := _snapshot(self.project_id, dated_pairs, min(StoryPosition(chapter + 1), as_of))) is not None
         ]
         return sorted(snapshots, key=folds.timeline_order)
 
@@ -156,7 +164,7 @@ class StateRepository(Repository):
         rows = self._session.read(State, State.kind == "explicit", *conditions, order=order_in_force(State))
         return [row.change() for row in self._session.own(rows)]
 
-    def _dated(
+    def _dated_rows(
         self, entity_ids: Iterable[str], as_of: StoryPosition, *, first_chapter: float = math.inf
     ) -> Mapping[str, list[_Dated]]:
         """Return changes by entity for chapters from the first on."""
@@ -164,9 +172,9 @@ class StateRepository(Repository):
         rows = self._session.read(State, before(as_of, State), these, order=order_in_force(State))
         return {name: _counting(of_entity, first_chapter) for name, of_entity in grouped(rows, "entity_id").items()}
 
-    def _narrowed(self, entity_ids: Collection[str] | None, attributes: Collection[str] | None) -> list[Any]:
-        narrowed = ((col(State.entity_id), entity_ids), (col(State.attribute), attributes))
-        return [self._session.among(column, values) for column, values in narrowed if values is not None]
+    def _conditions(self, entity_ids: Collection[str] | None, attributes: Collection[str] | None) -> list[Any]:
+        narrowed_parts = ((col(State.entity_id), entity_ids), (col(State.attribute), attributes))
+        return [self._session.among(column, values) for column, values in narrowed_parts if values is not None]
 
 
 def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
@@ -192,11 +200,11 @@ def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, li
 
 def _told_by(row: AnyRow, kind: type[Any]) -> dict[str, Any]:
     """Return a row's values for a dataclass."""
-    return {each.name: getattr(row, each.name) for each in fields(kind)}
+    return {field.name: getattr(row, field.name) for field in fields(kind)}
 
 
-def _snapshot(project_id: str, dated: Sequence[_Dated], as_of: StoryPosition) -> EntityStateSnapshot | None:
-    visible = [one for one in dated if as_of.admits(one.change.chapter_index, one.change.scene_index)]
+def _snapshot(project_id: str, dated_pairs: Sequence[_Dated], as_of: StoryPosition) -> EntityStateSnapshot | None:
+    visible = [one for one in dated_pairs if as_of.admits(one.change.chapter_index, one.change.scene_index)]
     if not visible:
         return None
     timestamp = max(one.created_at for one in visible)
@@ -239,15 +247,15 @@ class RelationshipRepository(Repository):
     ) -> list[Relationship]:
         """Return how pairs stand at a position, in order of relationship id."""
         involved = or_(Pair.character_a == character_id, Pair.character_b == character_id)
-        found = self._folded(as_of, *([] if character_id is None else [involved]))
-        return [relation for relation in found if status is None or relation.status == status]
+        relationships = self._fold_rows(as_of, *([] if character_id is None else [involved]))
+        return [relation for relation in relationships if status is None or relation.status == status]
 
     def changes_between(
         self, character_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> dict[str, list[PairChange]]:
         """Return the single changes of the pairs among some characters, by relationship id, as they count."""
         both = (col(Pair.character_a), col(Pair.character_b))
-        among = and_(*(self._session.among(each, character_ids) for each in both))
+        among = and_(*(self._session.among(mapped, character_ids) for mapped in both))
         return {
             relationship_id: [PairChange(**_told_by(row, PairChange)) for row in rows]
             for relationship_id, rows in self._rows_by_pair(as_of, among).items()
@@ -255,7 +263,7 @@ class RelationshipRepository(Repository):
 
     def between(self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY) -> Relationship | None:
         """Return how two characters stand at a position, asked in either order, or None when nothing is known."""
-        return next(iter(self._folded(as_of, _is_pair(*sorted((character, other))))), None)
+        return next(iter(self._fold_rows(as_of, _is_pair(*sorted((character, other))))), None)
 
     def about_pair(self, relationship_id: str) -> PairNotes:
         """Return a pair's times and notes, empty if unknown."""
@@ -272,9 +280,9 @@ class RelationshipRepository(Repository):
         first, second = sorted((character, other))
         if first == second:
             raise UserInputError(f"a relationship needs two characters, but both are {first!r}")
-        known = self._session.value(Pair.relationship_id, _is_pair(first, second))
-        if known is not None:
-            return str(known)
+        known_value = self._session.value(Pair.relationship_id, _is_pair(first, second))
+        if known_value is not None:
+            return str(known_value)
         relationship_id = CounterRepository(self._session).take("R")
         now = self._session.now()
         pair = Pair(relationship_id=relationship_id, character_a=first, character_b=second)
@@ -292,7 +300,7 @@ class RelationshipRepository(Repository):
     def _rows_by_pair(self, as_of: StoryPosition, *conditions: Any) -> dict[str, list[AnyRow]]:
         return grouped(self._changes(before(as_of, RelationshipChange), *conditions), "relationship_id")
 
-    def _folded(self, as_of: StoryPosition, *conditions: Any) -> list[Relationship]:
+    def _fold_rows(self, as_of: StoryPosition, *conditions: Any) -> list[Relationship]:
         relations = []
         for relationship_id, rows in self._rows_by_pair(as_of, *conditions).items():
             both = {"character_a": rows[-1].character_a, "character_b": rows[-1].character_b}
@@ -322,7 +330,7 @@ class ThreadNotes(Model):
 _MOVE_COLUMNS = columns_of(LoopEvent, ("project_id", "loop_id", "kind", "chapter_index", "scene_index", "origin"))
 """What tells how a thread stands, without the words about it."""
 
-_PLANNED = ("pay_off", "due_from", "due_by", "parts")
+_PLAN_FIELDS = ("pay_off", "due_from", "due_by", "parts")
 """Of the description of a thread, what its author means to do with it."""
 
 
@@ -345,8 +353,8 @@ class ThreadRepository(Repository):
     def endings(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, str]:
         """Return ended threads at a position, by author or record."""
         rows_by_thread = self._rows_by_thread(as_of, columns=_MOVE_COLUMNS)
-        found = {each: folds.fold_loop_events(rows) for each, rows in rows_by_thread.items()}
-        return {each: fold.last.origin for each, fold in found.items() if fold.is_over}
+        loop_folds_by_id = {text: folds.fold_loop_events(rows) for text, rows in rows_by_thread.items()}
+        return {text: fold.last.origin for text, fold in loop_folds_by_id.items() if fold.is_over}
 
     def take_back_ending(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> None:
         """Delete the author's last ending of a thread at a position."""
@@ -365,15 +373,15 @@ class ThreadRepository(Repository):
     def describe(self, loop_id: str, changes: Mapping[str, Any]) -> None:
         """Change a thread's description at its planting, kept through re-ingest."""
         self._session.touch()
-        planted = self._planted(END_OF_STORY).get(loop_id)
-        if planted is None:
+        planted_row = self._planting_rows(END_OF_STORY).get(loop_id)
+        if planted_row is None:
             raise UserInputError(f"no open loop {loop_id!r} is stored; plant it first")
-        detail = {**planted.detail, **changes, **({folds.OWN_WORDS: True} if "description" in changes else {})}
-        if planted.origin == "author":
-            self._session.update(LoopEvent, LoopEvent.row_id == planted.row_id, detail=detail)
+        detail = {**planted_row.detail, **changes, **({folds.OWN_WORDS: True} if "description" in changes else {})}
+        if planted_row.origin == "author":
+            self._session.update(LoopEvent, LoopEvent.row_id == planted_row.row_id, detail=detail)
             return
         names = ("scene_id", "chapter_index", "scene_index", "loop_id", "kind", "note")
-        self._session.add(LoopEvent(**{name: getattr(planted, name) for name in names}, detail=detail))
+        self._session.add(LoopEvent(**{name: getattr(planted_row, name) for name in names}, detail=detail))
 
     def notes(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, ThreadNotes]:
         """Return the author's notes on planted threads, with their plantings."""
@@ -381,12 +389,12 @@ class ThreadRepository(Repository):
             loop_id: ThreadNotes(
                 notes=row.detail.get("notes", ""),
                 created_at=row.detail.get("created_at") or row.stored_at,
-                **{name: row.detail[name] for name in _PLANNED if row.detail.get(name)},
+                **{name: row.detail[name] for name in _PLAN_FIELDS if row.detail.get(name)},
             )
-            for loop_id, row in self._planted(as_of).items()
+            for loop_id, row in self._planting_rows(as_of).items()
         }
 
-    def _planted(self, as_of: StoryPosition) -> dict[str, AnyRow]:
+    def _planting_rows(self, as_of: StoryPosition) -> dict[str, AnyRow]:
         statement = (
             select(*columns_of(LoopEvent, LoopEvent.model_fields), col(Scene.created_at).label("stored_at"))
             .join_from(LoopEvent, Scene, col(Scene.scene_id) == col(LoopEvent.scene_id), isouter=True)
@@ -394,12 +402,12 @@ class ThreadRepository(Repository):
             .order_by(*order_in_force(LoopEvent))
         )
         by_loop = grouped(self._session.own(self._session.rows(statement)), "loop_id")
-        found = {loop_id: folds.fold_loop_events(rows).planted for loop_id, rows in by_loop.items()}
-        return {loop_id: row for loop_id, row in found.items() if row is not None}
+        results = {loop_id: folds.fold_loop_events(rows).planted for loop_id, rows in by_loop.items()}
+        return {loop_id: row for loop_id, row in results.items() if row is not None}
 
     def get(self, loop_id: str, *, as_of: StoryPosition = END_OF_STORY) -> OpenLoop | None:
         """Return a loop as it stands at a position, or None when it is not planted by then."""
-        return next(iter(self._folded(as_of, [loop_id])), None)
+        return next(iter(self._fold_rows(as_of, [loop_id])), None)
 
     def list_as_of(
         self,
@@ -409,13 +417,13 @@ class ThreadRepository(Repository):
         loop_ids: Collection[str] | None = None,
     ) -> list[OpenLoop]:
         """Return the loops of these statuses at a position, in the order in which they were planted."""
-        return [loop for loop in self._folded(as_of, loop_ids) if loop.status in statuses]
+        return [loop for loop in self._fold_rows(as_of, loop_ids) if loop.status in statuses]
 
     def count_waiting(self, *, as_of: StoryPosition = END_OF_STORY) -> int:
         """Count unresolved threads at a position, without details."""
         rows_by_thread = self._rows_by_thread(as_of, columns=_MOVE_COLUMNS)
-        found = [folds.fold_loop_events(rows) for rows in rows_by_thread.values()]
-        return sum(fold.planted is not None and fold.status in UNRESOLVED_STATUSES for fold in found)
+        loop_folds = [folds.fold_loop_events(rows) for rows in rows_by_thread.values()]
+        return sum(fold.planted is not None and fold.status in UNRESOLVED_STATUSES for fold in loop_folds)
 
     def due(self, *, as_of: StoryPosition = END_OF_STORY, limit: int = 10) -> list[OpenLoop]:
         """Return the unresolved loops that are most due (see `most_due`)."""
@@ -430,14 +438,14 @@ class ThreadRepository(Repository):
             for loop_id, rows in self._rows_by_thread(as_of).items()
         }
 
-    def _folded(self, as_of: StoryPosition, loop_ids: Collection[str] | None = None) -> list[OpenLoop]:
+    def _fold_rows(self, as_of: StoryPosition, loop_ids: Collection[str] | None = None) -> list[OpenLoop]:
         by_loop = self._rows_by_thread(as_of, loop_ids)
         places: list[int] = []
         if by_loop:
             # A number per stored scene before the position, ascending as the story goes.
             columns = (col(Scene.chapter_index), col(Scene.scene_index))
-            joined = self._session.joined_integers(columns, self._session.owns(Scene), before(as_of, Scene))
-            chapters, scenes = (map(int, each.split(",")) if each else () for each in joined)
+            joined_names = self._session.joined_integers(columns, self._session.owns(Scene), before(as_of, Scene))
+            chapters, scenes = (map(int, text.split(",")) if text else () for text in joined_names)
             places = sorted(map(packed_place, chapters, scenes))
         loops = [folds.folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
         return [loop for loop in loops if loop is not None]
@@ -452,8 +460,8 @@ class ThreadRepository(Repository):
         return grouped(self._session.read(LoopEvent, *conditions, order=order), "loop_id")
 
 
-def _age(planted: AnyRow, *, places: list[int]) -> int | None:
-    chapter, scene = planted.chapter_index, planted.scene_index
+def _age(planted_row: AnyRow, *, places: list[int]) -> int | None:
+    chapter, scene = planted_row.chapter_index, planted_row.scene_index
     if chapter is None:
         return None
     end = packed_place(chapter + 1, 0) - 1 if scene is None else packed_place(chapter, scene)

@@ -87,7 +87,7 @@ MAX_KEPT_CHANGES = 500
 """Of memories, scenes, threads and consolidations, and as many runs, each whole; the oldest are forgotten, and cannot
 be undone any more."""
 
-_FORGOTTEN: tuple[ChangeSubject, ...] = ("memory", "scene", "thread", "consolidation")
+_FORGOTTEN_SUBJECTS: tuple[ChangeSubject, ...] = ("memory", "scene", "thread", "consolidation")
 
 Image = dict[str, Any]
 
@@ -144,12 +144,12 @@ class Change(Model):
     @property
     def before(self) -> Image:
         """The old values of the single changed thing."""
-        return next((each.before or {} for each in self._rows), {})
+        return next((row_change.before or {} for row_change in self._rows), {})
 
     @property
     def after(self) -> Image:
         """The new values of the single changed thing."""
-        return next((each.after or {} for each in self._rows), {})
+        return next((row_change.after or {} for row_change in self._rows), {})
 
 
 def number_of(change: Change | None) -> int | None:
@@ -207,8 +207,8 @@ _OF_BOTH = ("character_id", "other_id")
 
 # Parents before children.
 _IMAGED = {
-    table_name(each.table): each
-    for each in (
+    table_name(imaged.table): imaged
+    for imaged in (
         _Imaged(EntityRow, ("entity_id",)),
         _Imaged(AliasRow, ("entity_id", "alias")),
         _Imaged(CharacterFileAlias, ("entity_id", "alias")),
@@ -295,12 +295,12 @@ class Journal(Repository):
             created_at=self._session.now(),
             changed_rows=[row.model_dump() for row in rows],
         )
-        (stored,) = self._session.add(change)
+        (stored_change_row,) = self._session.add(change)
         if kind in RUNS and other_id not in last_runs:
             self._forget_old(col(ChangeRow.other_id), of_runs)
-        elif kind not in RUNS and subject in _FORGOTTEN:
-            self._forget_old(col(ChangeRow.row_id), col(ChangeRow.subject).in_(_FORGOTTEN), ~of_runs)
-        return _change(stored)
+        elif kind not in RUNS and subject in _FORGOTTEN_SUBJECTS:
+            self._forget_old(col(ChangeRow.row_id), col(ChangeRow.subject).in_(_FORGOTTEN_SUBJECTS), ~of_runs)
+        return _change(stored_change_row)
 
     def keep_of(self, subject: ChangeSubject, kind: str, thing_id: str, rows: Sequence[RowChange]) -> Change | None:
         """Record the change of one thing, or return None without one."""
@@ -326,12 +326,14 @@ class Journal(Repository):
         statuses = self._session.pairs(
             col(MemoryRow.chunk_id), col(MemoryRow.status), self._session.among(MemoryRow.chunk_id, chunk_ids)
         )
-        added = [
-            RowChange(table=table_name(MemoryRow), key={"chunk_id": each}, before=_DELETED, after={"status": status})
-            for each, status in statuses.items()
+        added_row_changes = [
+            RowChange(
+                table=table_name(MemoryRow), key={"chunk_id": other_status}, before=_DELETED, after={"status": status}
+            )
+            for other_status, status in statuses.items()
         ]
-        rows = [*added, *edited]
-        return self.keep("add" if added else "edit", rows[0].key["chunk_id"], "", rows, subject="memory")
+        rows = [*added_row_changes, *edited]
+        return self.keep("add" if added_row_changes else "edit", rows[0].key["chunk_id"], "", rows, subject="memory")
 
     def keep_names(self, kind: EntityChangeKind, entity_id: str, other_id: str, names: Sequence[str]) -> Change:
         """Write down that names of a candidate became an entity's, and return the change with its number."""
@@ -355,9 +357,9 @@ class Journal(Repository):
 
     def recording_card(self, entity_id: str) -> Recording:
         """Yield a list that receives the block's changes of a card."""
-        said = and_(State.entity_id == entity_id, State.origin == "author")
+        condition = and_(State.entity_id == entity_id, State.origin == "author")
         own = EntityRow.entity_id == entity_id
-        return self._recorded([_whole(EntityRow, own), _whole(State, said)], names_of=[entity_id])
+        return self._recorded([_whole(EntityRow, own), _whole(State, condition)], names_of=[entity_id])
 
     def recording_cards(self, entity_ids: Sequence[str]) -> Recording:
         """Give a list that holds how the block changed the cards of several entities and their names."""
@@ -367,8 +369,10 @@ class Journal(Repository):
     def recording_memories(self, memory_ids: Collection[str]) -> Recording:
         """Give a list that holds how the block changed memories, by whichever of their ids, once it has ended."""
         names = [name for name in MemoryRow.model_fields if name not in _NOT_THE_AUTHORS]
-        named = or_(*(self._session.among(id_, memory_ids) for id_ in columns_of(MemoryRow, ("chunk_id", "source_id"))))
-        return self._recorded([(MemoryRow, names, named)])
+        named_condition = or_(
+            *(self._session.among(id_, memory_ids) for id_ in columns_of(MemoryRow, ("chunk_id", "source_id")))
+        )
+        return self._recorded([(MemoryRow, names, named_condition)])
 
     def recording_scene(self, scene_id: str) -> Recording:
         """Yield a list that receives the block's changes of a scene."""
@@ -407,10 +411,10 @@ class Journal(Repository):
     def changing_pair(self, one: str, other: str) -> Keeping:
         """Record the block's statements on a pair."""
         pair = and_(Pair.character_a == min(one, other), Pair.character_b == max(one, other))
-        said = col(RelationshipChange.relationship_id).in_(
+        binary_expression = col(RelationshipChange.relationship_id).in_(
             select(col(Pair.relationship_id)).where(self._session.owns(Pair), pair)
         )
-        return self._changing(RelationshipChange, said, "relate", one, other)
+        return self._changing(RelationshipChange, binary_expression, "relate", one, other)
 
     def changing_summary(self, level: SummaryLevel, number: int) -> Keeping:
         """Record the block's changes of summaries."""
@@ -428,11 +432,11 @@ class Journal(Repository):
         ends = (
             select(func.max(col(ChangeRow.row_id))).where(*runs).group_by(col(ChangeRow.kind), col(ChangeRow.other_id))
         )
-        wanted = (
+        wanted_parts = (
             col(ChangeRow.subject).in_(subjects),
             or_(col(ChangeRow.kind).not_in(RUNS), col(ChangeRow.row_id).in_(ends)),
         )
-        return self._changes(*wanted, limit=limit)
+        return self._changes(*wanted_parts, limit=limit)
 
     def of_run(self, change: Change) -> list[Change]:
         """Return the changes of the run that a change was part of, the latest first."""
@@ -450,21 +454,21 @@ class Journal(Repository):
         is_there = or_(
             col(ChangeRow.subject).in_(("entity", "thread", "character")),
             and_(ChangeRow.subject == "scene", ChangeRow.kind == "delete"),
-            *(col(ChangeRow.entity_id).in_(stored) for stored in has_thing),
+            *(col(ChangeRow.entity_id).in_(stored_select) for stored_select in has_thing),
         )
-        standing = self._changes(col(ChangeRow.undone_at).is_(None), is_there, limit=1)
-        if not standing:
+        standing_changes = self._changes(col(ChangeRow.undone_at).is_(None), is_there, limit=1)
+        if not standing_changes:
             raise UserInputError(
                 "nothing was changed that could be undone; the list of changes is empty, or all undone"
             )
-        return standing[0]
+        return standing_changes[0]
 
     def require(self, change_id: int) -> Change:
         """Return a change."""
-        found = self._changes(ChangeRow.row_id == change_id)
-        if not found:
+        changes = self._changes(ChangeRow.row_id == change_id)
+        if not changes:
             raise UnknownIdError(f"no change {change_id!r} is kept; list them with `novelgen entity changes`")
-        return found[0]
+        return changes[0]
 
     def require_standing(self, change_id: int) -> Change:
         """Return a change that can still be undone."""
@@ -481,12 +485,12 @@ class Journal(Repository):
             ConsolidationRepository(self._session).undo(change.entity_id)
         elif change.subject == "entity":
             ConsolidationRepository(self._session).withdraw_linked([change.entity_id, change.other_id])
-            named = [row for row in change.rows if row.table == NAMES]
-            for row in named:
+            named_row_changes = [row for row in change.rows if row.table == NAMES]
+            for row in named_row_changes:
                 _require_same(change, row.after or {}, self._names_of(row.key["entity_id"]), "the card")
             # What else stands in place of a table is put back by who can derive it anew.
             self._restore(change, [row for row in change.rows if row.table in _IMAGED])
-            for row in named:
+            for row in named_row_changes:
                 self._session.delete(AliasRow, AliasRow.entity_id == row.key["entity_id"])
                 self._session.insert(AliasRow, (row.before or {})["names"])
         else:
@@ -503,8 +507,8 @@ class Journal(Repository):
         for change in self.list_all("scene", entity_ids=[scene_id]):
             if change.undone_at is None and change.after.get("image") == was:
                 rows = [row.model_copy(update={"after": {**(row.after or {}), "image": now}}) for row in change.rows]
-                told = [row.model_dump() for row in rows]
-                self._session.update(ChangeRow, ChangeRow.row_id == change.change_id, changed_rows=told)
+                entries = [row.model_dump() for row in rows]
+                self._session.update(ChangeRow, ChangeRow.row_id == change.change_id, changed_rows=entries)
 
     def mark_undone(self, change_id: int) -> Change:
         """Note that a change was undone now."""
@@ -531,15 +535,15 @@ class Journal(Repository):
 
     def survivors(self) -> dict[str, str]:
         """Return the surviving entity of each merged one."""
-        merged = {row.other_id: row.entity_id for row in self._of_kind("merge") if row.undone_at is None}
-        gone = self._not_stored(merged)
-        found = {}
-        for entity_id in gone:
-            survivor = merged[entity_id]
-            while survivor in gone:
-                survivor = merged[survivor]
-            found[entity_id] = survivor
-        return found
+        merged_fields = {row.other_id: row.entity_id for row in self._of_kind("merge") if row.undone_at is None}
+        gone_ids = self._not_stored(merged_fields)
+        results = {}
+        for entity_id in gone_ids:
+            survivor = merged_fields[entity_id]
+            while survivor in gone_ids:
+                survivor = merged_fields[survivor]
+            results[entity_id] = survivor
+        return results
 
     def _changes(self, *conditions: Any, order: Sequence[Any] | None = None, limit: int | None = None) -> list[Change]:
         rows = self._session.read(ChangeRow, *conditions, order=order or _LATEST_FIRST, limit=limit)
@@ -551,8 +555,8 @@ class Journal(Repository):
         return self._session.select(columns, *of_kind, order=[col(ChangeRow.row_id)])
 
     def _not_stored(self, entity_ids: Collection[str]) -> list[str]:
-        stored = set(self._session.values(EntityRow.entity_id)) if entity_ids else set()
-        return [each for each in entity_ids if each not in stored]
+        stored_items = set(self._session.values(EntityRow.entity_id)) if entity_ids else set()
+        return [entity_id for entity_id in entity_ids if entity_id not in stored_items]
 
     def _as_known_now(self, rows: Sequence[RowChange]) -> list[RowChange]:
         """Return images with merged ids replaced and deleted ones dropped."""
@@ -563,7 +567,7 @@ class Journal(Repository):
             for gone_id, survivor in survivors.items():
                 image = replaced_id(image, gone_id, survivor)
             for gone_id in deleted:
-                image = None if image is None else {name: without_id(each, gone_id) for name, each in image.items()}
+                image = None if image is None else {name: without_id(item, gone_id) for name, item in image.items()}
             return image
 
         return [row.model_copy(update={"before": known(row.before), "after": known(row.after)}) for row in rows]
@@ -601,11 +605,11 @@ class Journal(Repository):
         *,
         subject: ChangeSubject = "entity",
     ) -> Iterator[Kept]:
-        kept = Kept()
+        kept_snapshot_row = Kept()
         with self._recorded([_whole(table, condition)]) as rows:
-            yield kept
+            yield kept_snapshot_row
         if rows:
-            kept.change_id = self.keep(kind, thing_id, other_id, rows, subject=subject).change_id
+            kept_snapshot_row.change_id = self.keep(kind, thing_id, other_id, rows, subject=subject).change_id
 
     def _names_of(self, entity_id: str) -> Image:
         """Return an entity's other names in order, independent of row numbers."""
@@ -616,12 +620,12 @@ class Journal(Repository):
     def _restore(self, change: Change, rows: Sequence[RowChange]) -> None:
         """Put rows back as they were before a change."""
         order = list(_IMAGED)
-        rows = sorted(rows, key=lambda each: order.index(each.table))
+        rows = sorted(rows, key=lambda row_change: order.index(row_change.table))
         current = self._current(rows)
         returning = [(row, row.before) for row in rows if row.before and row.after is None]
         for row, image in returning:
             if row.table == table_name(Scene) and self._session.first(
-                Scene, *(getattr(Scene, each) == image[each] for each in PLACE)
+                Scene, *(getattr(Scene, entity_id) == image[entity_id] for entity_id in PLACE)
             ):
                 where = f"{image['chapter_index']}:{image['scene_index']}"
                 raise UserInputError(f"another scene stands at {where!r} by now; move it first, or make room there")
@@ -630,12 +634,12 @@ class Journal(Repository):
         self._require_pairs(returning)
         # Parents come first, for what is to hang on them again; what was added goes before the rest comes, which
         # may need its numbers.
-        self._insert([each for each in returning if each[0].table in _PARENTS])
+        self._insert([pair for pair in returning if pair[0].table in _PARENTS])
         self._update([row for row in rows if row.before is not None and row.after is not None], current)
         for row in reversed(rows):
             if row.before is None:
                 self._session.delete(_IMAGED[row.table].table, *_is_row(row))
-        self._insert([each for each in returning if each[0].table not in _PARENTS])
+        self._insert([pair for pair in returning if pair[0].table not in _PARENTS])
 
     def _require_pairs(self, returning: Sequence[tuple[RowChange, Image]]) -> None:
         """Refuse to bring back how a pair stood that was deleted or merged since."""
@@ -649,16 +653,16 @@ class Journal(Repository):
 
     def _current(self, rows: Sequence[RowChange]) -> _Current:
         """Return the rows that were changed as they are now, by table and key, whole."""
-        found: _Current = {}
+        results: _Current = {}
         for table in {row.table for row in rows}:
             imaged = _IMAGED[table]
             first = imaged.key[0]
-            wanted = {row.key[first] for row in rows if row.table == table}
+            wanted_items = {row.key[first] for row in rows if row.table == table}
             columns = json_columns_of(imaged.table, imaged.table.model_fields)
-            for row in self._session.select(columns, self._session.among(getattr(imaged.table, first), wanted)):
+            for row in self._session.select(columns, self._session.among(getattr(imaged.table, first), wanted_items)):
                 image = dict(row._mapping)
-                found[table, _key(table, image)] = image
-        return found
+                results[table, _key(table, image)] = image
+        return results
 
     def _insert(self, rows: Sequence[tuple[RowChange, Image]]) -> None:
         memories: list[Image] = []
@@ -681,8 +685,8 @@ class Journal(Repository):
         by_key: defaultdict[Any, list[tuple[Any, Image]]] = defaultdict(list)
         for row in rows:
             table, key = _IMAGED[row.table].table, _IMAGED[row.table].key
-            kept = (*key, *_following(table), "row_id")
-            values = {name: value for name, value in (row.before or {}).items() if name not in kept}
+            kept_ids = (*key, *_following(table), "row_id")
+            values = {name: value for name, value in (row.before or {}).items() if name not in kept_ids}
             values = _as_stored(table, values) | self._revised(table)
             if table is Scene and "content_hash" in values:
                 mark = current[row.table, _key(row.table, row.key)]["content_hash"]
@@ -715,7 +719,7 @@ class Journal(Repository):
         here = self._session.one(columns_of(Scene, PLACE), Scene.scene_id == row["scene_id"])
         if here is None:
             raise UserInputError(
-                f"the scene of a row of {table_name(table)} was deleted since ({_shown(row)}); correct it by hand"
+                f"the scene of a row of {table_name(table)} was deleted since ({_show_image(row)}); correct it by hand"
             )
         return {**row, **here._mapping}
 
@@ -733,7 +737,7 @@ def memory_change(before: CharacterMemory | None, after: CharacterMemory) -> Row
     key = {"memory_id": after.memory_id}
     if before is None:
         return RowChange(table=table_name(CharacterMemoryRow), key=key, before=_DELETED, after={})
-    old, new = (each.model_dump(exclude={"created_at"}) for each in (before, after))
+    old, new = (memory.model_dump(exclude={"created_at"}) for memory in (before, after))
     names = [name for name, value in new.items() if old[name] != value]
     was, became = ({name: _plain(image[name]) for name in names} for image in (old, new))
     return RowChange(table=table_name(CharacterMemoryRow), key=key, before=was, after=became)
@@ -781,17 +785,17 @@ def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:
         # Whatever has its number by now is another row.
         return
     if (now is None) != (row.after is None):
-        found = "it is gone" if now is None else "it is there again"
+        result = "it is gone" if now is None else "it is there again"
         raise UserInputError(
-            f"a row of {row.table} changed since change {change.change_id} ({_shown(row.image)}: {found}); undo the"
-            " later change first, or correct it by hand"
+            f"a row of {row.table} changed since change {change.change_id} ({_show_image(row.image)}: {result}); "
+            "undo the later change first, or correct it by hand"
         )
     passed_over = (*_PASSED_OVER, *_following(_IMAGED[row.table].table))
-    left, plain = (
+    remaining_fields, plain = (
         {name: _wherever(value) for name, value in (image or {}).items() if name not in passed_over}
         for image in (row.after, now)
     )
-    _require_same(change, left, plain, " ".join(str(row.key[name]) for name in key))
+    _require_same(change, remaining_fields, plain, " ".join(str(row.key[name]) for name in key))
 
 
 def _wherever(value: Any) -> Any:
@@ -801,8 +805,8 @@ def _wherever(value: Any) -> Any:
     return _plain(value)
 
 
-def _require_same(change: Change, left: Mapping[str, Any], now: Mapping[str, Any], what: str) -> None:
-    for name, value in left.items():
+def _require_same(change: Change, remaining_fields: Mapping[str, Any], now: Mapping[str, Any], what: str) -> None:
+    for name, value in remaining_fields.items():
         if now.get(name) != value:
             raise UserInputError(
                 f"{name} of {what!r} changed since change {change.change_id} (now {json.dumps(now.get(name))[:80]});"
@@ -837,19 +841,22 @@ def _plain(value: Any) -> Any:
 def _as_stored(table: type[Row], row: Image) -> Image:
     """Return an image's row in the table's types."""
     columns = table_of(table).c
-    read: Mapping[type, Callable[[str], Any]] = {UTCDateTime: datetime.fromisoformat, LargeBinary: base64.b64decode}
+    read_by_key: Mapping[type, Callable[[str], Any]] = {
+        UTCDateTime: datetime.fromisoformat,
+        LargeBinary: base64.b64decode,
+    }
     return {
-        name: read.get(type(columns[name].type), str)(value) if isinstance(value, str) else value
+        name: read_by_key.get(type(columns[name].type), str)(value) if isinstance(value, str) else value
         for name, value in row.items()
     }
 
 
-def _shown(image: Image) -> str:
+def _show_image(image: Image) -> str:
     return json.dumps(image, ensure_ascii=False)[:120]
 
 
 def _change(row: ChangeRow) -> Change:
-    told = {name: getattr(row, name) for name in Change.model_fields if name in ChangeRow.model_fields}
-    change = Change(**told | {"change_id": row.row_id, "changed_rows": len(row.changed_rows)})
-    change._rows = [RowChange.model_validate(each) for each in row.changed_rows]
+    fields = {name: getattr(row, name) for name in Change.model_fields if name in ChangeRow.model_fields}
+    change = Change(**fields | {"change_id": row.row_id, "changed_rows": len(row.changed_rows)})
+    change._rows = [RowChange.model_validate(changed_row) for changed_row in row.changed_rows]
     return change

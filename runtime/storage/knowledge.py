@@ -63,29 +63,29 @@ class KnowledgeRepository(Repository):
         """Take back all that the author said of one person and one memory, and return it in story order."""
         self._session.touch()
         about = _by_author(character_id, source_id)
-        said = _said(self._session, *about)
+        statements = _read_statements(self._session, *about)
         self._session.delete(Knowledge, *about)
-        return said
+        return statements
 
     def author_said(self, character_id: str, source_id: str) -> list[Knowledge]:
         """Return all that the author said of one person and one memory, in story order."""
-        return _said(self._session, *_by_author(character_id, source_id))
+        return _read_statements(self._session, *_by_author(character_id, source_id))
 
     def said(self, *, as_of: StoryPosition = END_OF_STORY) -> list[Knowledge]:
         """Return statements before a position in order, the author's last."""
-        return _said(self._session, before(as_of, Knowledge))
+        return _read_statements(self._session, before(as_of, Knowledge))
 
     def said_between(self, since: StoryPosition, until: StoryPosition) -> list[Knowledge]:
         """Return statements between two positions, in order."""
-        return _said(self._session, within(since, until, Knowledge))
+        return _read_statements(self._session, within(since, until, Knowledge))
 
     def words_on_nothing(self) -> list[str]:
         """Return ids of missing memories with an author's knowledge statements."""
         table = Knowledge
-        named = set(self._session.values(table.source_id, table.origin == "author", table.source_id != ALL_LIVED))
+        named_items = set(self._session.values(table.source_id, table.origin == "author", table.source_id != ALL_LIVED))
         for column in (col(MemoryRow.source_id), col(MemoryRow.chunk_id)):
-            named -= set(self._session.values(column, self._session.among(column, named)))
-        return sorted(named)
+            named_items -= set(self._session.values(column, self._session.among(column, named_items)))
+        return sorted(named_items)
 
 
 def _by_author(character_id: str, source_id: str) -> tuple[Any, ...]:
@@ -101,19 +101,23 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     by another name until the story showed it counts as one person.
     """
     entities = EntityRepository(session)
-    stored = [each.entity for each in entities.list_all()]
+    stored_entities = [entity.entity for entity in entities.list_all()]
     unmasked = entities.masks_as_of(as_of)
-    said = [_as_one(each, unmasked) for each in _said(session, before(as_of, Knowledge))]
+    statements = [_as_one(statement, unmasked) for statement in _read_statements(session, before(as_of, Knowledge))]
     names = ("scene_id", "chapter_index", "scene_index", "text", "record_origin", "pov", "staged")
     is_readable = readable_json(session, col(Scene.record))
     is_read = case((is_readable, SCENE_RECORD["knowledge_read"].as_boolean())).label("is_read")
     columns = [*columns_of(Scene, names), is_read, cast(col(Scene.participants), Text)]
     scenes = session.select(columns, before(as_of, Scene), order=story_order(Scene))
-    memories = _memories(session, as_of, said, {row[0]: row[3] for row in scenes}, unmasked)
-    positions = {each.source_id: each.position for each in memories}
+    memories = _memories(session, as_of, statements, {row[0]: row[3] for row in scenes}, unmasked)
+    positions = {memory.source_id: memory.position for memory in memories}
     # A supplied record that says who learnt what says all of it; what a model told beside other things may be a part.
-    telling = {_place_of(each) for each in said if each.origin == "record" and not _is_of_own(each, positions)}
-    learnt = _learnt(session, as_of, unmasked)
+    telling = {
+        _place_of(statement)
+        for statement in statements
+        if statement.origin == "record" and not _is_of_own(statement, positions)
+    }
+    learnt_fields = _learnings(session, as_of, unmasked)
     language = session.value(Project.language)
     # Decode lists of JSON all at once: there are tens of thousands.
     decoded: list[list[str]] = decoded_json([row[-1] for row in scenes])
@@ -122,21 +126,27 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         scenes=[
             KnowledgeScene(
                 position=(position := StoryPosition(row[1], row[2])),
-                present=frozenset(unmasked.get(each, each) for each in present),
+                present=frozenset(unmasked.get(entity_id, entity_id) for entity_id in present),
                 text=row[3] or "",
                 tells_knowledge=bool(row.is_read) or (position in telling and row.record_origin != "extracted"),
                 has_record=row.record_origin != WITHOUT_RECORD or "participants" in row.staged,
-                learnt=learnt.get(position, {}),
+                learnt=learnt_fields.get(position, {}),
                 pov=unmasked.get(row.pov or "", row.pov or ""),
             )
             for row, present in zip(scenes, decoded, strict=True)
         ],
         memories=memories,
-        names=_names_shown(stored, entities.list_as_of(as_of=as_of), memories),
+        names=_names_shown(stored_entities, entities.list_as_of(as_of=as_of), memories),
         character_ids=frozenset(
-            each.entity_id for each in stored if each.entity_type == "character" and each.entity_id not in unmasked
+            entity.entity_id
+            for entity in stored_entities
+            if entity.entity_type == "character" and entity.entity_id not in unmasked
         ),
-        events=[each.event() for each in said if each.source_id == ALL_LIVED or _is_told_by_then(each, positions)],
+        events=[
+            statement.event()
+            for statement in statements
+            if statement.source_id == ALL_LIVED or _is_told_by_then(statement, positions)
+        ],
         language=language or "",
         dead=_dead(session, as_of, unmasked),
     )
@@ -145,7 +155,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
 def _memories(
     session: StorageSession,
     as_of: StoryPosition,
-    said: Sequence[Knowledge],
+    statements: Sequence[Knowledge],
     texts: Mapping[str, str],
     unmasked: Mapping[str, str],
 ) -> list[KnowledgeMemory]:
@@ -161,13 +171,13 @@ def _memories(
     )
     # Tens of thousands of memories are of some scenes and about some people: each place and list is made once.
     position = cache(StoryPosition)
-    linked = cache(partial(_linked, unmasked=unmasked))
+    linked_lru_cache_wrapper = cache(partial(_linked_entities, unmasked=unmasked))
     by_id: dict[str, KnowledgeMemory] = {}
     for chunk_id, source, scene_id, chapter, scene, content, event_type, start, end, from_scene, *targets in rows:
         source_id = source or chunk_id
         if source_id in by_id:
             continue
-        about, is_for_all = linked(*targets)
+        about, is_for_all = linked_lru_cache_wrapper(*targets)
         by_id[source_id] = KnowledgeMemory(
             source_id=source_id,
             content=content,
@@ -179,27 +189,29 @@ def _memories(
             event_type=event_type,
             quote=(texts.get(scene_id) or "")[start:end] if start is not None else "",
         )
-    positions = {each.source_id: each.position for each in by_id.values()}
+    positions = {memory.source_id: memory.position for memory in by_id.values()}
     known_by = {
-        each.source_id
-        for each in said
-        if each.origin == "record" and each.kind == "knows" and _is_of_own(each, positions)
+        statement.source_id
+        for statement in statements
+        if statement.origin == "record" and statement.kind == "knows" and _is_of_own(statement, positions)
     }
-    return [replace(each, tells_knowers=True) if each.source_id in known_by else each for each in by_id.values()]
+    return [
+        replace(memory, tells_knowers=True) if memory.source_id in known_by else memory for memory in by_id.values()
+    ]
 
 
-def _learnt(
+def _learnings(
     session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]
 ) -> dict[StoryPosition, dict[str, str]]:
     """Return stated learnings by scene and character."""
-    found: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
+    results: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
     columns = columns_of(State, ("chapter_index", "scene_index", "entity_id", "value"))
     stated = (State.attribute == KNOWLEDGE_ATTRIBUTE, col(State.scene_index).is_not(None), before(as_of, State))
     for row in session.select(columns, *stated, order=order_in_force(State)):
         if row.value:
             place = StoryPosition(row.chapter_index, row.scene_index)
-            found[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)
-    return found
+            results[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)
+    return results
 
 
 def _dead(session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]) -> dict[str, StoryPosition]:
@@ -213,11 +225,11 @@ def _dead(session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, 
 
 
 def _names_shown(
-    stored: Sequence[Entity], known: Sequence[Entity], memories: Sequence[KnowledgeMemory]
+    stored_entities: Sequence[Entity], known_entities: Sequence[Entity], memories: Sequence[KnowledgeMemory]
 ) -> dict[str, list[str]]:
     """Return the names as of the position, and the display names that no scene but a memory before it uses."""
-    names = {each.entity_id: each.names() for each in known}
-    display_names = {each.entity_id: each.name for each in stored}
+    names = {entity.entity_id: entity.names() for entity in known_entities}
+    display_names = {entity.entity_id: entity.name for entity in stored_entities}
     for memory in memories:
         for entity_id in memory.entities:
             name = display_names.get(entity_id, "")
@@ -226,33 +238,39 @@ def _names_shown(
     return names
 
 
-def _is_told_by_then(said: Knowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
-    told = positions.get(said.source_id)
-    return said.source_id in positions and (told is None or told <= _place_of(said))
+def _is_told_by_then(statement: Knowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
+    position = positions.get(statement.source_id)
+    return statement.source_id in positions and (position is None or position <= _place_of(statement))
 
 
-def _is_of_own(said: Knowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
+def _is_of_own(statement: Knowledge, positions: Mapping[str, StoryPosition | None]) -> bool:
     """Tell whether a scene says it of a memory of its own, as `known_by` and `hidden_from` do."""
-    is_plain = said.how in ("own_doing", "witnessed", "author") and said.learned_from is None
-    return is_plain and not said.quote and positions.get(said.source_id) == _place_of(said)
+    is_plain = statement.how in ("own_doing", "witnessed", "author") and statement.learned_from is None
+    return is_plain and not statement.quote and positions.get(statement.source_id) == _place_of(statement)
 
 
-def _linked(derived: str, attached: str, detached: str, unmasked: Mapping[str, str]) -> tuple[list[str], bool]:
+def _linked_entities(
+    derived: str, attached_text: str, detached: str, unmasked: Mapping[str, str]
+) -> tuple[list[str], bool]:
     """Return a memory's linked entities, and its link to the book."""
-    lists = decoded_json([derived, attached, detached])
+    lists = decoded_json([derived, attached_text, detached])
     by_hand: list[str] = lists[1]
-    linked = linked_targets(lists[0], by_hand, lists[2])
-    return list(dict.fromkeys(unmasked.get(each, each) for each in linked if is_entity_target(each))), BOOK in by_hand
+    linked_keys = linked_targets(lists[0], by_hand, lists[2])
+    return list(
+        dict.fromkeys(unmasked.get(entity_id, entity_id) for entity_id in linked_keys if is_entity_target(entity_id))
+    ), BOOK in by_hand
 
 
-def _as_one(said: Knowledge, unmasked: Mapping[str, str]) -> Knowledge:
-    knowers = {"character_id": said.character_id, "learned_from": said.learned_from}
-    return said.model_copy(update={name: unmasked.get(each or "", each) for name, each in knowers.items()})
+def _as_one(statement: Knowledge, unmasked: Mapping[str, str]) -> Knowledge:
+    knowers = {"character_id": statement.character_id, "learned_from": statement.learned_from}
+    return statement.model_copy(
+        update={name: unmasked.get(entity_id or "", entity_id) for name, entity_id in knowers.items()}
+    )
 
 
-def _said(session: StorageSession, *conditions: Any) -> list[Knowledge]:
+def _read_statements(session: StorageSession, *conditions: Any) -> list[Knowledge]:
     return session.read(Knowledge, *conditions, order=order_in_force(Knowledge))
 
 
-def _place_of(said: Knowledge) -> StoryPosition:
-    return StoryPosition(said.chapter_index or 0, said.scene_index or 0)
+def _place_of(statement: Knowledge) -> StoryPosition:
+    return StoryPosition(statement.chapter_index or 0, statement.scene_index or 0)

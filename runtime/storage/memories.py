@@ -115,8 +115,8 @@ class MemoryRepository(Repository):
         if memory is not None:
             return memory
         as_brought = unconsolidated(self.project_id, END_OF_STORY)
-        found = stored_memories(self._session, MemoryRow.source_id == memory_id, as_brought, limit=1)
-        return next(iter(found), None)
+        memories = stored_memories(self._session, MemoryRow.source_id == memory_id, as_brought, limit=1)
+        return next(iter(memories), None)
 
     def queue_up(self) -> None:
         """Count a write before anything is read: until the transaction ends no other writer changes the project."""
@@ -139,14 +139,14 @@ class MemoryRepository(Repository):
     def _sources_among(self, source_ids: Sequence[str], condition: Any) -> set[str]:
         if not source_ids:
             return set()
-        named = self._session.among(MemoryRow.source_id, source_ids)
-        return set(self._session.values(MemoryRow.source_id, named, condition))
+        named_condition = self._session.among(MemoryRow.source_id, source_ids)
+        return set(self._session.values(MemoryRow.source_id, named_condition, condition))
 
     def require(self, chunk_id: str) -> StoredMemory:
         """Return a memory whatever its status."""
         memory = self.get(chunk_id)
         if memory is None:
-            raise _unknown(self.project_id, chunk_id)
+            raise _unknown_memory(self.project_id, chunk_id)
         return memory
 
     def add_note(
@@ -215,7 +215,7 @@ class MemoryRepository(Repository):
     def _changeable(self, chunk_id: str) -> dict[str, Any]:
         row = self._session.first(MemoryRow, MemoryRow.chunk_id == chunk_id)
         if row is None:
-            raise _unknown(self.project_id, chunk_id)
+            raise _unknown_memory(self.project_id, chunk_id)
         require_not_consolidated(self._session, row, chunk_id)
         return row.columns()
 
@@ -233,8 +233,10 @@ class MemoryRepository(Repository):
         self, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY, with_sources: bool = False
     ) -> list[StoryMemoryChunk]:
         """Return active memories before a position, in the given order."""
-        cut = before(as_of, MemoryRow) if with_sources else visible(self.project_id, as_of)
-        rows = {row.chunk_id: row for row in self._active(cut, self._session.among(MemoryRow.chunk_id, chunk_ids))}
+        condition = before(as_of, MemoryRow) if with_sources else visible(self.project_id, as_of)
+        rows = {
+            row.chunk_id: row for row in self._active(condition, self._session.among(MemoryRow.chunk_id, chunk_ids))
+        }
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
         return self._chunks(ordered, as_of)
 
@@ -247,7 +249,7 @@ class MemoryRepository(Repository):
         steps = 0
         while pending and (steps := steps + 1) <= MAX_REPLACEMENTS:
             successors = self._successors(list(pending.values()), as_of)
-            followed = {name: found for name, chunk in pending.items() if (found := successors.get(chunk.chunk_id))}
+            followed = {name: memory for name, chunk in pending.items() if (memory := successors.get(chunk.chunk_id))}
             holding |= {name: chunk for name, chunk in followed.items() if chunk.superseded_by is None}
             pending = {name: chunk for name, chunk in followed.items() if chunk.superseded_by is not None}
         return holding
@@ -268,11 +270,11 @@ class MemoryRepository(Repository):
         """Return memories linked to any of the entities, the most important first, then the newest."""
         if not entity_ids:
             return []
-        wanted = with_masks(self._session, MemoryFilter(as_of=as_of, entities=list(entity_ids)))
-        linked = linked_to(self.project_id, wanted.entities)
+        wanted_memory_filter = with_masks(self._session, MemoryFilter(as_of=as_of, entities=list(entity_ids)))
+        linked_condition = linked_to(self.project_id, wanted_memory_filter.entities)
         order = (col(MemoryRow.importance).desc(), *_NEWEST_FIRST, col(MemoryRow.row_id))
         rows = self._active(
-            visible(self.project_id, as_of), linked, *_of_types(content_types), order=order, limit=limit
+            visible(self.project_id, as_of), linked_condition, *_of_types(content_types), order=order, limit=limit
         )
         return self._chunks(rows, as_of)
 
@@ -317,26 +319,30 @@ class MemoryRepository(Repository):
         as_brought: bool = False,
     ) -> list[StoryMemoryChunk]:
         """Return the memories of scenes in story order."""
-        cut = unconsolidated if as_brought else visible
+        cut_function = unconsolidated if as_brought else visible
         rows: list[MemoryRow] = []
         for batch in batches(sorted(set(places))):
             # SQLite finds no pair by its index, but chapters.
             chapters = sorted({chapter for chapter, _ in batch})
             here = tuple_(col(MemoryRow.chapter_index), col(MemoryRow.scene_index)).in_(batch)
-            wanted = (col(MemoryRow.status).in_(statuses), cut(self.project_id, as_of), *_of_types(content_types))
+            wanted_items = (
+                col(MemoryRow.status).in_(statuses),
+                cut_function(self.project_id, as_of),
+                *_of_types(content_types),
+            )
             of_chapters = col(MemoryRow.chapter_index).in_(chapters)
-            rows += self._session.read(MemoryRow, *wanted, of_chapters, here, order=IN_ORDER)
+            rows += self._session.read(MemoryRow, *wanted_items, of_chapters, here, order=IN_ORDER)
         return self._chunks(rows, as_of)
 
     def passages_of(self, scene_ids: Sequence[str]) -> dict[str, dict[tuple[int, int], str]]:
         """Return the passages of scenes that no author rewrote, by the scene's id: characters [start, end) and id."""
-        found: dict[str, dict[tuple[int, int], str]] = {scene_id: {} for scene_id in scene_ids}
+        results: dict[str, dict[tuple[int, int], str]] = {scene_id: {} for scene_id in scene_ids}
         columns = columns_of(MemoryRow, ("scene_id", "chunk_id", "span_start", "span_end"))
         is_passage = (col(MemoryRow.from_scene), MemoryRow.origin == "text", MemoryRow.status == "active")
         here = self._session.among(MemoryRow.scene_id, scene_ids)
         for row in self._session.select(columns, here, *is_passage, order=[col(MemoryRow.span_start)]):
-            found[row.scene_id][row.span_start, row.span_end] = row.chunk_id
-        return found
+            results[row.scene_id][row.span_start, row.span_end] = row.chunk_id
+        return results
 
     def by_source_ids(
         self, source_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
@@ -347,12 +353,12 @@ class MemoryRepository(Repository):
         """
         if not source_ids:
             return {}
-        wanted = self._session.among(MemoryRow.source_id, source_ids)
-        rows = self._active(before(as_of, MemoryRow), wanted, ~col(MemoryRow.is_consolidated), order=IN_ORDER)
-        found: dict[str, StoryMemoryChunk] = {}
+        wanted_condition = self._session.among(MemoryRow.source_id, source_ids)
+        rows = self._active(before(as_of, MemoryRow), wanted_condition, ~col(MemoryRow.is_consolidated), order=IN_ORDER)
+        memories_by_id: dict[str, StoryMemoryChunk] = {}
         for chunk in self._chunks(rows, as_of):
-            found.setdefault(chunk.memory_id, chunk)
-        return found
+            memories_by_id.setdefault(chunk.memory_id, chunk)
+        return memories_by_id
 
     def index_ids(self) -> set[str]:
         """Return the ids of all active memories that the vector index must hold, no more, no less."""
@@ -370,53 +376,55 @@ class MemoryRepository(Repository):
 
     def read_moments(self, chunk_ids: Sequence[str]) -> dict[str, datetime]:
         """Return the last read times of memories, without unread ones."""
-        named = self._session.among(MemoryRow.chunk_id, chunk_ids)
+        named_condition = self._session.among(MemoryRow.chunk_id, chunk_ids)
         moment = col(MemoryRow.last_accessed_at)
-        return self._session.pairs(MemoryRow.chunk_id, moment, named, moment.is_not(None))
+        return self._session.pairs(MemoryRow.chunk_id, moment, named_condition, moment.is_not(None))
 
-    def _successors(self, replaced: Sequence[StoryMemoryChunk], as_of: StoryPosition) -> dict[str, StoryMemoryChunk]:
+    def _successors(
+        self, replaced_memories: Sequence[StoryMemoryChunk], as_of: StoryPosition
+    ) -> dict[str, StoryMemoryChunk]:
         """Return each memory's successor, the last of its slot."""
         among = self._session.among
-        names = {chunk.superseded_by for chunk in replaced if chunk.superseded_by}
+        names = {chunk.superseded_by for chunk in replaced_memories if chunk.superseded_by}
         found_by = [
-            among(MemoryRow.slot_type, {chunk.slot_type for chunk in replaced if chunk.slot_type}),
-            among(MemoryRow.supersedes, {chunk.source_id for chunk in replaced if chunk.source_id}),
+            among(MemoryRow.slot_type, {chunk.slot_type for chunk in replaced_memories if chunk.slot_type}),
+            among(MemoryRow.supersedes, {chunk.source_id for chunk in replaced_memories if chunk.source_id}),
             among(MemoryRow.chunk_id, names),
         ]
-        if any(chunk.is_consolidated for chunk in replaced):
+        if any(chunk.is_consolidated for chunk in replaced_memories):
             # What replaced its sources names one of them; source_ids have no index, so all are read for it.
             found_by.append(among(MemoryRow.source_id, names))
         rows = self._active(visible(self.project_id, as_of), or_(*found_by), order=IN_ORDER)
-        found = self._chunks(rows, as_of)
-        by_name = {each.memory_id: each for each in found}
-        last_of_slot = {each.slot_type: each for each in found if each.slot_type}
+        memories = self._chunks(rows, as_of)
+        by_name = {memory.memory_id: memory for memory in memories}
+        last_of_slot = {memory.slot_type: memory for memory in memories if memory.slot_type}
         successors: dict[str, StoryMemoryChunk] = {}
-        for chunk in replaced:
-            named = by_name.get(chunk.superseded_by or "")
-            if named is not None and named.slot_type and named.slot_type == chunk.slot_type:
-                named = last_of_slot[named.slot_type]
-            if named is not None and named.chunk_id != chunk.chunk_id:
-                successors[chunk.chunk_id] = named
+        for chunk in replaced_memories:
+            named_memory = by_name.get(chunk.superseded_by or "")
+            if named_memory is not None and named_memory.slot_type and named_memory.slot_type == chunk.slot_type:
+                named_memory = last_of_slot[named_memory.slot_type]
+            if named_memory is not None and named_memory.chunk_id != chunk.chunk_id:
+                successors[chunk.chunk_id] = named_memory
         return successors
 
     def _conditions(self, memory_filter: MemoryFilter | None) -> list[Any]:
-        wanted = with_masks(self._session, memory_filter or MemoryFilter())
-        return filter_conditions(self.project_id, wanted)
+        wanted_memory_filter = with_masks(self._session, memory_filter or MemoryFilter())
+        return filter_conditions(self.project_id, wanted_memory_filter)
 
     def _active(self, *conditions: Any, **options: Unpack[SelectOptions]) -> list[MemoryRow]:
         return self._session.read(MemoryRow, MemoryRow.status == "active", *conditions, **options)
 
     def _chunks(self, rows: Sequence[MemoryRow], as_of: StoryPosition) -> list[StoryMemoryChunk]:
-        replaced = superseded_by(self._session, rows, as_of)
-        known = entities_linked(self._session, rows)
-        return [chunk_of(row, replaced.get(row.chunk_id), known) for row in rows]
+        replaced_values = superseded_by(self._session, rows, as_of)
+        known_attachments_by_id = entities_linked(self._session, rows)
+        return [chunk_of(row, replaced_values.get(row.chunk_id), known_attachments_by_id) for row in rows]
 
 
 def _of_types(content_types: Sequence[ContentType]) -> list[Any]:
     return [col(MemoryRow.content_type).in_(content_types)] if content_types else []
 
 
-def _unknown(project_id: str, memory_id: str) -> UnknownMemoryError:
+def _unknown_memory(project_id: str, memory_id: str) -> UnknownMemoryError:
     return UnknownMemoryError(
         f"no memory {memory_id!r} is stored in project {project_id!r};"
         f" list them with `novelgen memory list {project_id}`"
@@ -453,13 +461,13 @@ class AttachmentRepository(Repository):
 
         A chapter may be attached to before it is stored. The book is also `book:` with the id of the project.
         """
-        wanted = target.strip()
-        chapter = chapter_of_target(wanted)
+        wanted_text = target.strip()
+        chapter = chapter_of_target(wanted_text)
         if chapter is not None:
             return chapter_target(chapter)
-        if wanted.startswith(f"{BOOK}:") and wanted != f"{BOOK}:{self.project_id}":
-            raise UserInputError(f"{wanted!r} is another book than this one; write {BOOK!r}")
-        return BOOK if wanted in (BOOK, f"{BOOK}:{self.project_id}") else None
+        if wanted_text.startswith(f"{BOOK}:") and wanted_text != f"{BOOK}:{self.project_id}":
+            raise UserInputError(f"{wanted_text!r} is another book than this one; write {BOOK!r}")
+        return BOOK if wanted_text in (BOOK, f"{BOOK}:{self.project_id}") else None
 
     def attachments_of(self, memory_id: str) -> list[Attachment]:
         """Return a memory's attachments: entities, chapters, then the book."""
@@ -470,16 +478,16 @@ class AttachmentRepository(Repository):
         if row.chapter_index is not None:
             origins.setdefault(chapter_target(row.chapter_index), "position")
         entities = {one.entity.entity_id: one.entity for one in EntityRepository(self._session).list_all()}
-        found = []
+        attachments = []
         for target, origin in origins.items():
             entity = entities.get(target)
             if entity is None and is_entity_target(target):
                 # It is gone.
                 continue
             kind = entity.entity_type if entity else BOOK if target == BOOK else "chapter"
-            told = {"kind": kind, "target": target, "name": entity.name if entity else "", "origin": origin}
-            found.append(Attachment.model_validate(told))
-        return sorted(found, key=lambda each: (each.kind == BOOK, each.kind == "chapter"))
+            texts = {"kind": kind, "target": target, "name": entity.name if entity else "", "origin": origin}
+            attachments.append(Attachment.model_validate(texts))
+        return sorted(attachments, key=lambda attachment: (attachment.kind == BOOK, attachment.kind == "chapter"))
 
     def mentioning(self, entity_id: str) -> list[StoryMemoryChunk]:
         """Return active memories that name an entity without an attachment.
@@ -490,7 +498,7 @@ class AttachmentRepository(Repository):
         entities = [one.entity for one in EntityRepository(self._session).list_all()]
         names = [name for one in entities if one.entity_id == entity_id for name in one.names()]
         finder, resolver = NameFinder(names), NameResolver(entities)
-        found = []
+        matches = []
         columns = [col(MemoryRow.chunk_id), col(MemoryRow.content), col(MemoryRow.short), col(MemoryRow.detached)]
         as_brought = (MemoryRow.status == "active", unconsolidated(self.project_id, END_OF_STORY))
         unlinked = col(MemoryRow.row_id).not_in(linked_rows(self.project_id, [entity_id]))
@@ -498,26 +506,26 @@ class AttachmentRepository(Repository):
             text = searchable_text(row.content, row.short)
             is_named = finder.find(text) and entity_id in resolver.entity_ids_in(text)
             if is_named and entity_id not in row.detached:
-                found.append(row.chunk_id)
-        return MemoryRepository(self._session).by_ids(found, with_sources=True)
+                matches.append(row.chunk_id)
+        return MemoryRepository(self._session).by_ids(matches, with_sources=True)
 
     def _change(self, memory_ids: Sequence[str], targets: Sequence[str], *, is_attaching: bool) -> list[str]:
         self._session.touch()
         writer = ChunkWriter(self._session)
         changed = []
         for row in self._rows(memory_ids):
-            attached, detached = (
-                [each for each in side if each not in targets] for side in (row.attached, row.detached)
+            attached_names, detached = (
+                [text for text in side if text not in targets] for side in (row.attached, row.detached)
             )
-            named = list(dict.fromkeys(targets))
+            named_names = list(dict.fromkeys(targets))
             if is_attaching:
-                attached += named
+                attached_names += named_names
             else:
-                detached += [each for each in named if each in row.entities_mentioned]
-            if (attached, detached) != (row.attached, row.detached):
+                detached += [name for name in named_names if name in row.entities_mentioned]
+            if (attached_names, detached) != (row.attached, row.detached):
                 require_not_consolidated(self._session, row, row.chunk_id)
                 writer.withdraw_consolidations([row.row_id or 0])
-                values = {"attached": attached, "detached": detached}
+                values = {"attached": attached_names, "detached": detached}
                 self._session.update(MemoryRow, MemoryRow.row_id == row.row_id, **values)
                 writer.relink([{**row.columns(), **values}])
                 changed.append(row.chunk_id)
@@ -525,12 +533,12 @@ class AttachmentRepository(Repository):
 
     def _rows(self, memory_ids: Sequence[str]) -> list[MemoryRow]:
         """Rows by chunk_id, else by source_id, each once, in the order given."""
-        wanted = or_(
+        wanted_condition = or_(
             self._session.among(MemoryRow.chunk_id, memory_ids), self._session.among(MemoryRow.source_id, memory_ids)
         )
-        rows = self._session.read(MemoryRow, wanted, order=[col(MemoryRow.row_id)])
+        rows = self._session.read(MemoryRow, wanted_condition, order=[col(MemoryRow.row_id)])
         by_id = {row.source_id: row for row in reversed(rows)} | {row.chunk_id: row for row in rows}
-        unknown = [each for each in memory_ids if each not in by_id]
-        if unknown:
-            raise _unknown(self.project_id, unknown[0])
-        return list({by_id[each].row_id: by_id[each] for each in memory_ids}.values())
+        unknown_ids = [memory_id for memory_id in memory_ids if memory_id not in by_id]
+        if unknown_ids:
+            raise _unknown_memory(self.project_id, unknown_ids[0])
+        return list({by_id[memory_id].row_id: by_id[memory_id] for memory_id in memory_ids}.values())

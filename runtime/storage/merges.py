@@ -54,19 +54,19 @@ class EntityMergeRepository(Journal):
         """
         self._session.touch()
         entities = EntityRepository(self._session)
-        keep, gone = entities.require(keep_id), entities.require(gone_id)
-        require_mergeable(keep.entity, gone.entity)
+        keep, entity = entities.require(keep_id), entities.require(gone_id)
+        require_mergeable(keep.entity, entity.entity)
         ConsolidationRepository(self._session).withdraw_linked([keep_id, gone_id])
         with self.recording() as changes:
-            self._take_names(keep, gone)
+            self._take_names(keep, entity)
             relinking = Relinking(self._session, gone_id, keep_id, keep.entity.entity_type)
             relinking.run()
             self._session.delete(EntityRow, EntityRow.entity_id == gone_id)
             # The card of two entities that became one, and where it was first seen.
-            author_wins = gone.origin == "author" and keep.origin != "author"
-            first, second = (gone, keep) if author_wins else (keep, gone)
-            made = [each.created_at for each in (keep, gone) if each.created_at is not None]
-            values: dict[str, Any] = {"origin": first.origin, "created_at": min(made, default=None)}
+            author_wins = entity.origin == "author" and keep.origin != "author"
+            first, second = (entity, keep) if author_wins else (keep, entity)
+            made_datetimes = [entity.created_at for entity in (keep, entity) if entity.created_at is not None]
+            values: dict[str, Any] = {"origin": first.origin, "created_at": min(made_datetimes, default=None)}
             if (first.origin == "author") == (second.origin == "author"):
                 values |= {
                     name: getattr(first.entity, name) or getattr(second.entity, name)
@@ -75,11 +75,13 @@ class EntityMergeRepository(Journal):
                 values["profile"] = {**second.entity.profile, **first.entity.profile}
             else:
                 values |= first.entity.model_dump(include={"role", "description", "profile"})
-            values["profile"] = _with_translations(values["profile"], keep, gone, first)
-            place = _first_appearance(keep.entity, gone.entity)
+            values["profile"] = _with_translations(values["profile"], keep, entity, first)
+            place = _first_appearance(keep.entity, entity.entity)
             said_from = place.pop("said_from")
-            merged = keep.entity.model_copy(update={"profile": values["profile"], "said_from": said_from, **place})
-            values |= place | {"profile": stored_profile(merged), "updated_at": self._session.now()}
+            merged_entity = keep.entity.model_copy(
+                update={"profile": values["profile"], "said_from": said_from, **place}
+            )
+            values |= place | {"profile": stored_profile(merged_entity), "updated_at": self._session.now()}
             self._session.update(EntityRow, EntityRow.entity_id == keep_id, **values)
             relinking.relink_profiles()
         return self.keep("merge", keep_id, gone_id, changes)
@@ -92,12 +94,12 @@ class EntityMergeRepository(Journal):
         """
         self._session.touch()
         entities = EntityRepository(self._session)
-        shown, mask = entities.require(shown_id), entities.require(mask_id)
-        require_mergeable(shown.entity, mask.entity)
-        if revealed_identity(mask.entity) or revealed_identity(shown.entity):
+        shown_entity, mask = entities.require(shown_id), entities.require(mask_id)
+        require_mergeable(shown_entity.entity, mask.entity)
+        if revealed_identity(mask.entity) or revealed_identity(shown_entity.entity):
             raise UserInputError(f"{mask_id!r} or {shown_id!r} is known to be somebody else already; undo that first")
         identity = RevealedIdentity(entity_id=shown_id, chapter_index=at.chapter_index, scene_index=at.scene_index)
-        new = [name for name in mask.entity.names() if name not in shown.entity.names()]
+        new = [name for name in mask.entity.names() if name not in shown_entity.entity.names()]
         rows = [_alias_row(shown_id, name, at.chapter_index, at.scene_index) for name in new]
         with self.recording() as changes:
             self._session.insert(AliasRow, rows)
@@ -113,15 +115,15 @@ class EntityMergeRepository(Journal):
         """
         self._session.touch()
         entities = EntityRepository(self._session)
-        stored = entities.require(entity_id)
-        entity, names = stored.entity, list(dict.fromkeys([name, *aliases]))
+        stored_entity = entities.require(entity_id)
+        entity, names = stored_entity.entity, list(dict.fromkeys([name, *aliases]))
         if entity.name in names:
             raise UserInputError(
                 f"{entity.name!r} is the display name of {entity.entity_id!r} and stays with it; split off the others"
             )
-        moved = [each for each in names if each in entity.names()]
-        listed = scene_ids_at(self._session, scenes)
-        if not moved and not listed:
+        moved_names = [name for name in names if name in entity.names()]
+        listed_values = scene_ids_at(self._session, scenes)
+        if not moved_names and not listed_values:
             raise UserInputError(
                 f"neither a name of {entity_id!r} nor a scene is to be split off; give an alias or a scene"
             )
@@ -130,40 +132,42 @@ class EntityMergeRepository(Journal):
         mentions = self._session.select(
             [col(NameMention.scene_id), col(NameMention.name)], NameMention.entity_id == entity_id
         )
-        named = {each: {row.name for row in rows} for each, rows in grouped(mentions, "scene_id").items()}
-        whole = {each for each, names in named.items() if names <= set(moved)} | set(listed.values())
-        mixed = {each for each, names in named.items() if names & set(moved)} - whole
-        staying = [each for each in entity.names() if each not in moved]
-        known = {alias.alias: alias for alias in entity.aliases}
-        first = known.get(name)
+        named_by_key = {item: {row.name for row in rows} for item, rows in grouped(mentions, "scene_id").items()}
+        whole = {item for item, names in named_by_key.items() if names <= set(moved_names)} | set(
+            listed_values.values()
+        )
+        mixed = {item for item, names in named_by_key.items() if names & set(moved_names)} - whole
+        staying = [name for name in entity.names() if name not in moved_names]
+        known_aliases_by_id = {alias.alias: alias for alias in entity.aliases}
+        first = known_aliases_by_id.get(name)
         new = Entity(
             entity_id=new_id,
             entity_type=entity.entity_type,
             name=name,
-            aliases=[known.get(each, EntityAlias(alias=each)) for each in names[1:]],
+            aliases=[known_aliases_by_id.get(entity_id, EntityAlias(alias=entity_id)) for entity_id in names[1:]],
             name_first_chapter=first.first_chapter if first else None,
             name_first_scene=first.first_scene if first else None,
             profile=_translations(entity, name, names),
         )
         with self.recording() as changes:
-            self._session.delete(AliasRow, AliasRow.entity_id == entity_id, col(AliasRow.alias).in_(moved))
-            entities.upsert(new, origin=stored.origin)
+            self._session.delete(AliasRow, AliasRow.entity_id == entity_id, col(AliasRow.alias).in_(moved_names))
+            entities.upsert(new, origin=stored_entity.origin)
             Relinking(self._session, entity_id, new_id, entity.entity_type, scene_ids=whole).run()
-            relink_mixed(self._session, entity_id, new_id, moved=moved, staying=staying, scene_ids=mixed)
+            relink_mixed(self._session, entity_id, new_id, moved=moved_names, staying=staying, scene_ids=mixed)
         return self.keep("split", entity_id, new_id, changes)
 
-    def _take_names(self, keep: StoredEntity, gone: StoredEntity) -> None:
-        taken, old = keep.entity.names(), gone.entity
+    def _take_names(self, keep: StoredEntity, entity: StoredEntity) -> None:
+        taken_names, old = keep.entity.names(), entity.entity
         mine = AliasRow.entity_id == old.entity_id
-        self._session.delete(AliasRow, mine, col(AliasRow.alias).in_(taken))
+        self._session.delete(AliasRow, mine, col(AliasRow.alias).in_(taken_names))
         self._session.update(AliasRow, mine, entity_id=keep.entity.entity_id)
-        if old.name in taken or old.name in {alias.alias for alias in old.aliases}:
+        if old.name in taken_names or old.name in {alias.alias for alias in old.aliases}:
             return
         place = (old.name_first_chapter, old.name_first_scene)
         if old.name_first_chapter is None:
             place = (old.first_chapter, old.first_scene)
         row = _alias_row(keep.entity.entity_id, old.name, *place)
-        self._session.insert(AliasRow, [row | {"by_author": gone.origin == "author"}])
+        self._session.insert(AliasRow, [row | {"by_author": entity.origin == "author"}])
 
 
 def _alias_row(entity_id: str, name: str, chapter: int | None, scene: int | None) -> dict[str, Any]:
@@ -189,28 +193,39 @@ def _translations(entity: Entity, name: str, names: Sequence[str]) -> dict[str, 
 
 
 def _with_translations(
-    profile: Mapping[str, Any], keep: StoredEntity, gone: StoredEntity, first: StoredEntity
+    profile: Mapping[str, Any], keep: StoredEntity, entity: StoredEntity, first: StoredEntity
 ) -> dict[str, Any]:
     """Return the profile of two cards that became one: each name keeps its translation, and the first its dates."""
     fields = (TRANSLATION, ALIAS_TRANSLATIONS, DATED)
-    kept = keep.entity.names()
-    own = profile_with_names(keep.entity, kept, is_told=first is keep)
-    come = _translations(gone.entity, keep.entity.name, [name for name in gone.entity.names() if name not in kept])
-    dated = [each for each in first.entity.profile.get(DATED, ()) if first is gone and each["field"] not in fields]
-    joined = {
+    kept_names = keep.entity.names()
+    own = profile_with_names(keep.entity, kept_names, is_told=first is keep)
+    come = _translations(
+        entity.entity, keep.entity.name, [name for name in entity.entity.names() if name not in kept_names]
+    )
+    dated_items = [
+        item for item in first.entity.profile.get(DATED, ()) if first is entity and item["field"] not in fields
+    ]
+    joined_fields = {
         TRANSLATION: own.get(TRANSLATION),
         ALIAS_TRANSLATIONS: {**come.get(ALIAS_TRANSLATIONS, {}), **own.get(ALIAS_TRANSLATIONS, {})},
-        DATED: [*own.get(DATED, ()), *come.get(DATED, ()), *dated],
+        DATED: [*own.get(DATED, ()), *come.get(DATED, ()), *dated_items],
     }
     rest = {name: value for name, value in profile.items() if name not in fields}
-    return rest | {name: value for name, value in joined.items() if value}
+    return rest | {name: value for name, value in joined_fields.items() if value}
 
 
-def _first_appearance(keep: Entity, gone: Entity) -> dict[str, Any]:
+def _first_appearance(keep: Entity, entity: Entity) -> dict[str, Any]:
     """The earlier of two author's places, or the first mention of both."""
-    if keep.first_chapter is None or gone.first_chapter is None:
+    if keep.first_chapter is None or entity.first_chapter is None:
         return {"first_chapter": None, "first_scene": None, "said_from": None}
-    first = min(keep, gone, key=lambda each: (sort_key(each.first_chapter, each.first_scene), each.said_from is None))
+    first = min(
+        keep,
+        entity,
+        key=lambda other_entity: (
+            sort_key(other_entity.first_chapter, other_entity.first_scene),
+            other_entity.said_from is None,
+        ),
+    )
     return {name: getattr(first, name) for name in ("first_chapter", "first_scene", "said_from")}
 
 
@@ -223,7 +238,7 @@ class DeletionRepository(Journal):
         All else that refers to it stays, and so do others' memories of what they lived through with it.
         """
         self._session.touch()
-        stored = EntityRepository(self._session).require(entity_id)
+        stored_entity = EntityRepository(self._session).require(entity_id)
         ConsolidationRepository(self._session).withdraw_linked([entity_id])
         with self.recording(deleted_id=entity_id) as changes:
             self._session.delete(NameMention, NameMention.entity_id == entity_id)
@@ -233,7 +248,7 @@ class DeletionRepository(Journal):
                 self._session.delete(table, going(entity_id))
             self._session.delete(EntityRow, EntityRow.entity_id == entity_id)
             forget(self._session, entity_id)
-        return self._deletion(entity_id, stored.entity.name, changes)
+        return self._deletion(entity_id, stored_entity.entity.name, changes)
 
     def delete_relationship(self, relationship_id: str) -> Deletion:
         """Delete a relationship with its history, keeping both characters."""
@@ -255,14 +270,16 @@ class DeletionRepository(Journal):
         with self.recording() as changes:
             forget_in_records(self._session, loop_id)
             self._session.delete(LoopEvent, LoopEvent.loop_id == loop_id)
-        described = next((str(each["description"]) for each in details if each.get("description")), loop_id)
+        described = next((str(detail["description"]) for detail in details if detail.get("description")), loop_id)
         return self._deletion(loop_id, described, changes)
 
     def _deletion(self, gone_id: str, name: str, changes: Sequence[RowChange]) -> Deletion:
         def touched(table: type[Row], column: str, *, is_gone: bool) -> list[str]:
-            found = (each for each in changes if each.table == table_name(table))
-            named = (str(each.image[column]) for each in found if (each.after is None) == is_gone)
-            return [each for each in dict.fromkeys(named) if each != gone_id]
+            row_changes = (row_change for row_change in changes if row_change.table == table_name(table))
+            named_ids = (
+                str(row_change.image[column]) for row_change in row_changes if (row_change.after is None) == is_gone
+            )
+            return [name for name in dict.fromkeys(named_ids) if name != gone_id]
 
         scenes = self._session.among(Scene.scene_id, touched(Scene, "scene_id", is_gone=False))
         in_order = [col(Scene.chapter_index), col(Scene.scene_index)]
@@ -292,7 +309,7 @@ class _Written(NamedTuple):
     own: Any = None
 
 
-_WRITTEN = (
+_TEXT_TABLES = (
     _Written(EntityRow, "entity_id", ("role", "description", "profile")),
     _Written(
         MemoryRow,
@@ -327,12 +344,12 @@ class WordRepository(Repository):
     def changes(self, words: Words) -> list[RowChange]:
         """Return the changes of a rewording, without writing."""
         changes = []
-        for table, key, names, own in _WRITTEN:
+        for table, key, names, own in _TEXT_TABLES:
             columns = columns_of(table, (key, *names, *(["origin"] if table is MemoryRow else [])))
             for row in self._session.select(columns, true() if own is None else own):
                 old = {name: getattr(row, name) for name in names}
-                said = {name: reworded(value, words) for name, value in old.items()}
-                new = {name: value for name, value in said.items() if value != old[name]}
+                stated_fields = {name: reworded(value, words) for name, value in old.items()}
+                new = {name: value for name, value in stated_fields.items() if value != old[name]}
                 if new and table is MemoryRow:
                     # What the record says of it still says the old words: it is the author's from now on.
                     old, new = {**old, "origin": row.origin}, {**new, "origin": "author"}
@@ -343,9 +360,9 @@ class WordRepository(Repository):
 
     def memories_by_hand(self) -> set[str]:
         """Return the source ids of those memories of scenes that an author touched: no record tells them any more."""
-        touched = or_(MemoryRow.origin == "author", col(MemoryRow.pinned), MemoryRow.status != "active")
-        found = self._session.select([col(MemoryRow.source_id)], col(MemoryRow.from_scene), touched)
-        return {row.source_id for row in found if row.source_id}
+        touched_condition = or_(MemoryRow.origin == "author", col(MemoryRow.pinned), MemoryRow.status != "active")
+        rows = self._session.select([col(MemoryRow.source_id)], col(MemoryRow.from_scene), touched_condition)
+        return {row.source_id for row in rows if row.source_id}
 
     def current_summaries(self) -> list[int]:
         """Return the numbers of the rows of written summaries that are as new as their scenes."""
@@ -376,9 +393,9 @@ def reworded(value: Any, words: Words) -> Any:
     if isinstance(value, str):
         return words(value)
     if isinstance(value, list):
-        return [reworded(each, words) for each in value]
+        return [reworded(item, words) for item in value]
     if isinstance(value, Mapping):
-        return {name: (_reworded_dated if name == DATED else reworded)(each, words) for name, each in value.items()}
+        return {name: (_reworded_dated if name == DATED else reworded)(item, words) for name, item in value.items()}
     return value
 
 
@@ -386,4 +403,4 @@ def _reworded_dated(values: Any, words: Words) -> Any:
     """Return dated values in other words; the alias that one translates stays."""
     if not isinstance(values, list):
         return reworded(values, words)
-    return [{**each, "value": reworded(each.get("value"), words)} for each in values]
+    return [{**value, "value": reworded(value.get("value"), words)} for value in values]

@@ -79,13 +79,13 @@ class SummaryRepository(Repository):
         A model's takes the place of a model's only: a person's stays, and is told while it is not withheld.
         """
         self._session.touch()
-        replaced = [Summary.level == level, Summary.number == number]
-        replaced += [] if origin == "author" else [Summary.origin == origin]
-        self._session.delete(Summary, *replaced)
+        replaced_items = [Summary.level == level, Summary.number == number]
+        replaced_items += [] if origin == "author" else [Summary.origin == origin]
+        self._session.delete(Summary, *replaced_items)
         if text.strip():
-            told = {"level": level, "number": number, "first_chapter": chapters[0], "last_chapter": chapters[1]}
+            told_by_key = {"level": level, "number": number, "first_chapter": chapters[0], "last_chapter": chapters[1]}
             source = {"source_hash": self.source_hash(*chapters), "written_at": self._session.now(), "origin": origin}
-            self.add([Summary.model_validate(told | source | {"text": " ".join(text.split())})])
+            self.add([Summary.model_validate(told_by_key | source | {"text": " ".join(text.split())})])
 
     def add(self, summaries: Sequence[Summary]) -> None:
         """Store summaries unchanged, beside existing ones."""
@@ -100,19 +100,19 @@ class SummaryRepository(Repository):
         chapters = col(Scene.chapter_index).between(first_chapter, last_chapter)
         told_in = (SCENE_RECORD["key_events"], SCENE_RECORD["summary"])
         rows = self._session.select([col(Scene.scene_id), *told_in], chapters, order=story_order(Scene))
-        told = (row[1] or row[2] or () for row in rows)
-        return [bullet for bullets in told for bullet in bullets if bullet.strip()]
+        lines = (row[1] or row[2] or () for row in rows)
+        return [bullet for bullets in lines for bullet in bullets if bullet.strip()]
 
     def list_as_of(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StandingSummary]:
         """Return finished ranges' written summaries at a position, chapters first."""
-        stored = stored_summaries(self._session, as_of)
-        hashes = scene_hashes(self._session) if stored else {}
-        found = []
-        for each in stored:
-            is_current = each.source_hash == source_hash(hashes, each.first_chapter, each.last_chapter)
-            standing = "current" if is_current else "withheld" if each.is_withheld else "outdated"
-            found.append(StandingSummary.model_validate({"summary": each, "standing": standing}))
-        return found
+        stored_items = stored_summaries(self._session, as_of)
+        hashes = scene_hashes(self._session) if stored_items else {}
+        summaries = []
+        for summary in stored_items:
+            is_current = summary.source_hash == source_hash(hashes, summary.first_chapter, summary.last_chapter)
+            standing_text = "current" if is_current else "withheld" if summary.is_withheld else "outdated"
+            summaries.append(StandingSummary.model_validate({"summary": summary, "standing": standing_text}))
+        return summaries
 
     def used(
         self, parts: Sequence[outline.NumberedPart], *, as_of: StoryPosition
@@ -122,16 +122,21 @@ class SummaryRepository(Repository):
         That of a part counts only while the part has the chapters that it was written of: others may lie ahead.
         """
         chapters_of = {part.number: (part.first_chapter, part.last_chapter) for part in parts}
-        used: dict[SummaryLevel, dict[int, outline.WrittenSummary]] = {"chapter": {}, "part": {}}
-        for each in self.list_as_of(as_of=as_of):
-            summary = each.summary
+        used_written_summaries_by_numbers_by_key: dict[SummaryLevel, dict[int, outline.WrittenSummary]] = {
+            "chapter": {},
+            "part": {},
+        }
+        for other_summary in self.list_as_of(as_of=as_of):
+            summary = other_summary.summary
             chapters = (summary.first_chapter, summary.last_chapter)
             is_whole = summary.level == "chapter" or chapters_of.get(summary.number) == chapters
-            known = used[summary.level].get(summary.number)
-            is_free = known is None or known.origin != "author"
-            if each.is_used and is_whole and is_free:
-                used[summary.level][summary.number] = outline.WrittenSummary(text=summary.text, origin=summary.origin)
-        return used
+            known_written_summary = used_written_summaries_by_numbers_by_key[summary.level].get(summary.number)
+            is_free = known_written_summary is None or known_written_summary.origin != "author"
+            if other_summary.is_used and is_whole and is_free:
+                used_written_summaries_by_numbers_by_key[summary.level][summary.number] = outline.WrittenSummary(
+                    text=summary.text, origin=summary.origin
+                )
+        return used_written_summaries_by_numbers_by_key
 
 
 def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STORY) -> list[Summary]:
@@ -151,9 +156,9 @@ def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
 def source_hash(hashes: Mapping[ScenePlace, str], first_chapter: int, last_chapter: int) -> str:
     """Return one hash of all scenes from the first to the last chapter, in order, wherever the chapters stand."""
     digest = sha256()
-    for (chapter_index, _), held in hashes.items():
+    for (chapter_index, _), buffer in hashes.items():
         if first_chapter <= chapter_index <= last_chapter:
-            digest.update(f"{held}\n".encode())
+            digest.update(f"{buffer}\n".encode())
     return digest.hexdigest()[:32]
 
 
@@ -165,23 +170,23 @@ def move_summaries(session: StorageSession, places: Mapping[ScenePlace, ScenePla
     withheld until it is written again.
     """
     all_places = {place: places.get(place, place) for place in scene_hashes(session)}
-    moved = [
+    moved_places = [
         (row.row_id, change)
         for row in session.read(Summary, ~col(Summary.is_withheld))
         if (change := _after_move(row, all_places)) is not None
     ]
-    session.update_each(Summary.row_id, moved)
+    session.update_each(Summary.row_id, moved_places)
 
 
 def _after_move(row: Any, places: Mapping[ScenePlace, ScenePlace]) -> dict[str, Any] | None:
     """The new columns of a moved summary, None if its scenes changed."""
     chapters = range(row.first_chapter, row.last_chapter + 1)
-    reached = {new[0] for old, new in places.items() if old[0] in chapters}
+    reached_numbers = {new[0] for old, new in places.items() if old[0] in chapters}
     is_taken = any(new[0] in chapters for new in places.values())
-    if all(chapter in chapters for chapter in reached) and (reached or not is_taken):
+    if all(chapter in chapters for chapter in reached_numbers) and (reached_numbers or not is_taken):
         return None
-    if row.level == "chapter" and len(reached) == 1:
-        (target,) = reached
+    if row.level == "chapter" and len(reached_numbers) == 1:
+        (target,) = reached_numbers
         if all(old[0] == row.number for old, new in places.items() if new[0] == target):
             return {"number": target, "first_chapter": target, "last_chapter": target}
     return {"is_withheld": True}
@@ -210,34 +215,42 @@ def read_summaries(
 ) -> StorySummaries:
     """Summarise the finished ranges at a position."""
     chapter, over = col(Scene.chapter_index), before(StoryPosition(as_of.chapter_index), Scene)
-    known = [row[0] for row in session.select([chapter], over, group=[chapter], order=[chapter])]
-    last_chapter = max(known, default=-1)
+    known_items = [row[0] for row in session.select([chapter], over, group=[chapter], order=[chapter])]
+    last_chapter = max(known_items, default=-1)
     parts = read_parts(session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
     finished = outline.finished_parts(parts, as_of=as_of, last_chapter=last_chapter)
     told_parts = finished if is_whole_story else finished[-RECENT_PARTS:]
     # The chapters of the part that is not over, and the last ones whatever part they are in.
-    told_chapters = known if is_whole_story else known[-MAX_CHAPTERS:]
+    told_chapters = known_items if is_whole_story else known_items[-MAX_CHAPTERS:]
     if not is_whole_story:
-        recent = known[-outline.RECENT_CHAPTERS :]
+        recent = known_items[-outline.RECENT_CHAPTERS :]
         told_chapters = [
-            each for each in told_chapters if each in recent or not any(part.holds(each) for part in finished)
+            told_chapter
+            for told_chapter in told_chapters
+            if told_chapter in recent or not any(part.holds(told_chapter) for part in finished)
         ]
-    in_parts = {chapter for part in told_parts for chapter in known if part.holds(chapter)}
+    in_parts = {chapter for part in told_parts for chapter in known_items if part.holds(chapter)}
     # Whole records are long, and this is read for every context.
     place = (col(Scene.chapter_index), col(Scene.scene_index))
     is_readable = readable_json(session, col(Scene.record))
-    told = [case((is_readable, SCENE_RECORD[name])) for name in ("key_events", "summary")]
+    cases = [case((is_readable, SCENE_RECORD[name])) for name in ("key_events", "summary")]
     rows = session.select(
-        [*place, *told], col(Scene.chapter_index).in_(sorted(in_parts.union(told_chapters))), order=place
+        [*place, *cases], col(Scene.chapter_index).in_(sorted(in_parts.union(told_chapters))), order=place
     )
     scenes = [outline.OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ()) for row in rows]
-    written = SummaryRepository(session).used(parts, as_of=as_of)
+    written_summaries_by_numbers_by_key = SummaryRepository(session).used(parts, as_of=as_of)
     return StorySummaries(
         chapters=outline.chapter_summaries(
-            [scene for scene in scenes if scene.chapter_index in told_chapters], as_of=as_of, written=written["chapter"]
+            [scene for scene in scenes if scene.chapter_index in told_chapters],
+            as_of=as_of,
+            written=written_summaries_by_numbers_by_key["chapter"],
         ),
         parts=outline.part_summaries(
-            told_parts, scenes, as_of=as_of, written=written["part"], weights=_weights(session, in_parts)
+            told_parts,
+            scenes,
+            as_of=as_of,
+            written=written_summaries_by_numbers_by_key["part"],
+            weights=_weights(session, in_parts),
         ),
     )
 
@@ -268,12 +281,19 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
     do not count: the same story stored twice has the same mark.
     """
     digest = sha256(_scenes_as_json(session, as_of).encode())
-    summaries = [each.model_dump(mode="json", exclude={"written_at"}) for each in stored_summaries(session, as_of)]
-    told = (session.value(Project.settings) or {}).get("parts", ())
+    summaries = [
+        summary.model_dump(mode="json", exclude={"written_at"}) for summary in stored_summaries(session, as_of)
+    ]
+    text = (session.value(Project.settings) or {}).get("parts", ())
     consolidated = [
-        [each.chunk.chunk_id, each.chunk.chapter_index, each.chunk.scene_index, each.chunk.content]
-        for each in ConsolidationRepository(session).list_all()
-        if as_of.admits(each.chunk.chapter_index, each.chunk.scene_index)
+        [
+            stored_consolidation.chunk.chunk_id,
+            stored_consolidation.chunk.chapter_index,
+            stored_consolidation.chunk.scene_index,
+            stored_consolidation.chunk.content,
+        ]
+        for stored_consolidation in ConsolidationRepository(session).list_all()
+        if as_of.admits(stored_consolidation.chunk.chapter_index, stored_consolidation.chunk.scene_index)
     ]
     # An author's event has no quote: where quotes stand says nothing about it.
     left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
@@ -291,7 +311,7 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
         [list(row) for row in by_hand],
         *(events if events[-1] else events[:-1]),
         [entity.model_dump(mode="json") for entity in entities],
-        *filter(None, (summaries, [part for part in told if as_of.admits(part["last_chapter"], None)], consolidated)),
+        *filter(None, (summaries, [part for part in text if as_of.admits(part["last_chapter"], None)], consolidated)),
     ):
         digest.update(b"\x00")
         digest.update(json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
@@ -315,11 +335,13 @@ def _scenes_as_json(session: StorageSession, as_of: StoryPosition) -> str:
     A long story has ten thousand of them: the database writes the text, hashes need no escaping.
     """
     columns = (col(Scene.chapter_index), col(Scene.scene_index), col(Scene.content_hash))
-    wanted = select(*columns).where(session.owns(Scene), before(as_of, Scene)).order_by(*story_order(Scene)).subquery()
-    chapter, scene, content_hash = (cast(column, Text) for column in wanted.c)
+    wanted_subquery = (
+        select(*columns).where(session.owns(Scene), before(as_of, Scene)).order_by(*story_order(Scene)).subquery()
+    )
+    chapter, scene, content_hash = (cast(column, Text) for column in wanted_subquery.c)
     one = literal("[") + chapter + ", " + scene + ', "' + content_hash + '"]'
-    joined = session.scalar(select(func.aggregate_strings(one, ", ")).select_from(wanted))
-    return f"[{joined or ''}]"
+    joined_value = session.scalar(select(func.aggregate_strings(one, ", ")).select_from(wanted_subquery))
+    return f"[{joined_value or ''}]"
 
 
 RECENT_RECORDS = 6
@@ -336,12 +358,12 @@ def read_outline(
     summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
     language = session.value(Project.language)
     stated = (State.kind == "explicit", before(as_of, State))
-    stored = EntityRepository(session)
-    entities = stored.list_as_of(as_of=as_of)
+    stored_entity_repository = EntityRepository(session)
+    entities = stored_entity_repository.list_as_of(as_of=as_of)
     here, place = before(as_of, Scene), (col(Scene.chapter_index), col(Scene.scene_index))
-    latest = [each.desc() for each in place]
+    latest = [mapped.desc() for mapped in place]
     recent = session.select([*place, SCENE_RECORD, col(Scene.text)], here, order=latest, limit=RECENT_RECORDS)
-    told = {(row[0], row[1]): _told(row[2] or {}, row[3]) for row in recent}
+    fields = {(row[0], row[1]): _recap_fields(row[2] or {}, row[3]) for row in recent}
     # Thousands of scenes are read for every context: their participants are decoded all at once.
     is_guessed = Scene.record_origin == WITHOUT_RECORD
     columns = (
@@ -359,7 +381,9 @@ def read_outline(
         language=language or "",
         entities=entities,
         scenes=[
-            _outline_scene(row, tuple(present), told.get((row[0], row[1])), is_guessed=bool(row[5]), said=row[6])
+            _outline_scene(
+                row, tuple(present), fields.get((row[0], row[1])), is_guessed=bool(row[5]), statements=row[6]
+            )
             for row, present in zip(rows, participants, strict=True)
         ],
         open_loops=ThreadRepository(session).list_as_of(as_of=as_of),
@@ -369,16 +393,23 @@ def read_outline(
         holders=holders_as_of(session, as_of),
         stated_ids=last_changed_first(session.values(State.entity_id, *stated, order=order_in_force(State))),
         story_version=story_version(session, as_of, entities=entities),
-        masks=stored.masks_as_of(as_of),
+        masks=stored_entity_repository.masks_as_of(as_of),
     )
 
 
-def _told(record: dict[str, Any], text: str) -> dict[str, Any]:
+def _recap_fields(record: dict[str, Any], text: str) -> dict[str, Any]:
     """Return a record that tells its scene, else the weightiest sentences of the text, whole, in place of a summary."""
     if record.get("summary") or record.get("key_events"):
         return record
-    found = sorted(salient_sentences(text, (), limit=TOLD_SENTENCES), key=lambda each: each.start)
-    return {"summary": [text[each.start : each.end].strip() for each in found]}
+    matching_salient_sentences = sorted(
+        salient_sentences(text, (), limit=TOLD_SENTENCES), key=lambda salient_sentence: salient_sentence.start
+    )
+    return {
+        "summary": [
+            text[salient_sentence.start : salient_sentence.end].strip()
+            for salient_sentence in matching_salient_sentences
+        ]
+    }
 
 
 def _outline_scene(
@@ -387,13 +418,13 @@ def _outline_scene(
     record: dict[str, Any] | None,
     *,
     is_guessed: bool = False,
-    said: Iterable[str] = (),
+    statements: Iterable[str] = (),
 ) -> outline.OutlineScene:
-    told = record or {}
-    events, bullets = tuple(told.get("key_events", ())), tuple(told.get("summary", ()))
-    time = told.get("story_time") or ""
+    fields = record or {}
+    events, bullets = tuple(fields.get("key_events", ())), tuple(fields.get("summary", ()))
+    time = fields.get("story_time") or ""
     return outline.OutlineScene(
-        row[0], row[1], row[2], row[3], participants, events, bullets, is_guessed, time, frozenset(said)
+        row[0], row[1], row[2], row[3], participants, events, bullets, is_guessed, time, frozenset(statements)
     )
 
 
@@ -410,9 +441,9 @@ def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: in
         columns, before(as_of, Scene), order=latest, limit=max(0, last_scenes)
     ):
         is_guessed = origin == WITHOUT_RECORD
-        scene = _outline_scene(place, tuple(participants), record, is_guessed=is_guessed, said=staged)
-        told = "" if scene.summary or scene.key_events else gist(text)
-        scenes.append(replace(scene, summary=(told,)) if told else scene)
+        scene = _outline_scene(place, tuple(participants), record, is_guessed=is_guessed, statements=staged)
+        told_text = "" if scene.summary or scene.key_events else gist(text)
+        scenes.append(replace(scene, summary=(told_text,)) if told_text else scene)
     kind, conditions = col(MemoryRow.content_type), filter_conditions(session.project_id, MemoryFilter(as_of=as_of))
     kinds = session.values(kind, *conditions, group=[kind], order=[func.count().desc(), kind])
     distilled = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES))

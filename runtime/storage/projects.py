@@ -58,7 +58,7 @@ class ProjectRepository(Repository):
     def set_setting(self, name: str, value: Any) -> None:
         """Set a project setting, or remove it with None."""
         settings = {**self.require().settings, name: value}
-        self.update(settings={key: each for key, each in settings.items() if each is not None})
+        self.update(settings={key: setting for key, setting in settings.items() if setting is not None})
 
     def update(
         self, *, name: str | None = None, language: str | None = None, settings: dict[str, Any] | None = None
@@ -66,9 +66,9 @@ class ProjectRepository(Repository):
         """Update given fields, and return the project."""
         self._session.touch()
         changes = {"name": name, "language": language, "settings": settings}
-        given = {key: value for key, value in changes.items() if value is not None}
-        if given:
-            self._session.update(Project, **given)
+        given_by_key = {key: value for key, value in changes.items() if value is not None}
+        if given_by_key:
+            self._session.update(Project, **given_by_key)
         return self.require()
 
     def remove(self) -> None:
@@ -95,7 +95,7 @@ CounterKind = Literal["C", "L", "I", "F", "T", "S", "OL", "R", "N", "CM"]
 
 _FIRST_NUMBER: dict[str, int] = {"S": 1}
 
-_NUMBERED = re.compile(rf"({'|'.join(sorted(get_args(CounterKind), key=len, reverse=True))})(\d{{1,9}})")
+_NUMBER_PATTERN = re.compile(rf"({'|'.join(sorted(get_args(CounterKind), key=len, reverse=True))})(\d{{1,9}})")
 
 
 class CounterRepository(Repository):
@@ -113,7 +113,7 @@ class CounterRepository(Repository):
     def jump_over(self, used_ids: Iterable[str]) -> None:
         """Advance counters beyond foreign ids of known form."""
         highest: dict[str, int] = {}
-        for match in filter(None, map(_NUMBERED.fullmatch, used_ids)):
+        for match in filter(None, map(_NUMBER_PATTERN.fullmatch, used_ids)):
             highest[match[1]] = max(highest.get(match[1], 0), int(match[2]))
         for kind, number in highest.items():
             is_beyond = IdCounter.next_number > number

@@ -99,8 +99,8 @@ ChunkRowId = Annotated[
 
 def one_of(column: str, values: Any) -> CheckConstraint:
     """Return a CHECK that a text column holds a value of a closed list, given as a Literal."""
-    listed = ", ".join(f"'{value}'" for value in get_args(values))
-    return CheckConstraint(f"{column} IN ({listed})", name=column)
+    listing = ", ".join(f"'{value}'" for value in get_args(values))
+    return CheckConstraint(f"{column} IN ({listing})", name=column)
 
 
 def _position_bounds() -> CheckConstraint:
@@ -692,11 +692,11 @@ class Knowledge(Quoted, Placed, Owned, table=True):
 
     def event(self) -> KnowledgeEvent:
         """Return it as the rules take it: a quote that does not stand in the scene proves nothing."""
-        told = {name: getattr(self, name) for name in Learnt.model_fields}
+        fields = {name: getattr(self, name) for name in Learnt.model_fields}
         if not self.verified:
-            told["quote"] = ""
+            fields["quote"] = ""
         place = {"chapter_index": self.chapter_index or 0, "scene_index": self.scene_index or 0}
-        return KnowledgeEvent(**told, **place, by_author=self.origin == "author")
+        return KnowledgeEvent(**fields, **place, by_author=self.origin == "author")
 
 
 class ChangeRow(Owned, table=True):

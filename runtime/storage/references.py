@@ -48,7 +48,7 @@ REFERRING: Mapping[type[Row], tuple[str, ...]] = {
 _SUBJECTS = ("id", "entity_id", "character_id", "character_a", "character_b", "location_id", "item_id")
 """Fields by which an entry of a list says what it is about."""
 
-_GONE = object()
+_REMOVED = object()
 
 
 def replaced_id(value: Any, old_id: str, new_id: str) -> Any:
@@ -58,13 +58,13 @@ def replaced_id(value: Any, old_id: str, new_id: str) -> Any:
             return new_id
         return new_id + value[len(old_id) :] if is_slot_of(value, old_id) else value
     if isinstance(value, dict):
-        return {key: replaced_id(each, old_id, new_id) for key, each in value.items()}
+        return {key: replaced_id(item, old_id, new_id) for key, item in value.items()}
     if not isinstance(value, list):
         return value
-    replaced = [replaced_id(each, old_id, new_id) for each in value]
-    if replaced != value and all(isinstance(each, str) for each in replaced):
-        return list(dict.fromkeys(replaced))
-    return replaced
+    replaced_items = [replaced_id(item, old_id, new_id) for item in value]
+    if replaced_items != value and all(isinstance(item, str) for item in replaced_items):
+        return list(dict.fromkeys(replaced_items))
+    return replaced_items
 
 
 def is_slot_of(text: str, entity_id: str) -> bool:
@@ -74,31 +74,35 @@ def is_slot_of(text: str, entity_id: str) -> bool:
 
 def without_id(value: Any, gone_id: str) -> Any:
     """Return a value that refers to something no more."""
-    left = _left(value, gone_id)
-    return None if left is _GONE else left
+    left_value = _remaining_value(value, gone_id)
+    return None if left_value is _REMOVED else left_value
 
 
-def _left(value: Any, gone_id: str) -> Any:
+def _remaining_value(value: Any, gone_id: str) -> Any:
     if isinstance(value, str):
-        return _GONE if value == gone_id or is_slot_of(value, gone_id) else value
+        return _REMOVED if value == gone_id or is_slot_of(value, gone_id) else value
     if isinstance(value, Mapping):
         if value.get("entity_id") == gone_id:
-            return _GONE
-        kept = {name: each for name, each in value.items() if name != gone_id}
-        left = {name: _left(each, gone_id) for name, each in kept.items()}
+            return _REMOVED
+        kept_fields = {name: item for name, item in value.items() if name != gone_id}
+        remaining_fields = {name: _remaining_value(item, gone_id) for name, item in kept_fields.items()}
         # A text or a number gives way to nothing; an entry that was about it goes whole.
         return {
-            name: None if each is _GONE else each
-            for name, each in left.items()
-            if not (each is _GONE and isinstance(kept[name], Mapping))
+            name: None if item is _REMOVED else item
+            for name, item in remaining_fields.items()
+            if not (item is _REMOVED and isinstance(kept_fields[name], Mapping))
         }
     if isinstance(value, list):
         entries = (
-            each
-            for each in value
-            if not (isinstance(each, Mapping) and any(each.get(name) == gone_id for name in _SUBJECTS))
+            item
+            for item in value
+            if not (isinstance(item, Mapping) and any(item.get(name) == gone_id for name in _SUBJECTS))
         )
-        return [left for each in entries if (left := _left(each, gone_id)) is not _GONE]
+        return [
+            remaining_fields
+            for entry in entries
+            if (remaining_fields := _remaining_value(entry, gone_id)) is not _REMOVED
+        ]
     return value
 
 
@@ -107,8 +111,8 @@ def _without_pairs(record: Any, is_dropped: Callable[[set[str]], bool]) -> Any:
     if not isinstance(record, Mapping) or "relationship_changes" not in record:
         return record
     changes = record["relationship_changes"]
-    left = [each for each in changes if not is_dropped({each["character_a"], each["character_b"]})]
-    return record if left == changes else {**record, "relationship_changes": left}
+    remainder = [change for change in changes if not is_dropped({change["character_a"], change["character_b"]})]
+    return record if remainder == changes else {**record, "relationship_changes": remainder}
 
 
 def _rewrite(session: StorageSession, table: Any, change: Change, *, scene_ids: Collection[str] | None = None) -> None:
@@ -188,7 +192,7 @@ class Relinking:
         for table in REFERRING:
             # Cards are written last, and what somebody remembers is of no scene.
             if table is not EntityRow and (table is not CharacterMemoryRow or self.scene_ids is None):
-                _rewrite(self.session, table, special.get(table, self._replaced), scene_ids=self.scene_ids)
+                _rewrite(self.session, table, special.get(table, self._replace_value), scene_ids=self.scene_ids)
         this = (State.entity_id == self.old_id, _within(self.session, State, self.scene_ids))
         self.session.update(State, *this, entity_id=self.new_id, entity_type=self.new_type)
         # Nobody learns from, or hears from, themselves.
@@ -202,17 +206,17 @@ class Relinking:
 
     def relink_profiles(self) -> None:
         """Name the other in the cards of all."""
-        _rewrite(self.session, EntityRow, self._replaced)
+        _rewrite(self.session, EntityRow, self._replace_value)
 
-    def _replaced(self, value: Any) -> Any:
+    def _replace_value(self, value: Any) -> Any:
         return replaced_id(value, self.old_id, self.new_id)
 
     def _in_scene(self, value: Any) -> Any:
-        return _without_pairs(self._replaced(value), lambda pair: len(pair) == 1)
+        return _without_pairs(self._replace_value(value), lambda pair: len(pair) == 1)
 
     def _in_mind(self, value: Any) -> Any:
         kind, separator, about = value.partition(SLOT_SEPARATOR) if isinstance(value, str) else ("", "", "")
-        return f"{kind}{separator}{self.new_id}" if about == self.old_id else self._replaced(value)
+        return f"{kind}{separator}{self.new_id}" if about == self.old_id else self._replace_value(value)
 
     def _close_former_values(self) -> None:
         """Let the latest value of a slot hold after a merge."""
@@ -238,9 +242,9 @@ class Relinking:
             for name in ("character_id", "other_id"):
                 self.session.update(table, getattr(table, name) == self.old_id, **{name: self.new_id})
         own, secret_id = col(CharacterSecret.character_id), col(CharacterSecret.secret_id)
-        taken = set(self.session.values(secret_id, own == self.new_id))
+        taken_items = set(self.session.values(secret_id, own == self.new_id))
         for row in self.session.read(CharacterSecret, own == self.old_id):
-            new_id = f"{row.secret_id} ({self.old_id})" if row.secret_id in taken else row.secret_id
+            new_id = f"{row.secret_id} ({self.old_id})" if row.secret_id in taken_items else row.secret_id
             values = {"character_id": self.new_id, "secret_id": new_id, "secret": {**row.secret, "secret_id": new_id}}
             self.session.update(CharacterSecret, CharacterSecret.row_id == row.row_id, **values)
 
@@ -294,9 +298,9 @@ def relink_mixed(
 
     def named_in(text: str) -> list[str]:
         # Where a text names neither, it stays with the old one.
-        found = {match.name for match in finder.find(text)}
-        is_of_old = bool(found & set(staying)) or not found & set(moved)
-        return [*([old_id] if is_of_old else []), *([new_id] if found & set(moved) else [])]
+        found_ids = {match.name for match in finder.find(text)}
+        is_of_old = bool(found_ids & set(staying)) or not found_ids & set(moved)
+        return [*([old_id] if is_of_old else []), *([new_id] if found_ids & set(moved) else [])]
 
     for row in session.select([col(Scene.scene_id), col(Scene.participants)], _within(session, Scene, scene_ids)):
         if old_id in row.participants and new_id not in row.participants:
@@ -306,10 +310,12 @@ def relink_mixed(
     )
     changes: dict[int, dict[str, Any]] = {}
     for memory in session.read(MemoryRow, _within(session, MemoryRow, scene_ids)):
-        replaced = {old_id: named_in(searchable_text(memory.content, memory.short))}
+        replaced_fields = {old_id: named_in(searchable_text(memory.content, memory.short))}
         lists = {name: getattr(memory, name) for name in ("entities_mentioned", "attached", "detached")}
         values = {
-            name: list(dict.fromkeys(each for known in ids for each in replaced.get(known, [known])))
+            name: list(
+                dict.fromkeys(item for known_value in ids for item in replaced_fields.get(known_value, [known_value]))
+            )
             for name, ids in lists.items()
         }
         if values != lists:
@@ -317,8 +323,8 @@ def relink_mixed(
     _update_memories(session, changes)
     # What was learnt in scenes that name both is the new one's where its quote names the new one alone.
     table = Knowledge
-    for learnt in session.read(table, _within(session, table, scene_ids), table.quote != ""):
-        old = {name: getattr(learnt, name) for name in REFERRING[table]}
+    for learnt_statement in session.read(table, _within(session, table, scene_ids), table.quote != ""):
+        old = {name: getattr(learnt_statement, name) for name in REFERRING[table]}
         new = {name: replaced_id(value, old_id, new_id) for name, value in old.items()}
-        if new != old and named_in(learnt.quote) == [new_id]:
-            session.update(table, table.row_id == learnt.row_id, **new)
+        if new != old and named_in(learnt_statement.quote) == [new_id]:
+            session.update(table, table.row_id == learnt_statement.row_id, **new)

@@ -131,8 +131,8 @@ class StoryOrder:
 
 def moved_out_of_order(places: Iterable[ScenePlace], new_places: Mapping[ScenePlace, ScenePlace]) -> set[ScenePlace]:
     """Return the fewest scenes without which the others keep their order."""
-    listed = sorted(places)
-    new = [new_places.get(place, place) for place in listed]
+    listed_places = sorted(places)
+    new = [new_places.get(place, place) for place in listed_places]
     # The longest increasing subsequence: per length the least last element, with the one before it.
     ends: list[int] = []
     tails: list[ScenePlace] = []
@@ -147,7 +147,7 @@ def moved_out_of_order(places: Iterable[ScenePlace], new_places: Mapping[ScenePl
     while current is not None:
         staying.add(current)
         current = previous[current]
-    return {place for number, place in enumerate(listed) if number not in staying}
+    return {place for number, place in enumerate(listed_places) if number not in staying}
 
 
 def _key(place: Place) -> tuple[float, float]:
@@ -192,37 +192,39 @@ class SaidPlaces:
             free = (table.scene_id.is_(None), table.chapter_index.is_not(None))
             for row in self._session.select(columns, *free):
                 fields[f"{table_name(table)}:{row[0]}"]["place"] = [row[1], row[2]]
-        told = or_(*(cast(LoopEvent.detail, Text).contains(f'"{name}"') for name in _ENTERED))
-        for row in self._session.select([LoopEvent.row_id, LoopEvent.detail], told):
+        condition = or_(*(cast(LoopEvent.detail, Text).contains(f'"{name}"') for name in _ENTERED))
+        for row in self._session.select([LoopEvent.row_id, LoopEvent.detail], condition):
             positions = {name: row.detail[name] for name in _ENTERED if row.detail.get(name)}
             fields[f"{table_name(LoopEvent)}:{row.row_id}"].update(positions)
-        dated = cast(EntityRow.profile, Text).contains(f'"{DATED}"')
-        for card in self._session.read(EntityRow, dated):
+        dated_condition = cast(EntityRow.profile, Text).contains(f'"{DATED}"')
+        for card in self._session.read(EntityRow, dated_condition):
             fields[f"{table_name(EntityRow)}:{card.row_id}"].update(
                 {f"{DATED}:{number}": start for number, start in _starts(card.profile[DATED])}
             )
         for card in self._session.read(EntityRow, _is_said_of_cards()):
-            said, stands_at = card.profile.get(SAID_FROM) or (None, None)
+            statement, stands_at = card.profile.get(SAID_FROM) or (None, None)
             place = [card.first_chapter, card.first_scene]
             is_named_there = [card.name_first_chapter, card.name_first_scene] == place
             fields[f"{table_name(EntityRow)}:{card.row_id}"] |= {
                 "place": place,
                 **({"name": place} if is_named_there else {}),
-                **({SAID_FROM: said} if stands_at == place else {}),
+                **({SAID_FROM: statement} if stands_at == place else {}),
             }
         return {key: value for key, value in fields.items() if value}
 
     def write(self, fields: Mapping[str, PlaceFields]) -> None:
         """Set the positions that are others now, and tell the index of the memories among them."""
-        stored = self.read()
+        stored_fields = self.read()
         by_table: defaultdict[str, dict[int, PlaceFields]] = defaultdict(dict)
         for key, positions in fields.items():
             name, number = _table_and_number(key)
-            if key in stored and stored[key] != positions:
+            if key in stored_fields and stored_fields[key] != positions:
                 by_table[name][number] = positions
         for table in _STATED:
-            placed = ((row_id, positions.get("place")) for row_id, positions in by_table[table_name(table)].items())
-            changes = [(row_id, dict(zip(PLACE, place, strict=True))) for row_id, place in placed if place]
+            placed_pairs = (
+                (row_id, positions.get("place")) for row_id, positions in by_table[table_name(table)].items()
+            )
+            changes = [(row_id, dict(zip(PLACE, place, strict=True))) for row_id, place in placed_pairs if place]
             self._session.update_each(table.row_id, changes)
         self._write_details(by_table[table_name(LoopEvent)])
         self._write_cards(by_table[table_name(EntityRow)])
@@ -244,9 +246,9 @@ class SaidPlaces:
             }
             profile = dict(row.profile)
             if starts:
-                listed = enumerate(profile[DATED])
+                listed_enumerate = enumerate(profile[DATED])
                 profile[DATED] = [
-                    {**each, "start": starts[number]} if number in starts else each for number, each in listed
+                    {**item, "start": starts[number]} if number in starts else item for number, item in listed_enumerate
                 ]
             chapter, scene = positions.get("place") or (None, None)
             if "place" in positions:
@@ -266,9 +268,9 @@ class SaidPlaces:
 
 def _starts(values: object) -> Iterator[tuple[int, list[int | None]]]:
     """Yield where the dated values of a card begin, by their number."""
-    for number, each in enumerate(values if isinstance(values, list) else ()):
-        if each.get("start"):
-            yield number, list(each["start"])
+    for number, value in enumerate(values if isinstance(values, list) else ()):
+        if value.get("start"):
+            yield number, list(value["start"])
 
 
 def _is_said_of_cards() -> Any:
@@ -286,12 +288,12 @@ def _is_said_of_cards() -> Any:
 
 def moved_positions(fields: PlaceFields, order: StoryOrder) -> PlaceFields:
     """Return the positions of one statement in a new order of scenes."""
-    moved: PlaceFields = {}
+    moved_fields: PlaceFields = {}
     for name, place in fields.items():
         if place is None or place[0] is None:
-            moved[name] = place
+            moved_fields[name] = place
         elif name in _ENTERED or name.startswith(DATED):
-            moved[name] = list(order.position_after_move(place[0], place[1] or 0))
+            moved_fields[name] = list(order.position_after_move(place[0], place[1] or 0))
         else:
-            moved[name] = list(order.place_after_move((place[0], place[1])))
-    return moved
+            moved_fields[name] = list(order.place_after_move((place[0], place[1])))
+    return moved_fields

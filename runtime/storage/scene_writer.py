@@ -68,8 +68,13 @@ class SceneWriter:
             ]
             if repeated:
                 raise UserInputError(f"memory id {repeated[0]!r} comes twice in one scene; ids must differ")
-        known = scene_ids_at(self._session, [(write.chapter_index, write.scene_index) for write in writes])
-        ids = [known.get((each.chapter_index, each.scene_index)) or each.scene_id or uuid4().hex for each in writes]
+        known_values = scene_ids_at(self._session, [(write.chapter_index, write.scene_index) for write in writes])
+        ids = [
+            known_values.get((scene_write.chapter_index, scene_write.scene_index))
+            or scene_write.scene_id
+            or uuid4().hex
+            for scene_write in writes
+        ]
         texts = {scene_id: write.text for write, scene_id in zip(writes, ids, strict=True)}
         reworded = [
             row.scene_id
@@ -77,7 +82,7 @@ class SceneWriter:
             if row.text_hash != text_hash(texts[row.scene_id])
         ]
         old_texts = {row.scene_id: row.text for row in self._columns_of_scenes(reworded, "text")}
-        labels = self._write_scenes(writes, ids, known=set(known.values()))
+        labels = self._write_scenes(writes, ids, known_ids=set(known_values.values()))
         changes = self._replace_chunks(writes, ids)
         for scene_id, old_text in old_texts.items():
             # The author's own facts follow their words; without them nothing proves a fact.
@@ -95,7 +100,10 @@ class SceneWriter:
         self._insert_events(writes, ids)
         return [
             SceneWriteResult(
-                scene_id=scene_id, label=labels[scene_id], is_new=scene_id not in known.values(), **changes[scene_id]
+                scene_id=scene_id,
+                label=labels[scene_id],
+                is_new=scene_id not in known_values.values(),
+                **changes[scene_id],
             )
             for scene_id in ids
         ]
@@ -117,21 +125,23 @@ class SceneWriter:
         return self._session.among(table.scene_id, scene_ids)
 
     def _columns_of_scenes(self, scene_ids: Sequence[str], column: str) -> Sequence[AnyRow]:
-        wanted = columns_of(Scene, ("project_id", "scene_id", column))
-        return self._session.own(self._session.rows(select(*wanted).where(self._of(Scene, scene_ids))))
+        wanted_items = columns_of(Scene, ("project_id", "scene_id", column))
+        return self._session.own(self._session.rows(select(*wanted_items).where(self._of(Scene, scene_ids))))
 
-    def _write_scenes(self, writes: Sequence[SceneWrite], ids: Sequence[str], *, known: Set[str]) -> dict[str, str]:
+    def _write_scenes(self, writes: Sequence[SceneWrite], ids: Sequence[str], *, known_ids: Set[str]) -> dict[str, str]:
         """Write the scenes themselves and return their labels."""
         changed: list[tuple[str, dict[str, Any]]] = []
         for write, scene_id in zip(writes, ids, strict=True):
             record = None if write.record is None else write.record.model_dump(mode="json")
             copied = write.model_dump(include=_COPIED)
-            brought = {
+            brought_fields = {
                 # Where the author said nothing of it, the mark is that of a scene of before.
                 "scene": {name: value for name, value in copied.items() if name != "staged" or value},
                 "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
                 # Passages follow from the text and the names.
-                "chunks": [_timeless(each.model_dump(mode="json")) for each in write.chunks if each.origin != "text"],
+                "chunks": [
+                    _timeless(memory.model_dump(mode="json")) for memory in write.chunks if memory.origin != "text"
+                ],
                 "links": write.chunk_links,
                 "states": [_timeless(change.model_dump(mode="json")) for change in write.states],
                 "mentions": sorted(set(write.mentions)),
@@ -139,10 +149,10 @@ class SceneWriter:
             values: dict[str, Any] = copied | {
                 "record": record,
                 "text_hash": text_hash(write.text),
-                "content_hash": text_hash(json.dumps(brought, sort_keys=True, ensure_ascii=False)),
+                "content_hash": text_hash(json.dumps(brought_fields, sort_keys=True, ensure_ascii=False)),
                 "updated_at": self._session.now(),
             }
-            if scene_id in known:
+            if scene_id in known_ids:
                 changed.append((scene_id, values))
                 continue
             label = free_label(self._session, write.label)
@@ -152,50 +162,52 @@ class SceneWriter:
         return {row.scene_id: row.label for row in self._columns_of_scenes(ids, "label")}
 
     def _replace_chunks(self, writes: Sequence[SceneWrite], ids: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-        rows = self._stored_chunks(ids, kept=[chunk_id for write in writes for chunk_id in write.kept])
-        known = {row["chunk_id"] for found in rows.values() for row in found}
-        new = {chunk.chunk_id: write for write in writes for chunk in write.chunks if chunk.chunk_id not in known}
-        taken = self._session.value(MemoryRow.chunk_id, self._session.among(MemoryRow.chunk_id, new)) if new else None
-        if taken is not None:
+        rows = self._stored_chunks(ids, kept_ids=[chunk_id for write in writes for chunk_id in write.kept])
+        known_items = {row["chunk_id"] for entries in rows.values() for row in entries}
+        new = {chunk.chunk_id: write for write in writes for chunk in write.chunks if chunk.chunk_id not in known_items}
+        taken_value = (
+            self._session.value(MemoryRow.chunk_id, self._session.among(MemoryRow.chunk_id, new)) if new else None
+        )
+        if taken_value is not None:
             raise UserInputError(
-                f"memory id {taken!r} of scene {new[taken].chapter_index}:{new[taken].scene_index} belongs to another"
-                " scene already; give it an id of its own"
+                f"memory id {taken_value!r} of scene {new[taken_value].chapter_index}:{new[taken_value].scene_index} "
+                "belongs to another scene already; give it an id of its own"
             )
-        added: list[dict[str, Any]] = []
+        added_entries: list[dict[str, Any]] = []
         changed: list[tuple[Mapping[str, Any], dict[str, Any]]] = []
-        gone: list[Mapping[str, Any]] = []
+        gone_entries: list[Mapping[str, Any]] = []
         results = {}
         for write, scene_id in zip(writes, ids, strict=True):
-            stored = {row["chunk_id"]: row for row in rows[scene_id]}
+            stored_fields = {row["chunk_id"]: row for row in rows[scene_id]}
             place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
             # What an author attached a distilled memory to, by source_id: a reworded one keeps it.
             by_hand = {
                 row["source_id"]: {"attached": row["attached"], "detached": row["detached"]}
-                for row in stored.values()
+                for row in stored_fields.values()
                 if row["content_type"] == "memory" and row["source_id"]
             }
             result: defaultdict[str, list[str]] = defaultdict(list)
             for chunk in sorted(write.chunks, key=lambda chunk: chunk.chunk_id):
                 links = write.chunk_links.get(chunk.chunk_id, chunk.entities_mentioned)
-                old = stored.pop(chunk.chunk_id, None)
+                old = stored_fields.pop(chunk.chunk_id, None)
                 values = chunk_values(chunk, links, old=old) | place
                 outcome = _outcome(old, values)
                 result[f"chunks_{outcome}"].append(chunk.chunk_id)
                 if old is None:
                     fresh = {"from_scene": True, "status": "active", "pinned": False, "scene_id": scene_id}
                     attachments = by_hand.get(chunk.source_id, {"attached": [], "detached": []})
-                    added.append({**values, **fresh, **attachments, "created_at": chunk.created_at})
+                    added_entries.append({**values, **fresh, **attachments, "created_at": chunk.created_at})
                 elif outcome == "changed":
                     changed.append((old, values))
-            left = [row for row in stored.values() if not _is_authors(row)]
-            gone += left
+            left_entries = [row for row in stored_fields.values() if not _is_authors(row)]
+            gone_entries += left_entries
             result["chunks_unchanged"] += write.kept
-            result["chunks_removed"] += (row["chunk_id"] for row in left)
-            result["chunks_kept"] += (row["chunk_id"] for row in stored.values() if _is_authors(row))
+            result["chunks_removed"] += (row["chunk_id"] for row in left_entries)
+            result["chunks_kept"] += (row["chunk_id"] for row in stored_fields.values() if _is_authors(row))
             results[scene_id] = {outcome: sorted(chunk_ids) for outcome, chunk_ids in result.items()}
         self._chunks.update(changed)
-        self._chunks.insert(added)
-        self._chunks.remove(gone)
+        self._chunks.insert(added_entries)
+        self._chunks.remove(gone_entries)
         return results
 
     def _insert_events(self, writes: Sequence[SceneWrite], ids: Sequence[str]) -> None:
@@ -205,7 +217,7 @@ class SceneWriter:
             place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
             position = place | {"scene_id": scene_id, "origin": "record"}
             states += [State.of(change, created_at=now, **position).as_new() for change in write.states]
-            knowledge += [said.as_new() | position for said in write.knowledge]
+            knowledge += [statement.as_new() | position for statement in write.knowledge]
             mentions += [
                 place | {"scene_id": scene_id, "entity_id": entity_id, "name": name}
                 for entity_id, name in dict.fromkeys(write.mentions)
@@ -226,14 +238,16 @@ class SceneWriter:
             self._session.insert(table, rows)
 
     def _stored_chunks(
-        self, scene_ids: Sequence[str], *, kept: Sequence[str] = ()
+        self, scene_ids: Sequence[str], *, kept_ids: Sequence[str] = ()
     ) -> defaultdict[Any, list[dict[str, Any]]]:
-        others = [~self._session.among(MemoryRow.chunk_id, kept)] if kept else []
-        found: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
-        brought = select_rows(MemoryRow).where(self._of(MemoryRow, scene_ids), col(MemoryRow.from_scene), *others)
-        for row in self._session.own(self._session.exec(brought)):
-            found[row.scene_id].append(row.columns())
-        return found
+        others = [~self._session.among(MemoryRow.chunk_id, kept_ids)] if kept_ids else []
+        results: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
+        brought_select_of_scalar = select_rows(MemoryRow).where(
+            self._of(MemoryRow, scene_ids), col(MemoryRow.from_scene), *others
+        )
+        for row in self._session.own(self._session.exec(brought_select_of_scalar)):
+            results[row.scene_id].append(row.columns())
+        return results
 
 
 def spans_by_hand(session: StorageSession, scene_id: str) -> Sequence[AnyRow]:
@@ -248,8 +262,8 @@ def spans_by_hand(session: StorageSession, scene_id: str) -> Sequence[AnyRow]:
 
 def _nearest(words: str, text: str, at: int) -> int | None:
     """Return where words stand in a text, of several places the nearest to a character."""
-    found = (each.start() for each in re.finditer(f"(?={re.escape(words)})", text)) if words else ()
-    return min(found, key=lambda each: abs(each - at), default=None)
+    found_numbers = (match.start() for match in re.finditer(f"(?={re.escape(words)})", text)) if words else ()
+    return min(found_numbers, key=lambda number: abs(number - at), default=None)
 
 
 def free_label(session: StorageSession, wanted: str) -> str:

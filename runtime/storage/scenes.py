@@ -89,38 +89,38 @@ class Relocation(NamedTuple):
 
 def scene_gap(places: Iterable[ScenePlace], at: ScenePlace) -> Relocation:
     """Return the moves that free a place, shifting later scenes."""
-    listed = set(places)
-    later = [place for place in listed if place[0] == at[0] and place[1] >= at[1]]
-    moved = {place: (place[0], place[1] + 1) for place in later} if at in listed else {}
-    return _relocation(moved)
+    listed_places = set(places)
+    later = [place for place in listed_places if place[0] == at[0] and place[1] >= at[1]]
+    moved_by_key = {place: (place[0], place[1] + 1) for place in later} if at in listed_places else {}
+    return _relocation(moved_by_key)
 
 
 def chapter_gap(places: Iterable[ScenePlace], at: int) -> Relocation:
     """Make room for a chapter: when one stands there, it and all later ones move up by one."""
-    listed = list(places)
-    occupied = any(chapter == at for chapter, _ in listed)
-    return _chapters(listed, lambda chapter: chapter + 1 if occupied and chapter >= at else chapter)
+    listed_places = list(places)
+    occupied = any(chapter == at for chapter, _ in listed_places)
+    return _chapters(listed_places, lambda chapter: chapter + 1 if occupied and chapter >= at else chapter)
 
 
 def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePlace) -> Relocation:
     """Move a scene so that it stands at the target: the ranks close behind it and open before it."""
-    listed = list(places)
-    if source not in listed:
+    listed_places = list(places)
+    if source not in listed_places:
         raise UnknownSceneError(f"no scene stands at {source[0]}:{source[1]}; list them with `novelgen scene list`")
     closed = {
         place: (place[0], place[1] - 1) if place[0] == source[0] and place[1] > source[1] else place
-        for place in listed
+        for place in listed_places
         if place != source
     }
-    opened = scene_gap(closed.values(), target).places
-    new_places = {place: opened.get(new, new) for place, new in closed.items()} | {source: target}
+    opened_by_key = scene_gap(closed.values(), target).places
+    new_places = {place: opened_by_key.get(new, new) for place, new in closed.items()} | {source: target}
     return _relocation(new_places)._replace(moved=[source])
 
 
 def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relocation:
     """Return the moves of a chapter and the chapters between."""
-    listed = list(places)
-    if all(chapter != source for chapter, _ in listed):
+    listed_places = list(places)
+    if all(chapter != source for chapter, _ in listed_places):
         raise UnknownSceneError(f"chapter {source!r} has no scene; list them with `novelgen scene list`")
 
     def chapter_of(chapter: int) -> int:
@@ -130,12 +130,12 @@ def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relo
             return chapter - 1
         return chapter + 1 if target <= chapter < source else chapter
 
-    return _chapters(listed, chapter_of)._replace(moved=[place for place in listed if place[0] == source])
+    return _chapters(listed_places, chapter_of)._replace(moved=[place for place in listed_places if place[0] == source])
 
 
 def _chapters(places: Iterable[ScenePlace], chapter_of: Callable[[int], int]) -> Relocation:
-    moved = {(chapter, scene): (chapter_of(chapter), scene) for chapter, scene in places}
-    return _relocation(moved, chapter_of)
+    moved_by_key = {(chapter, scene): (chapter_of(chapter), scene) for chapter, scene in places}
+    return _relocation(moved_by_key, chapter_of)
 
 
 def _relocation(
@@ -170,34 +170,34 @@ def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
     stated = said_places.read()
     for table, chapter_name, scene_name in _NAMED_PLACES:
         chapter, scene = getattr(table, chapter_name), getattr(table, scene_name)
-        moved = [
+        moved_pairs = [
             (row_id, {chapter_name: new[0], scene_name: new[1]})
             for row_id, *old in session.select([table.row_id, chapter, scene], chapter.is_not(None))
             if (new := relocation.of(*old)) != tuple(old)
         ]
-        session.update_each(table.row_id, moved)
+        session.update_each(table.row_id, moved_pairs)
     order = StoryOrder(
         scene_places(session), relocation.places, moved=relocation.moved, chapter_of=relocation.chapter_of
     )
     said_places.write({key: moved_positions(positions, order) for key, positions in stated.items()})
-    stored = EntityRepository(session)
-    for entity_id, identity in stored.revealed().items():
+    stored_entity_repository = EntityRepository(session)
+    for entity_id, identity in stored_entity_repository.revealed().items():
         place = dict(zip(PLACE, relocation.of(identity.chapter_index, identity.scene_index), strict=True))
         if place != identity.model_dump(include=set(place)):
-            stored.reveal(entity_id, identity.model_copy(update=place))
-    attached = []
+            stored_entity_repository.reveal(entity_id, identity.model_copy(update=place))
+    attached_entries = []
     for row in session.read(MemoryRow, literal_column(f"({TOUCHED_BY_HAND})")):
         lists = {name: _moved_targets(getattr(row, name), relocation) for name in ("attached", "detached")}
         if lists != {name: getattr(row, name) for name in lists}:
             session.update(MemoryRow, MemoryRow.row_id == row.row_id, **lists)
-            attached.append({**row.columns(), **lists})
-    ChunkWriter(session).relink(attached)
+            attached_entries.append({**row.columns(), **lists})
+    ChunkWriter(session).relink(attached_entries)
 
 
 def _moved_targets(targets: Sequence[str], relocation: Relocation) -> list[str]:
     """Return manual attachments with moved chapters."""
-    chapters = ((each, chapter_of_target(each)) for each in targets)
-    return [each if place is None else chapter_target(relocation.chapter_of(place)) for each, place in chapters]
+    chapters = ((target_id, chapter_of_target(target_id)) for target_id in targets)
+    return [text if place is None else chapter_target(relocation.chapter_of(place)) for text, place in chapters]
 
 
 def _renamed(source_id: str | None, places: Mapping[ScenePlace, ScenePlace]) -> str | None:
@@ -309,21 +309,21 @@ class SceneRepository(Repository):
         last: int | None = None,
     ) -> list[Scene]:
         """Return the scenes before a position in story order."""
-        wanted = [before(as_of, Scene) if since is None else within(since, as_of, Scene)]
+        wanted_conditions = [before(as_of, Scene) if since is None else within(since, as_of, Scene)]
         if statuses:
-            wanted.append(col(Scene.extraction_status).in_(statuses))
+            wanted_conditions.append(col(Scene.extraction_status).in_(statuses))
         latest_first = (col(Scene.chapter_index).desc(), col(Scene.scene_index).desc())
         scenes = self._session.read(
-            Scene, *wanted, order=latest_first, limit=last, without=() if with_text else (Scene.text,)
+            Scene, *wanted_conditions, order=latest_first, limit=last, without=() if with_text else (Scene.text,)
         )
-        return [_placed(scene) for scene in reversed(scenes)]
+        return [_place_record(scene) for scene in reversed(scenes)]
 
     def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
         """Return casts of scenes before a position, without texts."""
         columns = columns_of(Scene, ("scene_id", "label", "pov", "participants", "location_id"))
-        named = set(self._session.values(NameMention.scene_id, NameMention.entity_id == naming) if naming else [])
+        named_items = set(self._session.values(NameMention.scene_id, NameMention.entity_id == naming) if naming else [])
         return [
-            SceneCast._make((*row[3:], frozenset([naming] if naming and row.scene_id in named else [])))
+            SceneCast._make((*row[3:], frozenset([naming] if naming and row.scene_id in named_items else [])))
             for row in self._before(as_of, *columns)
         ]
 
@@ -341,8 +341,8 @@ class SceneRepository(Repository):
         columns = columns_of(Scene, ("scene_id", "title", "story_time"))
         opening = func.substr(col(Scene.text), 1, OPENING_CHARACTERS).label("text")
         is_readable = readable_json(self._session, col(Scene.record))
-        told = case((is_readable, SCENE_RECORD["is_flashback"].as_boolean()))
-        is_flashback = func.coalesce(told, false()).label("is_flashback")
+        rendered_case = case((is_readable, SCENE_RECORD["is_flashback"].as_boolean()))
+        is_flashback = func.coalesce(rendered_case, false()).label("is_flashback")
         told_by = columns_of(Scene, ("participants", "location_id", "record_origin", "staged"))
         return [
             replace(TellingScene(*row[:-2]), guessed=guessed_staging(row.record_origin, row.staged))
@@ -357,8 +357,8 @@ class SceneRepository(Repository):
             col(NameMention.scene_index),
             col(NameMention.name),
         )
-        named = self._session.among(NameMention.entity_id, names)
-        rows = self._session.select(columns, named, before(as_of, NameMention))
+        named_condition = self._session.among(NameMention.entity_id, names)
+        rows = self._session.select(columns, named_condition, before(as_of, NameMention))
         return sorted({SceneNaming(*row[:3]) for row in rows if row.name in names[row.entity_id]})
 
     def places(self) -> list[tuple[int, int]]:
@@ -398,7 +398,8 @@ class SceneRepository(Repository):
         words = self.words() if with_lengths else {}
         states = (SceneState.model_validate(row, from_attributes=True) for row in rows)
         return [
-            each.model_copy(update={"words": words.get((each.chapter_index, each.scene_index), 0)}) for each in states
+            scene_state.model_copy(update={"words": words.get((scene_state.chapter_index, scene_state.scene_index), 0)})
+            for scene_state in states
         ]
 
     def fact_counts(self, *, as_of: StoryPosition) -> dict[ScenePlace, FactCount]:
@@ -425,7 +426,7 @@ class SceneRepository(Repository):
 
     def _one(self, *conditions: Any) -> Scene | None:
         scene = self._session.first(Scene, *conditions)
-        return None if scene is None else _placed(scene)
+        return None if scene is None else _place_record(scene)
 
     def _before(self, as_of: StoryPosition, *columns: Any) -> Sequence[AnyRow]:
         order = (col(Scene.chapter_index), col(Scene.scene_index))
@@ -442,10 +443,10 @@ class SceneRepository(Repository):
 
     def close_chapter(self, at: int) -> int:
         """Take back the room that was made for a chapter, while nothing stands in it, and return how many moved."""
-        listed = self._places()
-        if any(chapter == at for chapter, _ in listed):
+        listed_places = self._places()
+        if any(chapter == at for chapter, _ in listed_places):
             raise InvalidPositionError(f"chapter {at!r} has scenes by now; delete or move them first")
-        return self._relocate(_chapters(listed, lambda chapter: chapter - 1 if chapter > at else chapter))
+        return self._relocate(_chapters(listed_places, lambda chapter: chapter - 1 if chapter > at else chapter))
 
     def move_scene(self, source: StoryPosition, target: StoryPosition) -> int:
         """Move a scene, closing and opening gaps."""
@@ -499,17 +500,19 @@ class SceneRepository(Repository):
             return 0
         move_summaries(self._session, relocation.places)
         moves = [(scene_ids[old], new) for old, new in relocation.places.items()]
-        tables: Iterable[tuple[Any, int]] = ((Scene, _ASIDE), (Scene, 0), *((each, 0) for each in POSITIONED_TABLES))
+        tables: Iterable[tuple[Any, int]] = ((Scene, _ASIDE), (Scene, 0), *((kind, 0) for kind in POSITIONED_TABLES))
         for table, aside in tables:
-            placed = ((scene_id, {"chapter_index": new[0] + aside, "scene_index": new[1]}) for scene_id, new in moves)
-            self._session.update_each(table.scene_id, placed)
+            placed_pairs = (
+                (scene_id, {"chapter_index": new[0] + aside, "scene_index": new[1]}) for scene_id, new in moves
+            )
+            self._session.update_each(table.scene_id, placed_pairs)
         renamed = [
             (row_id, {"source_id": new[0], "supersedes": new[1]})
             for row_id, *old in self._session.select(
                 [col(MemoryRow.row_id), col(MemoryRow.source_id), col(MemoryRow.supersedes)],
                 or_(col(MemoryRow.source_id).contains(":"), col(MemoryRow.supersedes).contains(":")),
             )
-            if (new := [_renamed(each, relocation.places) for each in old]) != old
+            if (new := [_renamed(item, relocation.places) for item in old]) != old
         ]
         self._session.update_each(MemoryRow.row_id, renamed)
         ChunkWriter(self._session).reposition(scene_ids=[scene_id for scene_id, _ in moves])
@@ -522,7 +525,7 @@ def _place(at: StoryPosition) -> ScenePlace:
     return at.chapter_index, at.scene_index
 
 
-def _placed(scene: Scene) -> Scene:
+def _place_record(scene: Scene) -> Scene:
     """Return a scene with its record at its own place."""
     if scene.record is not None:
         scene.record.chapter_index, scene.record.scene_index = scene.chapter_index, scene.scene_index

@@ -130,20 +130,20 @@ class LexicalRepository(Repository):
 
         See `match` and `best`.
         """
-        wanted = memory_filter or MemoryFilter()
-        return self.best(self.match([query], wanted), wanted, limit=limit)[0]
+        wanted_memory_filter = memory_filter or MemoryFilter()
+        return self.best(self.match([query], wanted_memory_filter), wanted_memory_filter, limit=limit)[0]
 
     def match(self, queries: Sequence[str | Sequence[str]], memory_filter: MemoryFilter) -> LexicalMatches:
         """Score all memories before a position for several queries at once, which shares most of the work."""
-        wanted = [_terms(query) for query in queries]
-        terms = list(dict.fromkeys(term for query in wanted for term in query))
-        found = self._matches(terms) if terms else {}
+        wanted_items = [_terms(query) for query in queries]
+        terms = list(dict.fromkeys(term for query in wanted_items for term in query))
+        found_by_key = self._matches(terms) if terms else {}
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
         row_ids, kinds, lengths = self._session.integers(
             (col(MemoryRow.row_id), _KIND, col(MemoryRow.term_count)),
             *filter_conditions(self._session.project_id, cut_only),
         )
-        return score_matches(wanted, found, row_ids=row_ids, kinds=kinds, lengths=lengths)
+        return score_matches(wanted_items, found_by_key, row_ids=row_ids, kinds=kinds, lengths=lengths)
 
     def best(self, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50) -> list[list[LexicalHit]]:
         """Return for each query the best of its matches that a filter admits."""
@@ -152,9 +152,9 @@ class LexicalRepository(Repository):
             self._session.among(MemoryRow.row_id, {row_id for hits in best for row_id, _ in hits})
         )
         chunk_ids = {row.row_id: row.chunk_id for row in self._session.own(self._session.rows(statement))}
-        ranked = (sorted((-score, chunk_ids[row_id]) for row_id, score in hits) for hits in best)
+        ranking = (sorted((-score, chunk_ids[row_id]) for row_id, score in hits) for hits in best)
         return [
-            [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in hits[:limit]] for hits in ranked
+            [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in hits[:limit]] for hits in ranking
         ]
 
     def _admitted(self, matches: LexicalMatches, memory_filter: MemoryFilter) -> LexicalMatches:
@@ -164,8 +164,8 @@ class LexicalRepository(Repository):
         kinds = memory_filter.content_types
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
         if memory_filter.model_copy(update={"content_types": []}) != cut_only:
-            wanted = with_masks(self._session, memory_filter)
-            conditions = filter_conditions(self._session.project_id, wanted)
+            wanted_memory_filter = with_masks(self._session, memory_filter)
+            conditions = filter_conditions(self._session.project_id, wanted_memory_filter)
             return matches.among(self._session.integers((col(MemoryRow.row_id),), *conditions)[0])
         return matches.of_kinds([CONTENT_TYPES.index(kind) for kind in kinds]) if kinds else matches
 
@@ -181,8 +181,8 @@ class LexicalRepository(Repository):
             rows = self._session.rows(_SQLITE_MATCHES, {"terms": json.dumps(phrases)})
         else:
             start = "" if scope is None else f"'{scope}' & "
-            quoted = ([f"'{token}'" for token in term_tokens(term)] for term in terms)
-            phrases = [f"{start}({' <-> '.join(tokens)})" for tokens in quoted]
+            quoted_items = ([f"'{token}'" for token in term_tokens(term)] for term in terms)
+            phrases = [f"{start}({' <-> '.join(tokens)})" for tokens in quoted_items]
             rows = self._session.rows(_POSTGRES_MATCHES, {"terms": phrases})
         return {terms[row[0]]: parsed_integers(row[1]) for row in rows}
 
@@ -191,7 +191,7 @@ def _terms(query: str | Sequence[str]) -> list[str]:
     if isinstance(query, str):
         return lexical_terms(query)[:TERMS_PER_QUERY]
     # Terms of a caller go through the same analysis: no mark of theirs reaches the query language.
-    return list(dict.fromkeys(term for given in query for term in lexical_terms(given)))[:TERMS_PER_QUERY]
+    return list(dict.fromkeys(term for value in query for term in lexical_terms(value)))[:TERMS_PER_QUERY]
 
 
 FloatMatrix = npt.NDArray[np.float32]
@@ -249,22 +249,22 @@ class EmbeddingRepository(Repository):
         Returns:
             The ids, and their vectors in the same order.
         """
-        cut = before(as_of, MemoryRow) if with_sources else visible(self._session.project_id, as_of)
+        condition = before(as_of, MemoryRow) if with_sources else visible(self._session.project_id, as_of)
         statement = (
             select(col(MemoryRow.chunk_id), col(Embedding.vector))
             .join_from(MemoryRow, Embedding, col(Embedding.chunk_row_id) == col(MemoryRow.row_id))
             .where(
                 self._session.owns(MemoryRow),
                 col(MemoryRow.status) == "active",
-                cut,
+                condition,
                 col(Embedding.model) == model,
                 whole_vector(),
             )
         )
         # Before an index is built no dimension is the live one: the vectors say it.
         live = select(col(Project.embedding_dimension)).where(self._session.owns(Project)).scalar_subquery()
-        wanted = func.coalesce(live, col(Embedding.dimension)) if dimension is None else dimension
-        statement = statement.where(col(Embedding.dimension) == wanted)
+        wanted_value = func.coalesce(live, col(Embedding.dimension)) if dimension is None else dimension
+        statement = statement.where(col(Embedding.dimension) == wanted_value)
         if ids is not None:
             statement = statement.where(self._session.among(MemoryRow.chunk_id, ids))
         rows = self._session.rows(statement)

@@ -163,14 +163,14 @@ class StorageSession:
 
     def integers(self, columns: Sequence[Column], *conditions: Any) -> list[Integers]:
         """Read columns of whole numbers as arrays."""
-        return [parsed_integers(joined) for joined in self.joined_integers(columns, *conditions)]
+        return [parsed_integers(joined_text) for joined_text in self.joined_integers(columns, *conditions)]
 
     def joined_integers(self, columns: Sequence[Column], *conditions: Any) -> Sequence[str | None]:
         """Read columns of whole numbers whole: the database joins each by commas, which spares an object per row."""
         # SQLite joins numbers as they are; PostgreSQL wants texts.
         texts: Sequence[Any] = columns if self.is_sqlite else [sa.cast(column, sa.Text) for column in columns]
-        joined = (sa.func.aggregate_strings(column, ",") for column in texts)
-        return tuple(self.connection.execute(sa.select(*joined).where(*conditions)).one())
+        joined_aggregate_stringses = (sa.func.aggregate_strings(column, ",") for column in texts)
+        return tuple(self.connection.execute(sa.select(*joined_aggregate_stringses).where(*conditions)).one())
 
     def run(self, statement: Any) -> int:
         """Run an update or deletion and return the number of rows that it touched."""
@@ -213,13 +213,13 @@ class StorageSession:
 
     def among(self, column: Any, values: Iterable[str | int]) -> sa.ColumnElement[bool]:
         """Return the condition that a column has one of the values: one parameter, however many they are."""
-        wanted = list(values)
+        wanted_names = list(values)
         condition: sa.ColumnElement[bool]
         if self.is_sqlite:
-            listed = sa.func.json_each(json.dumps(wanted)).table_valued("value")
-            condition = column.in_(sa.select(listed.c.value))
+            listed_table_valued_alias = sa.func.json_each(json.dumps(wanted_names)).table_valued("value")
+            condition = column.in_(sa.select(listed_table_valued_alias.c.value))
         else:
-            condition = column == sa.any_(sa.cast(wanted, sa.ARRAY(column.type)))
+            condition = column == sa.any_(sa.cast(wanted_names, sa.ARRAY(column.type)))
         return condition
 
     def owns(self, table: Any) -> sa.ColumnElement[bool]:
@@ -319,8 +319,8 @@ def decoded_json(texts: Sequence[str]) -> list[Any]:
 
 def batches(values: Iterable[Any], size: int = SQL_BATCH) -> list[list[Any]]:
     """Split values into lists of at most `size`."""
-    listed = list(values)
-    return [listed[start : start + size] for start in range(0, len(listed), size)]
+    listing = list(values)
+    return [listing[start : start + size] for start in range(0, len(listing), size)]
 
 
 Place = tuple[int | None, int | None]
@@ -329,12 +329,12 @@ Place = tuple[int | None, int | None]
 
 def scene_ids_at(session: StorageSession, places: Iterable[Place]) -> dict[Place, str]:
     """Return scene ids at places, without empty places."""
-    found: dict[Place, str] = {}
+    matches: dict[Place, str] = {}
     place = (col(Scene.chapter_index), col(Scene.scene_index))
-    for batch in batches({each for each in places if None not in each}):
+    for batch in batches({place for place in places if None not in place}):
         rows = session.select([*place, col(Scene.scene_id)], sa.tuple_(*place).in_(batch))
-        found.update({(row[0], row[1]): row[2] for row in rows})
-    return found
+        matches.update({(row[0], row[1]): row[2] for row in rows})
+    return matches
 
 
 def said_at(session: StorageSession, at: StoryPosition | Placed, *, follows_scene: bool) -> dict[str, Any]:
@@ -352,10 +352,10 @@ def said_at(session: StorageSession, at: StoryPosition | Placed, *, follows_scen
 
 def grouped(rows: Iterable[Any], name: str) -> defaultdict[Any, list[Any]]:
     """Return rows grouped by a column, in order."""
-    found: defaultdict[Any, list[AnyRow]] = defaultdict(list)
+    rows_by_key: defaultdict[Any, list[AnyRow]] = defaultdict(list)
     for row in rows:
-        found[getattr(row, name)].append(row)
-    return found
+        rows_by_key[getattr(row, name)].append(row)
+    return rows_by_key
 
 
 def before(as_of: StoryPosition, table: Any) -> sa.ColumnElement[bool]:
@@ -423,11 +423,11 @@ def unconsolidated(project_id: str, as_of: StoryPosition) -> sa.ColumnElement[bo
 
 def filter_conditions(project_id: str, memory_filter: MemoryFilter) -> list[sa.ColumnElement[bool]]:
     """Return the conditions on `memory_chunks` that a filter stands for, the project's among them."""
-    cut = unconsolidated if memory_filter.unconsolidated else visible
+    cut_function = unconsolidated if memory_filter.unconsolidated else visible
     conditions: list[Any] = [
         MemoryRow.project_id == project_id,
         col(MemoryRow.status).in_(memory_filter.statuses),
-        cut(project_id, memory_filter.as_of),
+        cut_function(project_id, memory_filter.as_of),
     ]
     if memory_filter.content_types:
         conditions.append(col(MemoryRow.content_type).in_(memory_filter.content_types))
@@ -449,7 +449,7 @@ def linked_to(project_id: str, targets: Sequence[str]) -> sa.ColumnElement[bool]
     A chapter has also what stands in it, and the book what is attached to nothing.
     """
     conditions: list[sa.ColumnElement[bool]] = [col(MemoryRow.row_id).in_(linked_rows(project_id, list(targets)))]
-    chapters = [chapter for each in targets if (chapter := chapter_of_target(each)) is not None]
+    chapters = [chapter for target_id in targets if (chapter := chapter_of_target(target_id)) is not None]
     if chapters:
         conditions.append(col(MemoryRow.chapter_index).in_(chapters))
     if BOOK in targets:

@@ -31,13 +31,13 @@ def index_tokens(text: str) -> list[str]:
     A Chinese word of any length is then a phrase of neighbouring tokens, so that no segmentation has to
     guess and words of one or two characters are found.
     """
-    return _TOKEN.findall(_folded(text))
+    return _TOKEN.findall(_fold(text))
 
 
 def lexical_terms(text: str) -> list[str]:
     """Return the terms to search for a query text."""
     terms: dict[str, None] = {}
-    for run in _RUN.findall(_folded(text)):
+    for run in _RUN.findall(_fold(text)):
         for term in _chinese_terms(run) if is_cjk(run[0]) else [run]:
             if term not in _STOP_WORDS:
                 terms[term] = None
@@ -49,12 +49,12 @@ def term_tokens(term: str) -> list[str]:
     return list(term) if term and is_cjk(term[0]) else [term]
 
 
-def _folded(text: str) -> str:
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    if not folded.isascii():
-        decomposed = unicodedata.normalize("NFD", folded)
-        folded = "".join(mark for mark in decomposed if unicodedata.category(mark) != "Mn")
-    return _POSSESSIVE.sub("", folded)
+def _fold(text: str) -> str:
+    folded_text = unicodedata.normalize("NFKC", text).casefold()
+    if not folded_text.isascii():
+        decomposed = unicodedata.normalize("NFD", folded_text)
+        folded_text = "".join(mark for mark in decomposed if unicodedata.category(mark) != "Mn")
+    return _POSSESSIVE.sub("", folded_text)
 
 
 def _chinese_terms(run: str) -> list[str]:

@@ -142,7 +142,7 @@ class ExchangeRepository(Repository):
         projects = ProjectRepository(session)
         project = projects.require()
         consolidations = ConsolidationRepository(session).list_all()
-        derived = {each.chunk.chunk_id for each in consolidations}
+        derived = {stored_consolidation.chunk.chunk_id for stored_consolidation in consolidations}
         by_name = [col(NameMention.entity_id), col(NameMention.name)]
         mentions = grouped(session.read(NameMention, order=by_name), "scene_id")
         return ProjectContents(
@@ -172,9 +172,9 @@ class ExchangeRepository(Repository):
         self._session.touch()
         bare = entity.model_copy(update={"aliases": []})
         EntityRepository(self._session).upsert(bare, origin=given.origin)
-        told = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
-        if told:
-            self._session.update(EntityRow, EntityRow.entity_id == entity.entity_id, **told)
+        fields = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
+        if fields:
+            self._session.update(EntityRow, EntityRow.entity_id == entity.entity_id, **fields)
         aliases = []
         for name, alias in {alias.alias: alias for alias in entity.aliases}.items():
             own = {"entity_id": entity.entity_id, "alias_key": name_key(name)}
@@ -183,18 +183,20 @@ class ExchangeRepository(Repository):
 
     def add_pairs(self, pairs: Sequence[Pair]) -> dict[str, str]:
         """Give pairs of characters their ids where these are free."""
-        known = {(pair.character_a, pair.character_b): pair.relationship_id for pair in read_pairs(self._session)}
+        known_values = {
+            (pair.character_a, pair.character_b): pair.relationship_id for pair in read_pairs(self._session)
+        }
         counters, now = CounterRepository(self._session), self._session.now()
         ids: dict[str, str] = {}
         for pair in pairs:
             key = (pair.character_a, pair.character_b)
-            if key not in known:
-                is_free = pair.relationship_id not in known.values()
-                known[key] = pair.relationship_id if is_free else counters.take("R")
-                counters.jump_over([known[key]])
+            if key not in known_values:
+                is_free = pair.relationship_id not in known_values.values()
+                known_values[key] = pair.relationship_id if is_free else counters.take("R")
+                counters.jump_over([known_values[key]])
                 moments = {"created_at": pair.created_at or now, "updated_at": pair.updated_at or now}
-                self._session.add(pair.model_copy(update={**moments, "relationship_id": known[key]}))
-            ids[pair.relationship_id] = known[key]
+                self._session.add(pair.model_copy(update={**moments, "relationship_id": known_values[key]}))
+            ids[pair.relationship_id] = known_values[key]
         return ids
 
     def add_scene(self, bundle: SceneBundle, relationship_ids: dict[str, str]) -> None:
@@ -208,7 +210,9 @@ class ExchangeRepository(Repository):
         own = {"scene_id": scene_id, "label": label, "text": text, "text_hash": text_hash(text)}
         self._session.add(scene.model_copy(update=own))
         here = {"scene_id": scene_id, "chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
-        self._session.insert(NameMention, [here | {"entity_id": each, "name": name} for each, name in bundle.mentions])
+        self._session.insert(
+            NameMention, [here | {"entity_id": entity_id, "name": name} for entity_id, name in bundle.mentions]
+        )
         ChunkWriter(self._session).insert([_chunk_row(memory, scene_id) for memory in bundle.memories])
         by_place: dict[Place, str] = {(scene.chapter_index, scene.scene_index): scene_id}
         self._insert_events(bundle, relationship_ids, by_place)
@@ -217,8 +221,10 @@ class ExchangeRepository(Repository):
         """Store foreign document fields of scenes."""
         self._session.touch()
         scene_ids = scene_ids_at(self._session, told)
-        for place, said in told.items():
-            self._session.update(Scene, Scene.scene_id == scene_ids.get(place), **said.model_dump(exclude_none=True))
+        for place, scene_telling in told.items():
+            self._session.update(
+                Scene, Scene.scene_id == scene_ids.get(place), **scene_telling.model_dump(exclude_none=True)
+            )
 
     def tie_to_scenes(self, places: Collection[ScenePlace]) -> None:
         """Let events that came before their scenes go with those that stand at the places now."""
@@ -231,8 +237,8 @@ class ExchangeRepository(Repository):
     def add_rest(self, contents: ProjectContents, relationship_ids: dict[str, str]) -> None:
         """Add contents outside scenes, tied to scenes at their places."""
         self._session.touch()
-        memories = [(each, (each.chunk.chapter_index, each.chunk.scene_index)) for each in contents.memories]
-        places = {(each.chapter_index, each.scene_index) for each in chain(*contents.events().values())}
+        memories = [(memory, (memory.chunk.chapter_index, memory.chunk.scene_index)) for memory in contents.memories]
+        places = {(item.chapter_index, item.scene_index) for item in chain(*contents.events().values())}
         by_place = scene_ids_at(self._session, places.union(place for _, place in memories))
         rows = [_chunk_row(memory, None if _is_said(memory) else by_place.get(place)) for memory, place in memories]
         ChunkWriter(self._session).insert(rows)
@@ -243,15 +249,15 @@ class ExchangeRepository(Repository):
         projects = ProjectRepository(self._session)
         settings = projects.require().settings
         if parts and not settings.get("parts"):
-            told = [part.model_dump(exclude={"extra"}) for part in parts]
-            projects.update(settings={**settings, "parts": told})
+            entries = [part.model_dump(exclude={"extra"}) for part in parts]
+            projects.update(settings={**settings, "parts": entries})
         SummaryRepository(self._session).add(summaries)
 
     def add_waivers(self, waivers: Waivers) -> None:
         """Add waivers, keeping existing notes."""
         projects = ProjectRepository(self._session)
-        given: dict[Waivable, dict[str, str]] = {"conflicts": waivers.conflicts, "findings": waivers.findings}
-        for what, notes in given.items():
+        payload: dict[Waivable, dict[str, str]] = {"conflicts": waivers.conflicts, "findings": waivers.findings}
+        for what, notes in payload.items():
             if notes:
                 projects.set_waived(what, {**notes, **projects.waived(what)})
 
@@ -259,13 +265,15 @@ class ExchangeRepository(Repository):
         self, consolidations: Sequence[StoredConsolidation], memories: Sequence[StoredMemory]
     ) -> list[str]:
         """Add memories that stand for others, where these are stored just as they are in the contents."""
-        given = {memory.chunk.chunk_id: memory.chunk for memory in memories}
+        memories_by_id = {memory.chunk.chunk_id: memory.chunk for memory in memories}
         repository = ConsolidationRepository(self._session)
         left_out = []
-        for each in consolidations:
-            chunk = each.chunk.model_copy(update={"project_id": self.project_id})
-            is_whole = given.keys() >= set(each.source_ids)
-            if not (is_whole and repository.add(chunk, [given[name] for name in each.source_ids])):
+        for stored_consolidation in consolidations:
+            chunk = stored_consolidation.chunk.model_copy(update={"project_id": self.project_id})
+            is_whole = memories_by_id.keys() >= set(stored_consolidation.source_ids)
+            if not (
+                is_whole and repository.add(chunk, [memories_by_id[name] for name in stored_consolidation.source_ids])
+            ):
                 left_out.append(chunk.chunk_id)
         return left_out
 
@@ -273,7 +281,7 @@ class ExchangeRepository(Repository):
         """Add character memories with free ids, without vectors."""
         if memories:
             CharacterMemoryRepository(self._session).add(memories)
-            CounterRepository(self._session).jump_over([each.memory_id for each in memories])
+            CounterRepository(self._session).jump_over([memory.memory_id for memory in memories])
 
     def add_play(self, play: PlayContents) -> None:
         """Add feelings, secrets, disclosures and flags that are not stored yet."""

@@ -70,7 +70,7 @@ class StoryAttachments(base.StoryBase):
             memory_ids: chunk_id or source_id of each memory.
             targets: Entities by id or name, chapters as `chapter:3`, or `book`.
         """
-        return self._linked(memory_ids, targets, AttachmentRepository.attach)
+        return self._link_memories(memory_ids, targets, AttachmentRepository.attach)
 
     def detach_memories(self, memory_ids: Sequence[str], targets: Sequence[Target]) -> AttachmentChange:
         """Take memories off entities, chapters or the book, whether an author or an ingest attached them.
@@ -81,7 +81,7 @@ class StoryAttachments(base.StoryBase):
             memory_ids: chunk_id or source_id of each memory.
             targets: Entities by id or name, chapters as `chapter:3`, or `book`.
         """
-        return self._linked(memory_ids, targets, AttachmentRepository.detach)
+        return self._link_memories(memory_ids, targets, AttachmentRepository.detach)
 
     def attach_mentions(self, *, entity_id: base.Name, is_applied: bool = False) -> MentionAttachment:
         """Find every memory whose text names an entity and that is not attached to it; attach them when asked.
@@ -96,12 +96,12 @@ class StoryAttachments(base.StoryBase):
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:
             target_id = base.named_entity(entity_id, base.known_entities(unit, None)).entity_id
-            found = unit.attachments.mentioning(target_id)
+            memories = unit.attachments.mentioning(target_id)
             change_id = None
-            if found and is_applied:
-                ids = [chunk.chunk_id for chunk in found]
+            if memories and is_applied:
+                ids = [chunk.chunk_id for chunk in memories]
                 _, change_id = _link(unit, ids, [target_id], AttachmentRepository.attach)
-        return MentionAttachment(target=entity_id, memories=found, is_attached=is_applied, change_id=change_id)
+        return MentionAttachment(target=entity_id, memories=memories, is_attached=is_applied, change_id=change_id)
 
     def memories_about(
         self, entity_id: base.Name, *, limit: base.Count = 10, as_of: base.Place = None
@@ -114,39 +114,46 @@ class StoryAttachments(base.StoryBase):
             as_of: Only what lies strictly before this position.
         """
         as_of = base.position_of(as_of)
-        cut = as_of or END_OF_STORY
+        position = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            known = base.known_entities(unit, as_of)
-            meant = base.resolved_entity(entity_id, known)
-            wanted = MemoryFilter(as_of=cut, entities=[meant.entity_id], content_types=list(DISTILLED_TYPES))
-            attached = unit.memories.by_entities(
-                [meant.entity_id], as_of=cut, content_types=DISTILLED_TYPES, limit=MAX_BY_NAME
+            known_entities = base.known_entities(unit, as_of)
+            entity = base.resolved_entity(entity_id, known_entities)
+            wanted_memory_filter = MemoryFilter(
+                as_of=position, entities=[entity.entity_id], content_types=list(DISTILLED_TYPES)
             )
-            by_words = MemoryFilter(as_of=cut, content_types=list(DISTILLED_TYPES))
-            hits = unit.lexical.search(" ".join(meant.names()), memory_filter=by_words, limit=MAX_BY_NAME)
-            found = unit.memories.by_ids([hit.chunk_id for hit in hits], as_of=cut)
-            count = unit.memories.count(wanted)
-        own = {chunk.chunk_id for chunk in attached}
-        resolver = NameResolver(known)
-        named = [
+            attached_memories = unit.memories.by_entities(
+                [entity.entity_id], as_of=position, content_types=DISTILLED_TYPES, limit=MAX_BY_NAME
+            )
+            by_words = MemoryFilter(as_of=position, content_types=list(DISTILLED_TYPES))
+            hits = unit.lexical.search(" ".join(entity.names()), memory_filter=by_words, limit=MAX_BY_NAME)
+            memories = unit.memories.by_ids([hit.chunk_id for hit in hits], as_of=position)
+            count = unit.memories.count(wanted_memory_filter)
+        own = {chunk.chunk_id for chunk in attached_memories}
+        resolver = NameResolver(known_entities)
+        named_memories = [
             chunk
-            for chunk in found
+            for chunk in memories
             if chunk.chunk_id not in own
-            and meant.entity_id not in chunk.entities_mentioned
-            and meant.entity_id in resolver.entity_ids_in(chunk.content)
+            and entity.entity_id not in chunk.entities_mentioned
+            and entity.entity_id in resolver.entity_ids_in(chunk.content)
         ]
-        ranked = sorted([*attached, *named], key=lambda chunk: (chunk.superseded_by is not None, -chunk.importance))
+        ranked_memories = sorted(
+            [*attached_memories, *named_memories],
+            key=lambda chunk: (chunk.superseded_by is not None, -chunk.importance),
+        )
         return MemoriesAbout(
-            entity_id=meant.entity_id, memories=ranked[:limit], more=max(0, count + len(named) - len(ranked[:limit]))
+            entity_id=entity.entity_id,
+            memories=ranked_memories[:limit],
+            more=max(0, count + len(named_memories) - len(ranked_memories[:limit])),
         )
 
-    def _linked(self, memory_ids: Sequence[str], targets: Sequence[Target], link: _Linking) -> AttachmentChange:
+    def _link_memories(self, memory_ids: Sequence[str], targets: Sequence[Target], link: _Linking) -> AttachmentChange:
         if not memory_ids or not targets:
             raise UserInputError("name at least one memory and one target: an entity, a chapter as chapter:3, or book")
         with self._stores.database(self.project_id).write() as unit:
-            meant = base.resolved_targets(unit, targets, None, by_whole_name=True)
-            changed, change_id = _link(unit, memory_ids, meant, link)
-            attachments = {each: unit.attachments.attachments_of(each) for each in memory_ids}
+            meant_ids = base.resolved_targets(unit, targets, None, by_whole_name=True)
+            changed, change_id = _link(unit, memory_ids, meant_ids, link)
+            attachments = {memory_id: unit.attachments.attachments_of(memory_id) for memory_id in memory_ids}
         return AttachmentChange(changed=changed, attachments=attachments, change_id=change_id)
 
     amemories_about = base.async_twin(memories_about)

@@ -87,15 +87,19 @@ def with_read_arguments(method: Method) -> Method:
         if not readers and not _has_place(method):
             return method(*args, **given)
         part = args[0]
-        read = [readers[name](part, name, value) if name in readers else value for name, value in zip(names, args)]  # noqa: B905
-        named = {name: readers[name](part, name, value) if name in readers else value for name, value in given.items()}
-        placed = {name: value for name, value in zip(names, read, strict=False) if name in PLACE_NUMBERS}
-        placed |= {name: value for name, value in named.items() if name in PLACE_NUMBERS}
-        if any(isinstance(value, str) for value in placed.values()):
-            resolved = named_place(part, placed, of_scene="scene_index" in inspect.signature(method).parameters)
-            read = [resolved.pop(name, value) for name, value in zip(names, read, strict=False)]
-            named |= resolved
-        return method(*read, *args[len(names) :], **named)
+        readings = [readers[name](part, name, value) if name in readers else value for name, value in zip(names, args)]  # noqa: B905
+        named_fields = {
+            name: readers[name](part, name, value) if name in readers else value for name, value in given.items()
+        }
+        placed_fields = {name: value for name, value in zip(names, readings, strict=False) if name in PLACE_NUMBERS}
+        placed_fields |= {name: value for name, value in named_fields.items() if name in PLACE_NUMBERS}
+        if any(isinstance(value, str) for value in placed_fields.values()):
+            resolved_by_key = named_place(
+                part, placed_fields, of_scene="scene_index" in inspect.signature(method).parameters
+            )
+            readings = [resolved_by_key.pop(name, value) for name, value in zip(names, readings, strict=False)]
+            named_fields |= resolved_by_key
+        return method(*readings, *args[len(names) :], **named_fields)
 
     return called  # type: ignore[return-value]
 
@@ -104,7 +108,7 @@ def story_position(place: object, *, name: str = "as_of") -> StoryPosition:
     """Return the point of the story that is meant: `(5, 4)`, `[5, 4]`, `"5:4"`, `5` or a StoryPosition."""
     parts: object = place
     if isinstance(place, str):
-        parts = [int(each) if each.isascii() and each.isdecimal() else each for each in place.split(":")]
+        parts = [int(text) if text.isascii() and text.isdecimal() else text for text in place.split(":")]
     if isinstance(place, StoryPosition):
         return place
     if isinstance(parts, list | tuple) and 1 <= len(parts) <= 2:
@@ -197,7 +201,7 @@ def named_place(part: StoryBase, placed: Mapping[str, Any], *, of_scene: bool = 
 def _names(method: Callable[..., Any]) -> tuple[str, ...]:
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     parameters = inspect.signature(method).parameters.values()
-    return tuple(each.name for each in parameters if each.kind in positional)
+    return tuple(parameter.name for parameter in parameters if parameter.kind in positional)
 
 
 @cache
@@ -212,18 +216,18 @@ def _readers(method: Callable[..., Any]) -> dict[str, Reader]:
 
 
 def _reader(hint: Any) -> Reader | None:
-    told = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    members = tuple(each for each in told if each is not types.NoneType)
-    is_optional = len(members) < len(told)
+    lines = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
+    members = tuple(item for item in lines if item is not types.NoneType)
+    is_optional = len(members) < len(lines)
     if StoryPosition in members:
         return lambda part, name, value: None if value is None else stored_position(part, value, name=name)
     if get_origin(hint) is Sequence and StoryPosition in get_args(get_args(hint)[0]):
-        return lambda part, name, value: [stored_position(part, each, name=name) for each in value]
+        return lambda part, name, value: [stored_position(part, item, name=name) for item in value]
     if len(members) != 1:
         return None
     [member] = members
     plain = get_args(member)[0] if get_origin(member) is Annotated else member
-    is_bounded = any(isinstance(each, FieldInfo) for each in getattr(member, "__metadata__", ()))
+    is_bounded = any(isinstance(item, FieldInfo) for item in getattr(member, "__metadata__", ()))
     if plain is not str and get_origin(plain) is not Literal and not (plain in (int, float) and is_bounded):
         return None
     adapter: TypeAdapter[Any] = TypeAdapter(member)
@@ -272,7 +276,7 @@ Language = Annotated[str, Field(max_length=20)]
 Passage = Annotated[str, Field(min_length=1, max_length=MAX_CHUNK_CHARACTERS)]
 """A paragraph to a few pages."""
 
-Given = Mapping[str, Any] | Any
+CallerObject = Mapping[str, Any] | Any
 """A mapping, or a model or dataclass of the caller's own that has its fields."""
 
 Count = Annotated[int, Field(ge=1, le=20_000)]
@@ -353,9 +357,9 @@ def follow_edit(stores: MemoryStores, project_id: str) -> IndexingResult:
     """Index an edit, unless a whole book is pending."""
     with stores.database(project_id).read() as unit:
         counts = unit.outbox.counts()
-    waiting = counts["pending"] + counts["failed"]
-    if not 0 < waiting <= ENTRIES_OF_AN_EDIT:
-        return IndexingResult(waiting=waiting)
+    waiting_count = counts["pending"] + counts["failed"]
+    if not 0 < waiting_count <= ENTRIES_OF_AN_EDIT:
+        return IndexingResult(waiting=waiting_count)
     from runtime.ingest.indexing import drain_outbox
 
     return drain_outbox(stores, project_id)
@@ -398,7 +402,7 @@ class StoryBase(ReadsArguments):
         See `list_entities`.
         """
         with self._stores.database(self.project_id).read() as unit:
-            return {each.entity_id: each.name for each in known_entities(unit, position_of(as_of))}
+            return {entity.entity_id: entity.name for entity in known_entities(unit, position_of(as_of))}
 
     def chapter_names(self) -> ChapterNames:
         """Return the author's chapter names with their places."""
@@ -435,30 +439,32 @@ def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity
     """Return the entities as shown before a position, all for None."""
     if as_of is not None:
         return unit.entities.list_as_of(as_of=as_of)
-    return [entity_at(stored.entity, END_OF_STORY) for stored in unit.entities.list_all()]
+    return [entity_at(stored_entity.entity, END_OF_STORY) for stored_entity in unit.entities.list_all()]
 
 
 def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
     """Return the entity that an id, a name or an alias means."""
-    meant = [each for each in known if entity_type is None or each.entity_type == entity_type]
-    by_id = {entity.entity_id: entity for entity in meant}
-    resolution = NameResolver(meant).resolve(name)
+    entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
+    by_id = {entity.entity_id: entity for entity in entities}
+    resolution = NameResolver(entities).resolve(name)
     if resolution.entity_id is not None:
         return by_id[resolution.entity_id]
     if resolution.candidate_ids:
-        several = listed_entities([by_id[each] for each in resolution.candidate_ids])
+        several = listed_entities([by_id[candidate_id] for candidate_id in resolution.candidate_ids])
         raise UnknownEntityError(f"{name!r} may be {several}; say which by its id")
     kind = entity_type or "entity"
-    raise UnknownEntityError(f"no {kind} {name!r} is known by then; {near_names(name, meant)}")
+    raise UnknownEntityError(f"no {kind} {name!r} is known by then; {near_names(name, entities)}")
 
 
 def named_entity(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
     """Return the entity with exactly this id, name or alias."""
-    meant = [each for each in known if entity_type is None or each.entity_type == entity_type]
-    found = resolved_entity(name, meant, entity_type)
-    if not bears_name(found, name):
-        raise UnknownEntityError(f"no {entity_type or 'entity'} {name!r} is known by then; {near_names(name, meant)}")
-    return found
+    entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
+    entity = resolved_entity(name, entities, entity_type)
+    if not bears_name(entity, name):
+        raise UnknownEntityError(
+            f"no {entity_type or 'entity'} {name!r} is known by then; {near_names(name, entities)}"
+        )
+    return entity
 
 
 def bears_name(entity: Entity, name: str) -> bool:
@@ -480,39 +486,45 @@ def resolved_targets(
 ) -> list[str]:
     """Return the distinct targets of names at a position."""
     names = _target_texts(targets)
-    beyond = {each: target for each in names if (target := unit.attachments.beyond_entities(each)) is not None}
-    known = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
-    meant = named_entity if by_whole_name else resolved_entity
+    beyond = {name: target for name in names if (target := unit.attachments.beyond_entities(name)) is not None}
+    known_items = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
+    meant_function = named_entity if by_whole_name else resolved_entity
     try:
-        return list(dict.fromkeys(beyond.get(each) or _typed_entity(each, known, meant).entity_id for each in names))
+        return list(
+            dict.fromkeys(
+                beyond.get(name) or _typed_entity(name, known_items, meant_function).entity_id for name in names
+            )
+        )
     except UnknownEntityError as error:
         raise UnknownEntityError(f"{error}; a chapter is written chapter:3, the whole book: book") from error
 
 
 def _target_texts(targets: Target | Sequence[Target]) -> list[str]:
     """Return targets as texts; one alone is a list of it."""
-    listed = [targets] if isinstance(targets, str | Mapping) else targets
+    listing = [targets] if isinstance(targets, str | Mapping) else targets
     try:
-        texts = [target_text(each) for each in listed]
+        texts = [target_text(item) for item in listing]
     except ValueError as error:
         raise UserInputError(str(error)) from error
-    wrong = next((each for each in texts if not isinstance(each, str)), None)
+    wrong = next((text for text in texts if not isinstance(text, str)), None)
     if wrong is not None:
         raise UserInputError(f"{wrong!r} names no target; write an id, a name, chapter:3 or book")
-    return [str(each) for each in texts]
+    return [str(text) for text in texts]
 
 
-def _typed_entity(name: str, known: Sequence[Entity], meant: Callable[..., Entity]) -> Entity:
+def _typed_entity(name: str, known_items: Sequence[Entity], meant_function: Callable[..., Entity]) -> Entity:
     """Return the entity that a name means; `character:Ada` means a character alone."""
     prefix, _, own_name = name.partition(":")
-    kind = next((each for each in ID_PREFIXES if each == prefix), None)
-    if kind is None or not own_name.strip() or any(bears_name(each, name) for each in known):
-        return meant(name, known)
+    kind = next((id_prefix for id_prefix in ID_PREFIXES if id_prefix == prefix), None)
+    if kind is None or not own_name.strip() or any(bears_name(entity, name) for entity in known_items):
+        return meant_function(name, known_items)
     own_name = own_name.strip()
-    other = next((each for each in known if bears_name(each, own_name)), None)
-    if other is not None and not any(each.entity_type == kind and bears_name(each, own_name) for each in known):
+    other = next((entity for entity in known_items if bears_name(entity, own_name)), None)
+    if other is not None and not any(
+        entity.entity_type == kind and bears_name(entity, own_name) for entity in known_items
+    ):
         raise UnknownEntityError(f"{own_name!r} is no {kind} but a {other.entity_type}: {other.entity_id}")
-    return meant(own_name, known, kind)
+    return meant_function(own_name, known_items, kind)
 
 
 def place_of_statement(unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str | None = None) -> StoryPosition:

@@ -67,12 +67,13 @@ class StoryChanges(base.StoryBase):
             as_of: Only changes of what lies before this position; None means of everything.
         """
         as_of = base.position_of(as_of)
-        cut = as_of or END_OF_STORY
+        position = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            listed = [
-                listed_change(unit, each, cut) for each in unit.journal.latest(limit, subjects=("memory", "scene"))
+            listed_changes = [
+                listed_change(unit, change, position)
+                for change in unit.journal.latest(limit, subjects=("memory", "scene"))
             ]
-        return [each for each in listed if each is not None]
+        return [listed_change for listed_change in listed_changes if listed_change is not None]
 
     def delete_entity(self, entity_id: base.Name, *, entity_type: EntityType | None = None) -> DeletionResult:
         """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
@@ -85,8 +86,8 @@ class StoryChanges(base.StoryBase):
             UnknownEntityError: When nobody bears the name, or several do.
         """
         with self._stores.database(self.project_id).write() as unit:
-            found = base.named_entity(entity_id, base.known_entities(unit, None), entity_type)
-            deletion = unit.deletions.delete_entity(found.entity_id)
+            entity = base.named_entity(entity_id, base.known_entities(unit, None), entity_type)
+            deletion = unit.deletions.delete_entity(entity.entity_id)
         return _followed(self._stores, self.project_id, deletion)
 
     def delete_relationship(self, character_a: base.Name, character_b: base.Name) -> DeletionResult:
@@ -101,14 +102,14 @@ class StoryChanges(base.StoryBase):
             UserInputError: When nothing is known of the two together.
         """
         with self._stores.database(self.project_id).write() as unit:
-            known = base.known_entities(unit, None)
+            known_entities = base.known_entities(unit, None)
             one, other = (
-                base.resolved_entity(name, known, "character").entity_id for name in (character_a, character_b)
+                base.resolved_entity(name, known_entities, "character").entity_id for name in (character_a, character_b)
             )
-            found = unit.relationships.between(one, other)
-            if found is None:
+            relationship = unit.relationships.between(one, other)
+            if relationship is None:
                 raise UserInputError(f"nothing is known of {one} and {other} together; list the relationships")
-            deletion = unit.deletions.delete_relationship(found.relationship_id)
+            deletion = unit.deletions.delete_relationship(relationship.relationship_id)
         return _followed(self._stores, self.project_id, deletion)
 
     def delete_thread(self, loop_id: base.Name) -> DeletionResult:
@@ -161,16 +162,18 @@ def restore_taken(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> 
     """Undo all scenes of a change's run."""
     from runtime.ingest.scene_writes import replace_stored_scene
 
-    for each in unit.journal.of_run(change):
-        scene = unit.scenes.by_id(each.entity_id) if each.undone_at is None else None
+    for other_change in unit.journal.of_run(change):
+        scene = unit.scenes.by_id(other_change.entity_id) if other_change.undone_at is None else None
         if scene is not None:
-            require_scene_as_left(each, scene, is_as_left=unit.scenes.image_hash(scene) == each.after["image"])
-            if "spans" in each.before:
-                replace_stored_scene(unit, changed_scene(scene, each.before), stores=stores)
-                unit.scenes.restore_spans(scene.scene_id, each.before["spans"])
+            require_scene_as_left(
+                other_change, scene, is_as_left=unit.scenes.image_hash(scene) == other_change.after["image"]
+            )
+            if "spans" in other_change.before:
+                replace_stored_scene(unit, changed_scene(scene, other_change.before), stores=stores)
+                unit.scenes.restore_spans(scene.scene_id, other_change.before["spans"])
             else:
                 unit.scenes.delete_scene(scene.position)
-        unit.journal.mark_undone(each.change_id)
+        unit.journal.mark_undone(other_change.change_id)
 
 
 def restore_links(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
@@ -178,8 +181,8 @@ def restore_links(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> 
     from runtime.ingest.scene_writes import replace_stored_scene
 
     scene = unit.scenes.by_id(change.entity_id)
-    said = (each.updated_at for each in unit.entities.list_all())
-    if scene is not None and any(moment is not None and moment > change.created_at for moment in said):
+    datetimes = (entity.updated_at for entity in unit.entities.list_all())
+    if scene is not None and any(moment is not None and moment > change.created_at for moment in datetimes):
         replace_stored_scene(unit, scene, stores=stores)
 
 
@@ -196,14 +199,14 @@ class Standing(NamedTuple):
 
     def images(self, now: Standing) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return images of the moved places, before and after."""
-        moved = [scene_id for scene_id, place in self.scenes.items() if place != now.scenes[scene_id]]
-        said = [key for key, positions in self.said.items() if positions != now.said.get(key)]
+        moved_ids = [scene_id for scene_id, place in self.scenes.items() if place != now.scenes[scene_id]]
+        statements = [key for key, positions in self.said.items() if positions != now.said.get(key)]
         before, after = (
             {
-                "places": {scene_id: standing.scenes[scene_id] for scene_id in moved},
-                "said": {key: standing.said[key] for key in said},
+                "places": {scene_id: standing_standing_order.scenes[scene_id] for scene_id in moved_ids},
+                "said": {key: standing_standing_order.said[key] for key in statements},
             }
-            for standing in (self, now)
+            for standing_standing_order in (self, now)
         )
         return {**before, "said_rows": None}, {**after, "said_rows": last_rows(now.said)}
 
@@ -212,8 +215,8 @@ def keep_move(unit: UnitOfWork, source: StoryPosition, target: StoryPosition, st
     """Write down that a scene or chapter was moved, with where everything stood that has another place now."""
     before, after = stood.images(Standing.of(unit))
     places = before["places"]
-    asked = [source.chapter_index, source.scene_index]
-    first = next((scene_id for scene_id, place in places.items() if asked in (place, [place[0], None])), "")
+    asked_numbers = [source.chapter_index, source.scene_index]
+    first = next((scene_id for scene_id, place in places.items() if asked_numbers in (place, [place[0], None])), "")
     before, after = {"position": str(source), **before}, {"position": str(target), **after}
     return unit.journal.keep_fields("scene", "move", first, before, after) if places else None
 
@@ -221,11 +224,13 @@ def keep_move(unit: UnitOfWork, source: StoryPosition, target: StoryPosition, st
 @contextmanager
 def _restoring_said(unit: UnitOfWork, change: Change) -> Iterator[None]:
     """Put back, after scenes, the positions of statements from before a change that are as it left them."""
-    stood, left = (image.get("said", {}) for image in (change.before, change.after))
+    stood_value, left_value = (image.get("said", {}) for image in (change.before, change.after))
     last, now = change.after.get("said_rows", {}), unit.scenes.said_places()
     yield
-    unchanged = {key: now[key] for key in now.keys() - left.keys() if is_among(key, last)}
-    unit.scenes.set_said_places({**unchanged, **{key: stood[key] for key in left if now.get(key) == left[key]}})
+    unchanged = {key: now[key] for key in now.keys() - left_value.keys() if is_among(key, last)}
+    unit.scenes.set_said_places(
+        {**unchanged, **{key: stood_value[key] for key in left_value if now.get(key) == left_value[key]}}
+    )
 
 
 def restore_places(unit: UnitOfWork, change: Change) -> None:
@@ -233,15 +238,20 @@ def restore_places(unit: UnitOfWork, change: Change) -> None:
 
     `StoryEntities.undo` calls it.
     """
-    stood, left = change.before, change.after
+    stood_fields, remaining_fields = change.before, change.after
     now = unit.scenes.standing()
-    require_as_left(change, {**left, "places": {each: now.get(each) for each in left["places"]}})
+    require_as_left(
+        change, {**remaining_fields, "places": {item: now.get(item) for item in remaining_fields["places"]}}
+    )
     with _restoring_said(unit, change):
-        if ":" in left["position"]:
-            back = {tuple(place): tuple(stood["places"][scene_id]) for scene_id, place in left["places"].items()}
+        if ":" in remaining_fields["position"]:
+            back = {
+                tuple(place): tuple(stood_fields["places"][scene_id])
+                for scene_id, place in remaining_fields["places"].items()
+            }
             unit.scenes.rearrange(back, {})
         else:
-            unit.scenes.move_chapter(int(left["position"]), int(stood["position"]))
+            unit.scenes.move_chapter(int(remaining_fields["position"]), int(stood_fields["position"]))
 
 
 def keep_insertion(unit: UnitOfWork, scene: Scene | None, stood: Standing) -> Change | None:
@@ -249,9 +259,11 @@ def keep_insertion(unit: UnitOfWork, scene: Scene | None, stood: Standing) -> Ch
     before, after = stood.images(Standing.of(unit))
     if scene is None and not before["places"]:
         return None
-    told = {} if scene is None else {"title": scene.title, "text": scene.text}
+    told_by_key = {} if scene is None else {"title": scene.title, "text": scene.text}
     first = min(before["places"], key=stood.scenes.__getitem__, default="") if scene is None else scene.scene_id
-    return unit.journal.keep_fields("scene", "insert", first, {**dict.fromkeys(told), **before}, {**told, **after})
+    return unit.journal.keep_fields(
+        "scene", "insert", first, {**dict.fromkeys(told_by_key), **before}, {**told_by_key, **after}
+    )
 
 
 def restore_gap(unit: UnitOfWork, change: Change) -> None:
@@ -260,23 +272,25 @@ def restore_gap(unit: UnitOfWork, change: Change) -> None:
     `StoryEntities.undo` calls it.
     """
     scene, now = unit.scenes.require_id(change.entity_id), unit.scenes.standing()
-    stood, left = (image.get("places", {}) for image in (change.before, change.after))
-    told = {"title": scene.title, "text": scene.text, "places": {each: now.get(each) for each in left}}
-    require_as_left(change, {**change.after, **told})
+    stood_value, left_value = (image.get("places", {}) for image in (change.before, change.after))
+    fields = {"title": scene.title, "text": scene.text, "places": {item: now.get(item) for item in left_value}}
+    require_as_left(change, {**change.after, **fields})
     with _restoring_said(unit, change):
         if "text" in change.after:
             unit.scenes.delete_scene(scene.position)
-        if any(place[0] != stood[scene_id][0] for scene_id, place in left.items()):
-            unit.scenes.close_chapter(min(stood.values())[0])
+        if any(place[0] != stood_value[scene_id][0] for scene_id, place in left_value.items()):
+            unit.scenes.close_chapter(min(stood_value.values())[0])
         else:
-            unit.scenes.rearrange({tuple(place): tuple(stood[scene_id]) for scene_id, place in left.items()}, {})
+            unit.scenes.rearrange(
+                {tuple(place): tuple(stood_value[scene_id]) for scene_id, place in left_value.items()}, {}
+            )
 
 
 def say_meant(unit: UnitOfWork, what: Waivable, found_id: str, note: str | None) -> int | None:
     """Waive a conflict or finding with a note, or end the waiver with None."""
-    waived = unit.projects.waived(what)
-    before, after = {found_id: waived.get(found_id)}, {found_id: note}
-    _set_meant(unit, what, {**waived, **after})
+    waived_values = unit.projects.waived(what)
+    before, after = {found_id: waived_values.get(found_id)}, {found_id: note}
+    _set_meant(unit, what, {**waived_values, **after})
     return number_of(unit.journal.keep_fields("entity", "waive", what, before, after))
 
 
@@ -286,43 +300,45 @@ def restore_meant(unit: UnitOfWork, change: Change) -> None:
     `StoryEntities.undo` calls it.
     """
     what: Waivable = "conflicts" if change.entity_id == "conflicts" else "findings"
-    waived = unit.projects.waived(what)
-    require_as_left(change, {each: waived.get(each) for each in change.after})
-    _set_meant(unit, what, {**waived, **change.before})
+    waived_values = unit.projects.waived(what)
+    require_as_left(change, {entity_id: waived_values.get(entity_id) for entity_id in change.after})
+    _set_meant(unit, what, {**waived_values, **change.before})
 
 
 def _set_meant(unit: UnitOfWork, what: Waivable, notes: Mapping[str, str | None]) -> None:
-    unit.projects.set_waived(what, {each: note for each, note in notes.items() if note is not None})
+    unit.projects.set_waived(what, {text: note for text, note in notes.items() if note is not None})
 
 
 def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> ListedChange | None:
     """Return a change in words, None if still unknown at the cut."""
-    told: dict[str, Any] = {"is_gone": True}
+    fields: dict[str, Any] = {"is_gone": True}
     place: StoryPosition | Scene | StoryMemoryChunk | None = None
     if change.kind in TAKEN:
-        places = sorted(base.story_position(each.after["position"]) for each in unit.journal.of_run(change))
+        places = sorted(
+            base.story_position(other_change.after["position"]) for other_change in unit.journal.of_run(change)
+        )
         is_gone = len(places) == 1 and unit.scenes.by_id(change.entity_id) is None
         place = places[-1]
-        told = {"position": "–".join(dict.fromkeys(map(str, (places[0], place)))), "is_gone": is_gone}
+        fields = {"position": "–".join(dict.fromkeys(map(str, (places[0], place)))), "is_gone": is_gone}
     elif change.subject == "scene":
         if scene := unit.scenes.by_id(change.entity_id):
             place = scene
-            told = {"position": str(scene.position), "what": scene.title, "was": change.before.get("position", "")}
+            fields = {"position": str(scene.position), "what": scene.title, "was": change.before.get("position", "")}
         elif change.kind == "delete":
             place = StoryPosition(change.before["chapter_index"], change.before["scene_index"])
-            told = {"position": str(place), "what": change.before["title"]}
+            fields = {"position": str(place), "what": change.before["title"]}
     elif memory := unit.memories.get(change.entity_id):
         place = memory.chunk
-        told = {
+        fields = {
             "position": memory_place_text(place, always=""),
             "source_id": place.memory_id,
             "what": change.after.get("content", place.content),
             "was": change.before.get("content", ""),
         }
     else:
-        told["what"] = change.after.get("content", "")
+        fields["what"] = change.after.get("content", "")
     is_known = cut == END_OF_STORY if place is None else cut.admits(place.chapter_index, place.scene_index)
-    return ListedChange.model_validate(change, from_attributes=True).model_copy(update=told) if is_known else None
+    return ListedChange.model_validate(change, from_attributes=True).model_copy(update=fields) if is_known else None
 
 
 def _followed(stores: MemoryStores, project_id: str, deletion: Deletion) -> DeletionResult:

@@ -86,11 +86,11 @@ Keeping = Literal["clean", "always", "never"]
 _UNNAMED = {"en": "the visitor", "zh": "来客"}
 """What a player is called whose name is not known: a character knows no players."""
 
-_REMEMBERED = {
+_MEMORY_TEXTS = {
     "en": "{other} said to me: “{said}” I answered: “{spoken}”",
     "zh": "{other}对我说：“{said}”我回答：“{spoken}”",
 }
-_NAMED = {"en": "The player's name is {name}.", "zh": "玩家的名字是{name}。"}
+_NAME_TEXTS = {"en": "The player's name is {name}.", "zh": "玩家的名字是{name}。"}
 _ALLIED = {"en": "The player is loyal to {name}.", "zh": "玩家效忠于{name}。"}
 
 
@@ -171,8 +171,10 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         Returns:
             Findings in the order of the text, each with a quote and where it stands; empty where all is well.
         """
-        met = self._met(to, said, as_of=as_of)
-        return self._checked(scrub_text(text), self._ground(met, to, [said], story_as_of=position_of(story_as_of)))
+        encounter = self._read_encounter(to, said, as_of=as_of)
+        return self._checked(
+            scrub_text(text), self._ground(encounter, to, [said], story_as_of=position_of(story_as_of))
+        )
 
     def stream_reply(
         self,
@@ -216,15 +218,15 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             raise UserInputError(f"chat_model cannot be {chat_model!r}; pass a LangChain chat model")
         for turn in talk:
             is_pair = isinstance(turn, tuple | list) and len(turn) == 2
-            if not is_pair or not all(isinstance(each, str) for each in turn):
+            if not is_pair or not all(isinstance(text, str) for text in turn):
                 raise UserInputError(f"talk cannot hold {turn!r}; pass pairs of who and what: ('Ines', 'Hello.')")
         if not said.strip():
             raise UserInputError("nothing was said to the character; pass what the player says")
         clean = scrub_text(said).strip()
         lines = [*(scrub_text(line) for line in world), *self._flag_lines(flags)]
-        asked = _Asked(to, clean, tuple(talk), as_moment(at), self._clock(), position_of(story_as_of), lines)
+        request = _Asked(to, clean, tuple(talk), as_moment(at), self._clock(), position_of(story_as_of), lines)
         return self._streamed(
-            asked, chat_model, budget_tokens, timeout_s or self._stores.settings.model_timeout_s, keep
+            request, chat_model, budget_tokens, timeout_s or self._stores.settings.model_timeout_s, keep
         )
 
     def keep_reply(self, reply: Reply, *, at: When = None) -> Reply:
@@ -236,40 +238,47 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         """
         if reply.is_stored:
             return reply
-        asked = _Asked(reply.to, reply.said, (), as_moment(at), self._clock())
-        return self._stored(asked, reply, self._met(asked.to, asked.said))
+        request = _Asked(reply.to, reply.said, (), as_moment(at), self._clock())
+        return self._stored(request, reply, self._read_encounter(request.to, request.said))
 
     acheck_reply = async_twin(check_reply)
     astream_reply = async_stream(stream_reply)
     akeep_reply = async_twin(keep_reply)
 
     def _streamed(
-        self, asked: _Asked, model: BaseChatModel, budget_tokens: int | None, timeout_s: float, keep: Keeping
+        self,
+        requested_request: _Asked,
+        model: BaseChatModel,
+        budget_tokens: int | None,
+        timeout_s: float,
+        keep: Keeping,
     ) -> Iterator[str | Reply]:
-        met = self._met(asked.to, asked.said)
-        request, recalled = self._request(asked, met, budget_tokens)
-        issues = list(recalled.issues)
-        told = ReplyParts()
+        encounter = self._read_encounter(requested_request.to, requested_request.said)
+        request, recalled_recall = self._request(requested_request, encounter, budget_tokens)
+        issues = list(recalled_recall.issues)
+        reply_parts = ReplyParts()
         is_complete = False
         try:
-            for piece in stream_text(model, reply_messages(request, met.language), deadline=Deadline.after(timeout_s)):
-                before, told = told, told.then(piece)
-                if told.spoken != before.spoken:
-                    yield told.spoken[len(before.spoken) :]
+            for piece in stream_text(
+                model, reply_messages(request, encounter.language), deadline=Deadline.after(timeout_s)
+            ):
+                before, reply_parts = reply_parts, reply_parts.then(piece)
+                if reply_parts.spoken != before.spoken:
+                    yield reply_parts.spoken[len(before.spoken) :]
             is_complete = True
         except (DeadlineExceededError, ModelError) as error:
             issues.append(ReportIssue(stage="reply", kind=issue_kind_of(error), message=str(error)))
         reply = Reply(
             character_id=self.character_id,
-            to=asked.to,
-            said=asked.said,
-            spoken=scrub_text(told.spoken.strip()),
+            to=requested_request.to,
+            said=requested_request.said,
+            spoken=scrub_text(reply_parts.spoken.strip()),
             is_complete=is_complete,
             issues=issues,
         )
-        yield self._ended(asked, reply, told, met, keep)
+        yield self._end_reply(requested_request, reply, reply_parts, encounter, keep)
 
-    def _ended(self, asked: _Asked, reply: Reply, parts: ReplyParts, met: _Met, keep: Keeping) -> Reply:
+    def _end_reply(self, request: _Asked, reply: Reply, parts: ReplyParts, encounter: _Met, keep: Keeping) -> Reply:
         """Read a reply's analysis, check it and store it if permitted."""
         issues = list(reply.issues)
         if not reply.is_complete:
@@ -279,12 +288,12 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             if not reply.spoken:
                 issues.append(ReportIssue(stage="reply", kind="malformed", message="the model said nothing"))
                 return reply.model_copy(update={"issues": issues})
-            analysis, unread = _analysis(parts)
+            analysis, unread_issues = _analysis(parts)
             require_own_words(reply.spoken, analysis)
         except UnusableAnswerError as error:
             issues.append(ReportIssue(stage="reply", kind=issue_kind_of(error), message=str(error)))
             return reply.model_copy(update={"is_complete": False, "issues": issues})
-        issues += unread
+        issues += unread_issues
         settings = self._stores.settings.memory.character_memory
         fallback = settings.valid_interaction_types[0] if settings.valid_interaction_types else ""
         interaction_type = fallback
@@ -293,11 +302,11 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             if problem is not None:
                 logger.warning("reply: %s", problem)
                 issues.append(ReportIssue(stage="analysis", kind="malformed", message=problem))
-        heard = [asked.said, *(what for _, what in asked.talk), *asked.world]
-        ground = self._ground(met, asked.to, heard, story_as_of=asked.story_as_of)
+        heard_names = [request.said, *(what for _, what in request.talk), *request.world]
+        ground = self._ground(encounter, request.to, heard_names, story_as_of=request.story_as_of)
         findings = self._checked(reply.spoken, ground)
         by_rule = event_deltas(interaction_type, None, {}, settings)
-        done = reply.model_copy(
+        finished_reply = reply.model_copy(
             update={
                 "analysis": analysis,
                 "interaction_type": interaction_type,
@@ -308,125 +317,141 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             }
         )
         if keep == "always" or (keep == "clean" and not findings):
-            return self._stored(asked, done, met)
+            return self._stored(request, finished_reply, encounter)
         if keep == "clean":
             message = "not remembered, for the check found something; keep_reply remembers it all the same"
             issues.append(ReportIssue(stage="check", kind="not_written", message=message))
-        return done
+        return finished_reply
 
-    def _stored(self, asked: _Asked, reply: Reply, met: _Met) -> Reply:
+    def _stored(self, request: _Asked, reply: Reply, encounter: _Met) -> Reply:
         """Store a reply's memory, learned facts and told secrets."""
-        own_names = met.own.names()
-        told = [secret for secret in met.view.open if find_secret(reply.spoken, secret, own_names=own_names)]
+        own_names = encounter.own.names()
+        secrets = [secret for secret in encounter.view.open if find_secret(reply.spoken, secret, own_names=own_names)]
         issues = list(reply.issues)
         content = reply.analysis.memory
-        if not content or any(find_secret(content, each, own_names=own_names) for each in met.view.closed):
-            content = _REMEMBERED[met.language].format(
-                other=met.called, said=asked.said[:MAX_QUOTED_CHARACTERS], spoken=reply.spoken[:MAX_QUOTED_CHARACTERS]
+        if not content or any(find_secret(content, secret, own_names=own_names) for secret in encounter.view.closed):
+            content = _MEMORY_TEXTS[encounter.language].format(
+                other=encounter.called,
+                said=request.said[:MAX_QUOTED_CHARACTERS],
+                spoken=reply.spoken[:MAX_QUOTED_CHARACTERS],
             )
         changes: dict[str, Any] = {f"{name}_change": by for name, by in reply.deltas.items()}
-        remembered = self._remember(
+        remembered_value = self._remember(
             GivenEvent(
                 content=content,
                 event_type=reply.interaction_type,
                 interaction_type=reply.interaction_type or None,
-                participants=(asked.to,),
+                participants=(request.to,),
                 emotion=reply.analysis.emotional_impact,
-                state_deltas={**changes, **({"secret_revealed": True} if told else {})},
-                details={"said": asked.said[:MAX_QUOTED_CHARACTERS], "spoken": reply.spoken[:MAX_QUOTED_CHARACTERS]},
+                state_deltas={**changes, **({"secret_revealed": True} if secrets else {})},
+                details={"said": request.said[:MAX_QUOTED_CHARACTERS], "spoken": reply.spoken[:MAX_QUOTED_CHARACTERS]},
             ),
-            at=asked.at,
-            now=asked.now,
+            at=request.at,
+            now=request.now,
         )
-        issues += remembered.issues
+        issues += remembered_value.issues
         with self._stores.database(self.project_id).write() as unit:
-            for secret in told:
+            for secret in secrets:
                 if not secret.never:
-                    reveal_in(unit, self.character_id, secret.secret_id, to=asked.to, at=asked.at, now=asked.now)
-        learned, unfounded = self._learned(asked, reply.analysis, met)
+                    reveal_in(unit, self.character_id, secret.secret_id, to=request.to, at=request.at, now=request.now)
+        learned_memories, unfounded = self._store_learnings(request, reply.analysis, encounter)
         return reply.model_copy(
             update={
                 "is_stored": True,
-                "memory": remembered.memory,
-                "learned": learned,
-                "revealed": [secret.secret_id for secret in told],
-                "feelings": self.feelings(asked.to),
+                "memory": remembered_value.memory,
+                "learned": learned_memories,
+                "revealed": [secret.secret_id for secret in secrets],
+                "feelings": self.feelings(request.to),
                 "issues": [*issues, *unfounded],
             }
         )
 
-    def _learned(
-        self, asked: _Asked, analysis: ReplyAnalysis, met: _Met
+    def _store_learnings(
+        self, request: _Asked, analysis: ReplyAnalysis, encounter: _Met
     ) -> tuple[list[CharacterMemory], list[ReportIssue]]:
         """Store facts about the listener, without names it did not say."""
-        found = analysis.learned_about_player
-        heard = "\n".join([asked.said, *(what for who, what in asked.talk)]).casefold()
+        learned_about_player = analysis.learned_about_player
+        heard_text = "\n".join([request.said, *(what for who, what in request.talk)]).casefold()
         events: list[GivenEvent] = []
         issues: list[ReportIssue] = []
-        held = {slot.slot: slot.value for slot in met.slots}
+        held_values = {slot.slot: slot.value for slot in encounter.slots}
         for slot, value, sentence, delta in (
-            (PLAYER_NAME_SLOT, found.name, _NAMED, {"player_name_learned": True}),
-            (ALLEGIANCE_SLOT, found.allegiance, _ALLIED, {}),
+            (PLAYER_NAME_SLOT, learned_about_player.name, _NAME_TEXTS, {"player_name_learned": True}),
+            (ALLEGIANCE_SLOT, learned_about_player.allegiance, _ALLIED, {}),
         ):
-            if value is None or held.get(slot) == value:
+            if value is None or held_values.get(slot) == value:
                 continue
-            if value.casefold() not in heard:
+            if value.casefold() not in heard_text:
                 message = f"{value!r} was not said and is not taken as {slot}"
                 issues.append(ReportIssue(stage="analysis", kind="unresolved", message=message))
                 continue
-            info = _info(asked, sentence[met.language].format(name=value), slot)
+            info = _info(request, sentence[encounter.language].format(name=value), slot)
             events.append(info.model_copy(update={"state_deltas": delta}))
         is_kept_by_kind = INFO_SLOT in self._stores.settings.memory.character_memory.known_slot_types()
-        for told in found.notable_facts:
-            parted = _KIND_OF_FACT.fullmatch(told)
-            fact = parted["fact"] if parted else told
-            text = _FACT[met.language].format(other=met.called, fact=fact) if _SUBJECTLESS.match(fact) else fact
+        for told_text in learned_about_player.notable_facts:
+            parted = _KIND_OF_FACT.fullmatch(told_text)
+            fact = parted["fact"] if parted else told_text
+            text = (
+                _FACT[encounter.language].format(other=encounter.called, fact=fact)
+                if _SUBJECTLESS.match(fact)
+                else fact
+            )
             kept_as = f"{INFO_SLOT}:{parted['kind'].casefold()}" if parted and is_kept_by_kind else None
-            events.append(_info(asked, text, kept_as))
-        return [self._remember(event, at=asked.at, now=asked.now).memory for event in events], issues
+            events.append(_info(request, text, kept_as))
+        return [self._remember(event, at=request.at, now=request.now).memory for event in events], issues
 
-    def _request(self, asked: _Asked, met: _Met, budget_tokens: int | None) -> tuple[ReplyRequest, Recall]:
-        recalled = self.recall(asked.said, budget_tokens=budget_tokens, to=asked.to, story_as_of=asked.story_as_of)
-        feelings = self.feelings(asked.to)
+    def _request(
+        self, requested_request: _Asked, encounter: _Met, budget_tokens: int | None
+    ) -> tuple[ReplyRequest, Recall]:
+        recalled_recall = self.recall(
+            requested_request.said,
+            budget_tokens=budget_tokens,
+            to=requested_request.to,
+            story_as_of=requested_request.story_as_of,
+        )
+        feelings = self.feelings(requested_request.to)
         with self._stores.database(self.project_id).read() as unit:
             # Without a place in the story only what was said of it outside of the scenes.
-            stated = unit.states.snapshots([self.character_id], as_of=asked.story_as_of or BEFORE_THE_STORY)
+            stated = unit.states.snapshots([self.character_id], as_of=requested_request.story_as_of or BEFORE_THE_STORY)
             names = unit.characters.names()
-        labels = labels_for(met.language)
+        labels = labels_for(encounter.language)
         stands = [
-            text for each in stated for name, text in state_parts(each, names, labels) if name not in NEVER_ON_A_CARD
+            text
+            for snapshot in stated
+            for name, text in state_parts(snapshot, names, labels)
+            if name not in NEVER_ON_A_CARD
         ]
-        words = [word.replace(feelings.other_name, met.called) for word in feelings.words]
+        words = [word.replace(feelings.other_name, encounter.called) for word in feelings.words]
         settings = self._stores.settings.memory.character_memory
         request = ReplyRequest(
-            character=met.own.name,
-            other=met.called,
-            card=card_text(met.own, met.view.closed, stands=stands),
-            world=asked.world,
-            memories=recalled.as_prompt(met.language),
-            feelings=[*words, status_words(feelings.status, met.language)],
-            secrets=[secret.text for secret in met.view.open],
-            hints=met.view.hints,
-            talk=asked.talk,
-            said=asked.said,
+            character=encounter.own.name,
+            other=encounter.called,
+            card=card_text(encounter.own, encounter.view.closed, stands=stands),
+            world=requested_request.world,
+            memories=recalled_recall.as_prompt(encounter.language),
+            feelings=[*words, status_words(feelings.status, encounter.language)],
+            secrets=[secret.text for secret in encounter.view.open],
+            hints=encounter.view.hints,
+            talk=requested_request.talk,
+            said=requested_request.said,
             interaction_types=settings.valid_interaction_types,
         )
-        return request, recalled
+        return request, recalled_recall
 
-    def _met(self, to: str, said: str, *, as_of: When = None) -> _Met:
+    def _read_encounter(self, to: str, statement: str, *, as_of: When = None) -> _Met:
         """Read the listener, its names and the permitted secrets."""
         slots = self._slots(as_of)
         with self._stores.database(self.project_id).read() as unit:
             entities = known_entities(unit, None)
-            own = next(each for each in entities if each.entity_id == self.character_id)
+            own = next(entity for entity in entities if entity.entity_id == self.character_id)
             other_id = other_id_of(unit, to)
-            called = display_name(unit, other_id)
-            language = project_language(unit, f"{said} {own.name}")
+            call_name = display_name(unit, other_id)
+            language = project_language(unit, f"{statement} {own.name}")
             view = secret_view(unit, self.character_id, to, as_of=as_moment(as_of))
         if other_id == PLAYER:
-            called = next((slot.value for slot in slots if slot.slot == PLAYER_NAME_SLOT), _UNNAMED[language])
-        other = next((each for each in entities if each.entity_id == other_id), None)
-        return _Met(own, other, called, entities, language, view, slots)
+            call_name = next((slot.value for slot in slots if slot.slot == PLAYER_NAME_SLOT), _UNNAMED[language])
+        other = next((entity for entity in entities if entity.entity_id == other_id), None)
+        return _Met(own, other, call_name, entities, language, view, slots)
 
     def _slots(self, as_of: When = None) -> list[KnownSlot]:
         active: list[tuple[str, str]] = []
@@ -452,49 +477,62 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         """Return the dead before a place, by name, as far as known."""
         with self._stores.database(self.project_id).read() as unit:
             dead = deaths(unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=place))
-            told = unit.memories.list_matching(MemoryFilter(as_of=place, event_types=["death"])) if dead else []
+            memories = unit.memories.list_matching(MemoryFilter(as_of=place, event_types=["death"])) if dead else []
             knower = knower_id(unit, self.character_id, place)
         if not dead:
             return []
         share = story_share(self._stores, self.project_id, character_id=knower, as_of=place, model=None)
-        known = {each.memory_id for each in share.mind.memories}
+        known_ids = {memory.memory_id for memory in share.mind.memories}
         slots: list[KnownSlot] = []
         for entity in entities:
-            about = {each.chunk.memory_id for each in told if entity.entity_id in each.chunk.entities_mentioned}
+            about = {
+                memory.chunk.memory_id for memory in memories if entity.entity_id in memory.chunk.entities_mentioned
+            }
             # Of a death that no memory tells, everybody may know.
-            if entity.entity_id in dead and (not about or known & about):
+            if entity.entity_id in dead and (not about or known_ids & about):
                 value = str(dead[entity.entity_id].value)
                 slots += [KnownSlot(f"{DEATH_SLOT}:{name}", value) for name in entity.names()]
         return slots
 
-    def _ground(self, met: _Met, to: str, said: Sequence[str], *, story_as_of: StoryPosition | None) -> ReplyGround:
-        dead = [] if story_as_of is None else self._dead(story_as_of, met.entities)
-        slots = [*met.slots, *dead]
-        player_name = [slot.value for slot in slots if slot.slot == PLAYER_NAME_SLOT] if met.other is None else []
-        if met.other is not None or to not in (PLAYER, *player_name):
+    def _ground(
+        self, encounter: _Met, to: str, statements: Sequence[str], *, story_as_of: StoryPosition | None
+    ) -> ReplyGround:
+        dead = [] if story_as_of is None else self._dead(story_as_of, encounter.entities)
+        slots = [*encounter.slots, *dead]
+        player_name = [slot.value for slot in slots if slot.slot == PLAYER_NAME_SLOT] if encounter.other is None else []
+        if encounter.other is not None or to not in (PLAYER, *player_name):
             # The slot is about the player; another listener has a name of his own.
             slots = [slot for slot in slots if slot.slot != PLAYER_NAME_SLOT]
-        listener = met.other.names() if met.other else [each for each in (to, *player_name) if each != PLAYER]
-        told = [card_text(met.own), *said, *(secret.text for secret in met.view.open), *met.view.hints]
+        listener = (
+            encounter.other.names() if encounter.other else [name for name in (to, *player_name) if name != PLAYER]
+        )
+        lines = [
+            card_text(encounter.own),
+            *statements,
+            *(secret.text for secret in encounter.view.open),
+            *encounter.view.hints,
+        ]
         return ReplyGround(
-            closed_secrets=met.view.closed,
-            known_names=[name for each in met.entities for name in each.names() if not is_description(name)],
-            known_text="\n".join(told),
+            closed_secrets=encounter.view.closed,
+            known_names=[name for entity in encounter.entities for name in entity.names() if not is_description(name)],
+            known_text="\n".join(lines),
             slots=slots,
-            own_names=met.own.names(),
+            own_names=encounter.own.names(),
             listener_names=listener,
-            language=met.language,
+            language=encounter.language,
         )
 
     def _checked(self, text: str, ground: ReplyGround) -> list[ReplyFinding]:
         """Check a reply, and let names pass that stand anywhere in the story."""
-        found = check_reply(text, ground)
-        unknown = {each.quote for each in found if each.kind == "unknown_name"}
-        if unknown:
+        findings = check_reply(text, ground)
+        unknown_names = {finding.quote for finding in findings if finding.kind == "unknown_name"}
+        if unknown_names:
             with self._stores.database(self.project_id).read() as unit:
-                told = {name for name in unknown if unit.play.is_told_in_story(name)}
-            found = [each for each in found if each.kind != "unknown_name" or each.quote not in told]
-        return found
+                told_names = {name for name in unknown_names if unit.play.is_told_in_story(name)}
+            findings = [
+                finding for finding in findings if finding.kind != "unknown_name" or finding.quote not in told_names
+            ]
+        return findings
 
 
 class Character(CharacterNews, CharacterReplies, CharacterSecrets):
@@ -544,5 +582,5 @@ def _analysis(parts: ReplyParts) -> tuple[ReplyAnalysis, list[ReportIssue]]:
         return ReplyAnalysis(), [ReportIssue(stage="analysis", kind=issue_kind_of(error), message=message)]
 
 
-def _info(asked: _Asked, text: str, slot: str | None) -> GivenEvent:
-    return GivenEvent(content=text, event_type="player_info", participants=(asked.to,), slot=slot)
+def _info(request: _Asked, text: str, slot: str | None) -> GivenEvent:
+    return GivenEvent(content=text, event_type="player_info", participants=(request.to,), slot=slot)

@@ -88,41 +88,41 @@ class CharacterNews(CharacterMemories):
         issues: list[ReportIssue] = []
         if not what or (isinstance(what, str) and not what.strip()):
             raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
-        known = {each.memory_id: each for each in self.memories(as_of=at)}
-        if isinstance(what, str) and what not in known:
-            recalled = self.recall(what, as_of=at, to=other)
+        known_memories_by_id = {memory.memory_id: memory for memory in self.memories(as_of=at)}
+        if isinstance(what, str) and what not in known_memories_by_id:
+            recalled_recall = self.recall(what, as_of=at, to=other)
             # What is nearest to it, not what weighs most: asked for the soup, nobody tells of a first meeting.
-            current = [item for item in recalled.items if not item.is_over]
-            chosen = self._about(what, current, by_meaning=recalled.by == "meaning")[:limit]
-            if not chosen:
+            current = [item for item in recalled_recall.items if not item.is_over]
+            chosen_memories = self._about(what, current, by_meaning=recalled_recall.by == "meaning")[:limit]
+            if not chosen_memories:
                 message = f"nothing that may be told to {other!r} is about {what!r}; give the id of a memory"
                 issues.append(ReportIssue(stage="tell", kind="unresolved", message=message))
-            issues += recalled.issues
+            issues += recalled_recall.issues
         else:
             ids = [what] if isinstance(what, str) else list(what)
             for memory_id in ids:
-                if memory_id not in known:
+                if memory_id not in known_memories_by_id:
                     raise UnknownMemoryError(
                         f"{self.character_id!r} knows no memory {memory_id!r} by then; list them to find its id"
                     )
-            chosen = [known[memory_id] for memory_id in ids]
-        texts = [wording or each.content for each in chosen]
+            chosen_memories = [known_memories_by_id[memory_id] for memory_id in ids]
+        texts = [wording or memory.content for memory in chosen_memories]
         vectors, failed = embedded_texts(self._stores, texts=texts) if texts else ({}, [])
-        told: list[CharacterMemory] = []
+        memories: list[CharacterMemory] = []
         known_already: list[str] = []
         with self._stores.database(self.project_id).write() as unit:
             hearer = resolved_entity(other, known_entities(unit, None), "character").entity_id
             if hearer == self.character_id:
                 raise UserInputError(f"{other!r} is who tells; name somebody else")
             writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, now, vectors)
-            for memory, text in zip(chosen, texts, strict=True):
+            for memory, text in zip(chosen_memories, texts, strict=True):
                 if unit.characters.knows_event(hearer, memory.event_id):
                     known_already.append(memory.memory_id)
                     continue
-                heard = learning(moment, now=now, how=how, heard_from=self.character_id)
-                writer.store(hearer, _news_of(memory, text), heard, event_id=memory.event_id)
-                told.append(writer.stored[-1])
-        return Told(told=told, known_already=known_already, issues=[*issues, *failed, *writer.issues])
+                heard_fields = learning(moment, now=now, how=how, heard_from=self.character_id)
+                writer.store(hearer, _news_of(memory, text), heard_fields, event_id=memory.event_id)
+                memories.append(writer.stored[-1])
+        return Told(told=memories, known_already=known_already, issues=[*issues, *failed, *writer.issues])
 
     def _about(self, topic: str, items: Sequence[RecalledMemory], *, by_meaning: bool) -> list[CharacterMemory]:
         """Return the memories that are about a topic, the nearest first."""
@@ -185,35 +185,41 @@ class StoryCharacterNews(StoryBase):
         happening = given_event(content=content, event_type=event_type, importance=importance, **event)
         at = as_moment(at)
         now = (clock or self._stores.clock)()
-        seen = happening.as_told_by(witnesses)
+        given_events_by_id = happening.as_told_by(witnesses)
         if not delay and delay_per_distance is not None:
             # No delay at all is none in turns as well as in time.
             delay = timedelta(0) if isinstance(delay_per_distance, timedelta) else 0
-        reached = arrivals(told_to, delay=delay, delay_per_distance=delay_per_distance, max_distance=max_distance)
-        if not seen and not told_to:
+        reached_by_key = arrivals(
+            told_to, delay=delay, delay_per_distance=delay_per_distance, max_distance=max_distance
+        )
+        if not given_events_by_id and not told_to:
             raise UserInputError("nobody is named who sees the event or hears of it; pass witnesses or told_to")
         if isinstance(delay, int) and not isinstance(at, tuple):
             raise UserInputError(f"a delay of {delay!r} turns needs at=(session, turn); or pass a timedelta")
         vectors, issues = embedded_texts(
-            self._stores, texts=[happening.content, *(each.content for each in seen.values())]
+            self._stores,
+            texts=[happening.content, *(given_event.content for given_event in given_events_by_id.values())],
         )
         with self._stores.database(self.project_id).write() as unit:
-            known = known_entities(unit, None)
+            known_items = known_entities(unit, None)
             heard_of = people_named(told_to)
-            ids = {name: resolved_entity(name, known, "character").entity_id for name in (*seen, *heard_of)}
+            ids = {
+                name: resolved_entity(name, known_items, "character").entity_id
+                for name in (*given_events_by_id, *heard_of)
+            }
             event_id = unit.characters.next_id()
             writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, now, vectors)
-            for name, own in seen.items():
+            for name, own in given_events_by_id.items():
                 writer.store(ids[name], own, learning(at, now=now, how="witnessed"), event_id=event_id)
-            there = {ids[name] for name in seen}
-            for name, late in reached.items():
+            there = {ids[name] for name in given_events_by_id}
+            for name, late in reached_by_key.items():
                 if ids[name] not in there:
-                    heard = learning(at, now=now, how="told", heard_from=heard_from, delay=late)
-                    writer.store(ids[name], happening, heard, event_id=event_id)
+                    heard_fields = learning(at, now=now, how="told", heard_from=heard_from, delay=late)
+                    writer.store(ids[name], happening, heard_fields, event_id=event_id)
         return WorldEvent(
             event_id=event_id,
             memories=writer.stored,
-            unreached=[name for name in heard_of if name not in reached],
+            unreached=[name for name in heard_of if name not in reached_by_key],
             issues=[*issues, *writer.issues],
         )
 
@@ -226,18 +232,22 @@ class StoryCharacterNews(StoryBase):
             limit: The last so many; None returns all.
         """
         with self._stores.database(self.project_id).read() as unit:
-            known = [each for each in unit.characters.list_project() if each.status != "deleted" and each.event_id]
+            known_memories = [
+                memory for memory in unit.characters.list_project() if memory.status != "deleted" and memory.event_id
+            ]
         of_event: dict[str, list[CharacterMemory]] = {}
-        for memory in known:
+        for memory in known_memories:
             of_event.setdefault(memory.event_id, []).append(memory)
-        shared = [each for each in of_event.values() if len(each) > 1 or each[0].how in ("witnessed", "told")]
-        shared.sort(key=lambda each: (each[0].session or 0, each[0].turn or 0, each[0].happened_at))
-        told = {"event_id", "event_type", "importance", "session", "turn", "happened_at"}
+        shared = [
+            memories for memories in of_event.values() if len(memories) > 1 or memories[0].how in ("witnessed", "told")
+        ]
+        shared.sort(key=lambda memories: (memories[0].session or 0, memories[0].turn or 0, memories[0].happened_at))
+        told_ids = {"event_id", "event_type", "importance", "session", "turn", "happened_at"}
         return [
             LoggedEvent(
-                **copies[0].model_dump(include=told),
+                **copies[0].model_dump(include=told_ids),
                 content=copies[0].content,
-                knowers={each.character_id: each.how for each in copies},
+                knowers={memory.character_id: memory.how for memory in copies},
             )
             for copies in shared[-limit if limit else 0 :]
         ]

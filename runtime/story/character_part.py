@@ -96,8 +96,12 @@ class CharacterWriter:
             if issue.kind == "malformed":
                 logger.warning("remember: %s", issue.message)
         # Somebody may have taken part under the name that the character calls the player by.
-        held = self._unit.characters.active(memory.character_id, slot=PLAYER_NAME_SLOT)
-        called = {slot_value(PLAYER_NAME_SLOT, each.content).casefold() for each in held if each.superseded_by is None}
+        memories = self._unit.characters.active(memory.character_id, slot=PLAYER_NAME_SLOT)
+        called_names = {
+            slot_value(PLAYER_NAME_SLOT, memory.content).casefold()
+            for memory in memories
+            if memory.superseded_by is None
+        }
         issues += [
             ReportIssue(
                 stage="remember",
@@ -106,51 +110,56 @@ class CharacterWriter:
                 "the player move",
             )
             for name in memory.participants
-            if name.casefold() in called
+            if name.casefold() in called_names
         ]
-        self.issues += [each for each in issues if each not in self.issues]
-        over = self._ended(memory, event)
+        self.issues += [issue for issue in issues if issue not in self.issues]
+        over = self._ended_memories(memory, event)
         vector = self._vectors.get(memory.content)
         change = self._unit.characters.change(
             "remember",
             character_id,
             added=[memory],
             vectors={} if vector is None else {memory.memory_id: vector},
-            changed=[(each, each.model_copy(update={"superseded_by": memory.memory_id})) for each in over],
+            changed=[
+                (other_memory, other_memory.model_copy(update={"superseded_by": memory.memory_id}))
+                for other_memory in over
+            ],
         )
         self.stored.append(memory)
-        return change, [each.memory_id for each in over]
+        return change, [memory.memory_id for memory in over]
 
-    def _ended(self, memory: CharacterMemory, event: GivenEvent) -> list[CharacterMemory]:
+    def _ended_memories(self, memory: CharacterMemory, event: GivenEvent) -> list[CharacterMemory]:
         """Return the memories a new one ends: named ones, slot or pair."""
-        stored = self._unit.characters
+        stored_character_memory_repository = self._unit.characters
         over: list[CharacterMemory] = []
         if event.supersedes is not None:
-            over.append(stored.require(memory.character_id, event.supersedes))
+            over.append(stored_character_memory_repository.require(memory.character_id, event.supersedes))
         if memory.slot is not None:
-            held = stored.active(memory.character_id, slot=memory.slot)
-            over += [each for each in held if each.superseded_by is None]
+            memories = stored_character_memory_repository.active(memory.character_id, slot=memory.slot)
+            over += [memory for memory in memories if memory.superseded_by is None]
         began = [first for first, ends in self._settings.supersession_pairs.items() if ends == memory.event_type]
         if began and event.supersedes is None:
-            ended, problem = ended_by(memory, stored.active(memory.character_id, event_types=began))
+            ended_memory, problem = ended_by(
+                memory, stored_character_memory_repository.active(memory.character_id, event_types=began)
+            )
             if problem is not None:
                 self.issues.append(ReportIssue(stage="remember", kind="unresolved", message=problem))
-            over += [ended] if ended else []
-        return list({each.memory_id: each for each in over}.values())
+            over += [ended_memory] if ended_memory else []
+        return list({memory.memory_id: memory for memory in over}.values())
 
 
 def embedded_texts(stores: MemoryStores, *, texts: Sequence[str]) -> tuple[dict[str, MemoryVector], list[ReportIssue]]:
     """Embed distinct texts, none with an issue after a failure."""
-    wanted = list(dict.fromkeys(texts))
+    wanted_keys = list(dict.fromkeys(texts))
     try:
-        vectors = stores.embeddings.embed_documents(wanted)
+        vectors = stores.embeddings.embed_documents(wanted_keys)
         model = stores.embeddings.model_name
     except (EmbeddingError, ConfigurationError) as error:
         message = f"stored to be found by words, and embedded at a later call: {error}"
         return {}, [ReportIssue(stage="remember", kind="degraded", message=message)]
     return {
         text: MemoryVector(model, np.asarray(vector, dtype=np.float32))
-        for text, vector in zip(wanted, vectors, strict=True)
+        for text, vector in zip(wanted_keys, vectors, strict=True)
     }, []
 
 
@@ -158,8 +167,8 @@ def known_ids(unit: UnitOfWork, names: Sequence[str]) -> list[str]:
     """Return the ids of those names that one character bears, the other names as they are."""
     if not any(names):
         return list(names)
-    found = unit.characters.ids_by_name(names, [name_key(name) for name in names])
-    return [found.get(name) or feeling.as_player(name) for name in names]
+    matches = unit.characters.ids_by_name(names, [name_key(name) for name in names])
+    return [matches.get(name) or feeling.as_player(name) for name in names]
 
 
 MAX_SHARES = 64
@@ -184,9 +193,9 @@ def story_share(
         view = former.view if former is not None else None
         if view is None or view.shared.rules is not rules:
             view = StoryKnowledge(rules).of(character_id, is_shown=True)
-        wanted = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
+        wanted_memory_filter = MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
         with stores.database(project_id).read() as unit:
-            ids = [each.chunk.chunk_id for each in unit.memories.list_matching(wanted)]
+            ids = [memory.chunk.chunk_id for memory in unit.memories.list_matching(wanted_memory_filter)]
             # Read again by id, which tells what replaced a memory before the position.
             chunks = unit.memories.by_ids(ids, as_of=as_of, with_sources=True)
             vectors = {}
@@ -198,9 +207,11 @@ def story_share(
         return _Known(view, share_of_story(view, chunks, entities=entities, vectors=vectors, settings=settings))
 
     # What has no vector yet may have one at the next remark, without the story being written to.
-    asked = (character_id, as_of, model)
-    known = _shares.read(stores, project_id, asked, read=read, is_whole=lambda known: not known.share.without_vector)
-    return known.share
+    asked_parts = (character_id, as_of, model)
+    known_value = _shares.read(
+        stores, project_id, asked_parts, read=read, is_whole=lambda known: not known.share.without_vector
+    )
+    return known_value.share
 
 
 # --- What it feels for another ---
@@ -265,9 +276,9 @@ class CharacterFeelings(CharacterPart):
             UserInputError: When a dimension is unknown, or nothing is told to move.
         """
         settings = self._stores.settings.memory.character_memory
-        moved = {**feeling.deltas_of(event_type, settings), **feeling.require_dimensions(deltas or {})}
-        taken = feeling.require_dimensions(values or {})
-        if not moved and not taken:
+        moved_counts = {**feeling.deltas_of(event_type, settings), **feeling.require_dimensions(deltas or {})}
+        taken_counts = feeling.require_dimensions(values or {})
+        if not moved_counts and not taken_counts:
             raise UserInputError(
                 f"nothing moves by {event_type!r}; pass deltas={{'trust': 5}}, values={{'trust': 45}} or a type "
                 "with a rule"
@@ -277,19 +288,19 @@ class CharacterFeelings(CharacterPart):
             felt_for = other_id_of(unit, other_id)
             if felt_for == self.character_id:
                 raise UserInputError(f"{other_id!r} is the character itself; name whom it feels something for")
-            with unit.journal.changing_play("feel", self.character_id, felt_for) as kept:
+            with unit.journal.changing_play("feel", self.character_id, felt_for) as kept_snapshot_row:
                 unit.play.add_disposition(
                     FeltChange(
                         character_id=self.character_id,
                         other_id=felt_for,
                         event_type=event_type,
-                        deltas=moved,
-                        values=taken,
+                        deltas=moved_counts,
+                        values=taken_counts,
                         **dict(happened(as_moment(at), moment)),
                     )
                 )
             now = feelings_in(unit, self._mind(unit), self.character_id, felt_for, as_of=None, now=moment)
-        return now.model_copy(update={"change_id": kept.change_id})
+        return now.model_copy(update={"change_id": kept_snapshot_row.change_id})
 
     def feelings_history(self, other_id: str = feeling.PLAYER, *, as_of: When = None) -> list[FeltChange]:
         """Return how the character's feelings for another moved, in the order in which it happened.
@@ -317,8 +328,10 @@ def feelings_in(
     shared = mind.shared_with(other_id)
     if shared and as_of is not None:
         border = mind.view(as_of, clock_now=now).now
-        shared = [each for each in shared if _is_before(each, as_of, border)]
-    moments = sorted([*(each.happened_at for each in changes), *(each.happened_at for each in shared)])
+        shared = [memory for memory in shared if _is_before(memory, as_of, border)]
+    moments = sorted(
+        [*(felt_change.happened_at for felt_change in changes), *(memory.happened_at for memory in shared)]
+    )
     has_met = bool(moments)
     # As of a turn it is as late as the last thing that had happened between them by then.
     today = as_of if isinstance(as_of, datetime) else now
@@ -350,12 +363,12 @@ def event_deltas(
     event_type: str, interaction_type: str | None, given: Mapping[str, Any], settings: CharacterMemorySettings
 ) -> dict[str, int]:
     """Return an event's feeling deltas, by its rule or explicit values."""
-    moved = feeling.deltas_of(event_type, settings) or feeling.deltas_of(interaction_type or "", settings)
+    moved_counts = feeling.deltas_of(event_type, settings) or feeling.deltas_of(interaction_type or "", settings)
     for name in DIMENSION_RANGES:
-        said = given.get(f"{name}_change")
-        if type(said) is int:
-            moved[name] = said
-    return moved
+        statement = given.get(f"{name}_change")
+        if type(statement) is int:
+            moved_counts[name] = statement
+    return moved_counts
 
 
 def as_state_deltas(deltas: Mapping[str, int]) -> dict[str, int]:

@@ -165,9 +165,9 @@ class CharacterMemories(CharacterPart):
             state_deltas=dict(state_deltas or {}),
             details={**(details or {}), **({"milestone_type": milestone_type} if milestone_type else {})},
         )
-        learnt = "told" if heard_from is not None and how == "own_doing" else how
+        learnt_choice = "told" if heard_from is not None and how == "own_doing" else how
         return self._remember(
-            event, at=as_moment(at), now=self._clock(), how=learnt, heard_from=heard_from, witnesses=witnesses
+            event, at=as_moment(at), now=self._clock(), how=learnt_choice, heard_from=heard_from, witnesses=witnesses
         )
 
     def _remember(
@@ -188,22 +188,26 @@ class CharacterMemories(CharacterPart):
             else {}
         )
         event = event.model_copy(update={"state_deltas": {**as_state_deltas(deltas), **event.state_deltas}})
-        told = event.model_copy(update={"slot": None, "supersedes": None}).as_told_by(witnesses)
-        vectors, issues = embedded_texts(self._stores, texts=[event.content, *(each.content for each in told.values())])
+        given_events_by_id = event.model_copy(update={"slot": None, "supersedes": None}).as_told_by(witnesses)
+        vectors, issues = embedded_texts(
+            self._stores, texts=[event.content, *(given_event.content for given_event in given_events_by_id.values())]
+        )
         with self._stores.database(self.project_id).write() as unit:
-            known = learning(at, now=now, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
-            made = CharacterWriter(unit, settings, now, vectors)
-            memory = self._remembered_already(unit, event, known, is_now=at is None)
+            known_fields = learning(at, now=now, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
+            made_character_writer = CharacterWriter(unit, settings, now, vectors)
+            memory = self._remembered_already(unit, event, known_fields, is_now=at is None)
             change_id = unit.characters.change_of(self.character_id, memory.memory_id) if memory else None
-            ended: list[str] = []
+            ended_ids: list[str] = []
             is_new = memory is None or change_id is None
             if memory is None or change_id is None:
                 event_id = unit.characters.next_id()
-                change, ended = made.store(self.character_id, event, known, event_id=event_id, memory_id=event_id)
-                memory, change_id = made.stored[0], change.change_id
+                change, ended_ids = made_character_writer.store(
+                    self.character_id, event, known_fields, event_id=event_id, memory_id=event_id
+                )
+                memory, change_id = made_character_writer.stored[0], change.change_id
                 move_by_event(unit, memory, deltas)
             copies = []
-            for witness, seen in told.items():
+            for witness, visible_given_event in given_events_by_id.items():
                 other = resolved_entity(witness, known_entities(unit, None), "character")
                 if other.entity_id == self.character_id:
                     continue
@@ -211,33 +215,35 @@ class CharacterMemories(CharacterPart):
                 if copy_id is not None:
                     copies.append(unit.characters.require(other.entity_id, copy_id))
                     continue
-                seen_by_other = known | {"how": "witnessed", "heard_from": None}
-                made.store(other.entity_id, seen, seen_by_other, event_id=memory.event_id)
-                copies.append(made.stored[-1])
+                seen_by_other = known_fields | {"how": "witnessed", "heard_from": None}
+                made_character_writer.store(
+                    other.entity_id, visible_given_event, seen_by_other, event_id=memory.event_id
+                )
+                copies.append(made_character_writer.stored[-1])
         consolidation = self.consolidate() if settings.consolidate_automatically and is_new else None
         return Remembered(
             memory=memory,
             is_new=is_new,
             copies=copies,
-            ended=ended,
+            ended=ended_ids,
             change_id=change_id,
             consolidation=consolidation if consolidation is not None and consolidation.groups else None,
-            issues=[*issues, *made.issues],
+            issues=[*issues, *made_character_writer.issues],
         )
 
     def _remembered_already(
-        self, unit: UnitOfWork, event: GivenEvent, known: Mapping[str, Any], *, is_now: bool
+        self, unit: UnitOfWork, event: GivenEvent, known_fields: Mapping[str, Any], *, is_now: bool
     ) -> CharacterMemory | None:
         """Return the memory of the same words with the same people at the same place, if there is one.
 
         The place is the turn, else the moment; what is said to happen now comes again at once from a repeated call.
         """
         people = sorted(known_ids(unit, event.participants))
-        apart = timedelta(0) if known["turn"] is not None or not is_now else REPEATED_WITHIN
-        place = {"session": known["session"], "turn": known["turn"]}
+        apart = timedelta(0) if known_fields["turn"] is not None or not is_now else REPEATED_WITHIN
+        place = {"session": known_fields["session"], "turn": known_fields["turn"]}
         for memory in unit.characters.live_of_text(self.character_id, event.content, **place):
-            is_then = known["turn"] is not None or abs(known["happened_at"] - memory.happened_at) <= apart
-            is_alike = (memory.slot, memory.how) == (event.slot, known["how"])
+            is_then = known_fields["turn"] is not None or abs(known_fields["happened_at"] - memory.happened_at) <= apart
+            is_alike = (memory.slot, memory.how) == (event.slot, known_fields["how"])
             if is_then and is_alike and sorted(memory.participants) == people:
                 return memory
         return None
@@ -296,15 +302,15 @@ class CharacterMemories(CharacterPart):
                 message = f"{share.without_vector} memories of the story have no vector yet and were compared by words"
                 issues.append(_degraded(message))
         view = without_told(mind, view, closed, own.entity.names() if own else [])
-        asked = Asked(
+        request = Asked(
             said=said,
             compared=_compared(self._stores, mind, said, question, view.live, issues),
             budget_tokens=settings.recall_budget_tokens if budget_tokens is None else budget_tokens,
             protected=[*header, *protected],
             names=names,
         )
-        recalled = recalling.recall(mind, view, asked, character_id=self.character_id, settings=settings)
-        return recalled.model_copy(update={"issues": [*issues, *recalled.issues]})
+        recalled_recall = recalling.recall(mind, view, request, character_id=self.character_id, settings=settings)
+        return recalled_recall.model_copy(update={"issues": [*issues, *recalled_recall.issues]})
 
     def memories(self, *, as_of: When = None, with_former: bool = True) -> list[CharacterMemory]:
         """Return the character's knowledge, in order of storage.
@@ -318,8 +324,8 @@ class CharacterMemories(CharacterPart):
             mind = self._mind(unit)
             here = unit.characters.last_position() if mind.waits_for_turns and moment is None else None
         view = mind.view(moment, clock_now=self._clock(), here=here)
-        shown = view.live if with_former else view.live & ~view.superseded
-        return ShownList([mind.memories[place] for place in np.flatnonzero(shown).tolist()])
+        shown_mask = view.live if with_former else view.live & ~view.superseded
+        return ShownList([mind.memories[place] for place in np.flatnonzero(shown_mask).tolist()])
 
     def edit(self, memory_id: str, changes: Mapping[str, Any] | None = None, **fields: Any) -> EditedMemory:
         """Correct a memory: content, short, importance, tier, participants, ….
@@ -333,31 +339,31 @@ class CharacterMemories(CharacterPart):
             UnknownMemoryError: When there is no such memory.
             UserInputError: When a field is none, or a value does not fit.
         """
-        given = {**(changes or {}), **fields}
-        if not given:
+        payload = {**(changes or {}), **fields}
+        if not payload:
             raise UserInputError(f"nothing to change; give a field and its value: {', '.join(EDITABLE)}")
-        for name in given:
+        for name in payload:
             if name not in EDITABLE:
-                meant = did_you_mean(name, EDITABLE) or f"; there are {', '.join(EDITABLE)}"
-                raise UserInputError(f"a memory has no field {name!r} that can be changed{meant}")
+                suggestion = did_you_mean(name, EDITABLE) or f"; there are {', '.join(EDITABLE)}"
+                raise UserInputError(f"a memory has no field {name!r} that can be changed{suggestion}")
         settings = self._stores.settings.memory.character_memory
         vectors: dict[str, MemoryVector] = {}
         issues: list[ReportIssue] = []
-        if "content" in given:
-            given["content"] = scrub_text(str(given["content"])).strip()
-            if not given["content"]:
+        if "content" in payload:
+            payload["content"] = scrub_text(str(payload["content"])).strip()
+            if not payload["content"]:
                 raise UserInputError("the content is empty; delete the memory instead")
-            given.setdefault("short", derived_short(given["content"]))
-            vectors, issues = embedded_texts(self._stores, texts=[given["content"]])
-        if given.get("slot") is not None:
-            require_slot(str(given["slot"]), settings)
+            payload.setdefault("short", derived_short(payload["content"]))
+            vectors, issues = embedded_texts(self._stores, texts=[payload["content"]])
+        if payload.get("slot") is not None:
+            require_slot(str(payload["slot"]), settings)
         with self._stores.database(self.project_id).write() as unit:
             before = unit.characters.require(self.character_id, memory_id)
             try:
-                after = CharacterMemory.model_validate({**before.model_dump(), **given})
+                after = CharacterMemory.model_validate({**before.model_dump(), **payload})
             except ValidationError as error:
                 raise UserInputError(described(error)) from error
-            if "tier" not in given and {"event_type", "importance", "is_milestone"} & set(given):
+            if "tier" not in payload and {"event_type", "importance", "is_milestone"} & set(payload):
                 tier = detected_tier(
                     after.event_type,
                     after.importance,
@@ -405,7 +411,7 @@ class CharacterMemories(CharacterPart):
         groups = consolidation_groups(mind, view, settings, target=target)
         live = int(view.live.sum())
         report = CharacterConsolidation(
-            groups=[[each.memory_id for each in group] for group in groups],
+            groups=[[memory.memory_id for memory in group] for group in groups],
             before=live,
             after=live - sum(len(group) - 1 for group in groups),
             dry_run=dry_run,
@@ -414,13 +420,13 @@ class CharacterMemories(CharacterPart):
             return report
         chain = ConsolidationChain(model)
         chunks = [_as_chunks(self.project_id, group) for group in groups]
-        told = [chain.invoke(ConsolidationRequest(sources=sources)) for sources in chunks]
+        consolidation_results = [chain.invoke(ConsolidationRequest(sources=sources)) for sources in chunks]
         with self._stores.database(self.project_id).write() as unit:
-            added: list[CharacterMemory] = []
+            added_memories: list[CharacterMemory] = []
             vectors: dict[str, MemoryVector] = {}
             changed: list[tuple[CharacterMemory, CharacterMemory]] = []
-            own = {each.memory_id: mind.vectors[at] for at, each in enumerate(mind.memories) if mind.has_vector[at]}
-            for group, sources, result in zip(groups, chunks, told, strict=True):
+            own = {memory.memory_id: mind.vectors[at] for at, memory in enumerate(mind.memories) if mind.has_vector[at]}
+            for group, sources, result in zip(groups, chunks, consolidation_results, strict=True):
                 memory = consolidated_memory(
                     group,
                     memory_id=unit.characters.next_id(),
@@ -429,17 +435,17 @@ class CharacterMemories(CharacterPart):
                     settings=settings,
                     created_at=now,
                 )
-                added.append(memory)
+                added_memories.append(memory)
                 vector = consolidated_vector(sources, own)
                 if vector is not None:
                     vectors[memory.memory_id] = MemoryVector(self._stores.embeddings.model_name, vector)
                 stood_for = {"status": "consolidated", "consolidated_into": memory.memory_id}
-                changed += [(each, each.model_copy(update=stood_for)) for each in group]
+                changed += [(memory, memory.model_copy(update=stood_for)) for memory in group]
             change = unit.characters.change(
-                "consolidate", self.character_id, added=added, vectors=vectors, changed=changed
+                "consolidate", self.character_id, added=added_memories, vectors=vectors, changed=changed
             )
-        issues = [issue for result in told for issue in result.issues]
-        return report.model_copy(update={"memories": added, "change_id": change.change_id, "issues": issues})
+        issues = [issue for result in consolidation_results for issue in result.issues]
+        return report.model_copy(update={"memories": added_memories, "change_id": change.change_id, "issues": issues})
 
     def changes(self) -> list[CharacterChange]:
         """Return changes of the character's memories, oldest first."""
@@ -464,15 +470,19 @@ class CharacterMemories(CharacterPart):
         memories = [mind.memories[place] for place in places[:MAX_EMBEDDED_LATER].tolist()]
         if not memories:
             return mind
-        vectors, failed = embedded_texts(self._stores, texts=[each.content for each in memories])
+        vectors, failed = embedded_texts(self._stores, texts=[memory.content for memory in memories])
         issues += failed
         if failed:
             return mind
         with self._stores.database(self.project_id).write() as unit:
-            unit.characters.put_vectors({each.memory_id: (each.content, vectors[each.content]) for each in memories})
-        left = len(places) - len(memories)
-        if left:
-            message = f"{left} memories have no vector yet and were compared by words; later calls embed them"
+            unit.characters.put_vectors(
+                {memory.memory_id: (memory.content, vectors[memory.content]) for memory in memories}
+            )
+        remaining_count = len(places) - len(memories)
+        if remaining_count:
+            message = (
+                f"{remaining_count} memories have no vector yet and were compared by words; later calls embed them"
+            )
             issues.append(_degraded(message))
         with self._stores.database(self.project_id).read() as unit:
             return self._mind(unit)
@@ -525,37 +535,37 @@ def _degraded(message: str) -> ReportIssue:
     return ReportIssue(stage="recall", kind="degraded", message=message)
 
 
-def _question(stores: MemoryStores, said: str, issues: list[ReportIssue]) -> Vectors | None:
+def _question(stores: MemoryStores, statement: str, issues: list[ReportIssue]) -> Vectors | None:
     """Embed the remark, or return None with an issue."""
-    if not said.strip():
+    if not statement.strip():
         return None
     try:
-        return unit_rows(stores.last_queries.vector(stores.embeddings, said))[0]
+        return unit_rows(stores.last_queries.vector(stores.embeddings, statement))[0]
     except (EmbeddingError, ConfigurationError) as error:
         issues.append(_degraded(f"memories were compared by words: {error}"))
         return None
 
 
 def _compared(
-    stores: MemoryStores, mind: Mind, said: str, question: Vectors | None, live: Mask, issues: list[ReportIssue]
+    stores: MemoryStores, mind: Mind, statement: str, question: Vectors | None, live: Mask, issues: list[ReportIssue]
 ) -> Compared:
     """Compare memories with the remark, by meaning or by words."""
-    if not said.strip():
+    if not statement.strip():
         return Compared()
     scale = None
     if question is not None and mind.has_vector.any() and mind.vectors.shape[1] == len(question):
         try:
-            scale = stores.relevance_scales.scale(stores.embeddings, story_language(said))
+            scale = stores.relevance_scales.scale(stores.embeddings, story_language(statement))
         except EmbeddingError as error:
             issues.append(_degraded(f"memories were compared by words: {error}"))
     if question is None or scale is None:
-        return Compared(mind.word_relevance(said, live), by="words")
+        return Compared(mind.word_relevance(statement, live), by="words")
     # Not `@`: its threads go on spinning for a while, which doubles what the next embedding takes.
     cosines = np.einsum("ij,j->i", mind.vectors, question).astype(np.float64)
     nearness, lacking = scale.of(cosines), live & ~mind.has_vector
     if lacking.any():
         # Words of all memories are read for it: what all have vectors does without.
-        nearness = np.where(mind.has_vector, nearness, mind.word_relevance(said, lacking))
+        nearness = np.where(mind.has_vector, nearness, mind.word_relevance(statement, lacking))
     return Compared(nearness, by="meaning")
 
 
@@ -589,10 +599,13 @@ EDITABLE = (
 
 def _as_chunks(project_id: str, group: Sources) -> list[StoryMemoryChunk]:
     """Return memories as the chain takes them, which knows those of stories."""
-    told = {"content", "short", "importance", "created_at"}
+    told_ids = {"content", "short", "importance", "created_at"}
     return [
         StoryMemoryChunk(
-            chunk_id=each.memory_id, project_id=project_id, content_type="memory", **each.model_dump(include=told)
+            chunk_id=memory.memory_id,
+            project_id=project_id,
+            content_type="memory",
+            **memory.model_dump(include=told_ids),
         )
-        for each in group
+        for memory in group
     ]

@@ -82,7 +82,7 @@ class StoryUpkeep(StoryBase):
                 scenes=census.scenes,
                 characters_of_text=census.characters,
                 words_of_text=sum(unit.scenes.words().values()),
-                people=sum(each.entity.entity_type == "character" for each in entities),
+                people=sum(entity.entity.entity_type == "character" for entity in entities),
                 entities=len(entities),
                 threads=unit.threads.count_waiting(),
                 scenes_with_record=census.with_record,
@@ -106,11 +106,11 @@ class StoryUpkeep(StoryBase):
         Raises:
             StoreError: When the database, the embedding model or the index fails; the old index stays.
         """
-        chosen = index_steps.apply_embedding_settings(self._stores, self.project_id)
+        chosen_count = index_steps.apply_embedding_settings(self._stores, self.project_id)
         indexing = index_steps.reindex(self._stores, self.project_id, progress=progress)
         verification = index_steps.verify_index(self._stores, self.project_id)
         return ReindexResult(
-            chosen=chosen, indexing=indexing, verification=str(verification), is_sound=verification.is_sound
+            chosen=chosen_count, indexing=indexing, verification=str(verification), is_sound=verification.is_sound
         )
 
     def index_project(self, *, progress: Callable[[int, int], Any] | None = None) -> IndexingResult:
@@ -153,16 +153,17 @@ class StoryUpkeep(StoryBase):
 def next_steps_in(condition: StoryCondition, language: StoryLanguage) -> list[NextStep]:
     """Return the next steps with their reasons in a language, which need not be the story's."""
     return [
-        each.model_copy(update={"reason": _reason(condition, each.kind, language)}) for each in condition.next_steps
+        next_step.model_copy(update={"reason": _reason(condition, next_step.kind, language)})
+        for next_step in condition.next_steps
     ]
 
 
 def _reason(condition: StoryCondition, kind: StepKind, language: StoryLanguage) -> str:
     numbers = condition.model_dump(include={"scenes", "scenes_failed", "scenes_waiting", "unindexed"})
-    told = {name.removeprefix("scenes_"): number for name, number in numbers.items()}
+    fields = {name.removeprefix("scenes_"): number for name, number in numbers.items()}
     # What is to be taken out of the index waits, too, and is no memory any more.
-    told["unindexed"] = min(condition.unindexed, condition.indexable or condition.unindexed)
-    return words("story", language).text(f"next.{kind}", **told)
+    fields["unindexed"] = min(condition.unindexed, condition.indexable or condition.unindexed)
+    return words("story", language).text(f"next.{kind}", **fields)
 
 
 def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
@@ -170,7 +171,7 @@ def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
     by_model = "" if has_model else f" --model {_EXAMPLE_MODEL}"
     purpose = words("story", condition.language)["command.purpose"]
     is_new = condition.scenes > 0 and not condition.people
-    wanted: list[tuple[StepKind, bool, str]] = [
+    wanted_pairs: list[tuple[StepKind, bool, str]] = [
         ("take_in", not condition.scenes, f"novelgen ingest {project_id}"),
         ("page", is_new, "novelgen serve"),
         ("retry", condition.scenes_failed > 0, f"novelgen extract {project_id} --retry{by_model}"),
@@ -182,7 +183,7 @@ def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
     ]
     return [
         NextStep(kind=kind, command=command, reason=_reason(condition, kind, condition.language))
-        for kind, is_wanted, command in wanted
+        for kind, is_wanted, command in wanted_pairs
         if is_wanted
     ]
 
@@ -214,7 +215,7 @@ def diagnose(
     ]
     if project_id is not None:
         # Of a story is told what its author can mend; hints about the machine stand in the diagnosis of the machine.
-        findings = [each for each in findings if each.level != "hint"]
+        findings = [finding for finding in findings if finding.level != "hint"]
     counts: dict[str, int] = {}
     if project_id is not None:
         findings.append(checks.check_database(stores, project_id))
@@ -245,13 +246,13 @@ def diagnose(
 def check_reading(condition: StoryCondition) -> list[checks.Finding]:
     """Return a story's obstacles: missing records, people or index."""
     commands = {step.kind: step.command for step in condition.next_steps}
-    failed, waiting = condition.scenes_failed, condition.scenes_waiting
+    failed, waiting_count = condition.scenes_failed, condition.scenes_waiting
     values = condition.model_dump(include={"scenes", "scenes_with_record", "unindexed"})
-    values |= {"failed": failed, "waiting": waiting}
-    unread: checks.Level = "hint" if condition.scenes_with_record else "degraded"
+    values |= {"failed": failed, "waiting": waiting_count}
+    unread_choice: checks.Level = "hint" if condition.scenes_with_record else "degraded"
     looked_at: list[tuple[bool, checks.Level, str, StepKind]] = [
         (failed > 0, "degraded", "reading_failed", "retry"),
-        ("read" in commands, unread, "half_read" if condition.scenes_with_record else "nothing_read", "read"),
+        ("read" in commands, unread_choice, "half_read" if condition.scenes_with_record else "nothing_read", "read"),
         (not condition.people, "hint", "no_people", "people"),
         (condition.unindexed > 0, "degraded", "index_waiting", "index"),
     ]
@@ -266,9 +267,9 @@ def check_reading(condition: StoryCondition) -> list[checks.Finding]:
 
 def shareable(diagnosis: checks.Diagnosis) -> dict[str, Any]:
     """Return a diagnosis without texts, names, ids and paths."""
-    needed = [re.split(r"[^A-Za-z0-9_.-]", each, maxsplit=1)[0] for each in requires("novelgen") or ()]
+    needed_names = [re.split(r"[^A-Za-z0-9_.-]", word, maxsplit=1)[0] for word in requires("novelgen") or ()]
     packages = {}
-    for name in sorted({each.lower() for each in needed}):
+    for name in sorted({word.lower() for word in needed_names}):
         with contextlib.suppress(PackageNotFoundError):
             packages[name] = version(name)
     return {
@@ -280,12 +281,14 @@ def shareable(diagnosis: checks.Diagnosis) -> dict[str, Any]:
         **{
             part: [
                 {
-                    "what": each.what,
-                    "level": each.level,
-                    "kind": each.kind,
-                    "numbers": {name: value for name, value in each.values.items() if isinstance(value, int | float)},
+                    "what": finding.what,
+                    "level": finding.level,
+                    "kind": finding.kind,
+                    "numbers": {
+                        name: value for name, value in finding.values.items() if isinstance(value, int | float)
+                    },
                 }
-                for each in findings
+                for finding in findings
             ]
             for part, findings in (("findings", diagnosis.findings), ("repairs", diagnosis.repairs))
         },

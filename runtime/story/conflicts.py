@@ -46,12 +46,16 @@ class StoryConflicts(StoryBase):
             with_waived: Also list what is meant to be so.
         """
         with self._stores.database(self.project_id).read() as unit:
-            found, waived = _found(unit), unit.projects.waived("conflicts")
-        listed = [
-            ListedConflict(conflict=each, is_waived=each.conflict_id in waived, note=waived.get(each.conflict_id, ""))
-            for each in found
+            matching_conflicts, waived_values = _find_open(unit), unit.projects.waived("conflicts")
+        listed_conflicts = [
+            ListedConflict(
+                conflict=conflict,
+                is_waived=conflict.conflict_id in waived_values,
+                note=waived_values.get(conflict.conflict_id, ""),
+            )
+            for conflict in matching_conflicts
         ]
-        return [each for each in listed if with_waived or not each.is_waived]
+        return [listed_conflict for listed_conflict in listed_conflicts if with_waived or not listed_conflict.is_waived]
 
     def waive_conflict(self, conflict_id: Name, *, note: str = "") -> Conflict:
         """Mark a conflict as meant by the author; it stays waived for as long as both sides say the same.
@@ -83,18 +87,18 @@ class StoryConflicts(StoryBase):
             conflict = _require(unit, self.project_id, conflict_id)
             slot = split_slot(conflict.subject)
             if conflict.kind == "slot_value" and slot is not None:
-                done, change_id = _one_value(unit, conflict, slot, keep)
+                done_text, change_id = _one_value(unit, conflict, slot, keep)
             elif conflict.kind == "relationship" and len(conflict.entity_ids) == len(_PAIR):
-                done, change_id = _one_type(unit, self.project_id, conflict, keep)
+                done_text, change_id = _one_type(unit, self.project_id, conflict, keep)
             elif conflict.kind == "dead_acts" and keep == "second":
-                done, change_id = _lives(unit, self.project_id, conflict)
+                done_text, change_id = _lives(unit, self.project_id, conflict)
             elif conflict.kind == "dead_acts":
-                done, change_id = _does_not_act(self._stores, unit, self.project_id, conflict)
+                done_text, change_id = _does_not_act(self._stores, unit, self.project_id, conflict)
             else:
                 raise UserInputError(
                     f"conflict {conflict.conflict_id!r} is not about one value; {_by_hand(self.project_id, conflict)}"
                 )
-        return SettledConflict(conflict=conflict, done=done, change_id=change_id, indexing=self._follow_edit())
+        return SettledConflict(conflict=conflict, done=done_text, change_id=change_id, indexing=self._follow_edit())
 
     aconflicts = async_twin(conflicts)
     awaive_conflict = async_twin(waive_conflict)
@@ -116,48 +120,52 @@ class SettledConflict(BaseModel):
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
-_Done = tuple[str, int | None]
+_SettleResult = tuple[str, int | None]
 """What was done, and the number of the change."""
 
 
 def _require(unit: UnitOfWork, project_id: str, conflict_id: str) -> Conflict:
-    found = {each.conflict_id: each for each in _found(unit)}
-    if conflict_id not in found:
+    conflicts_by_id = {conflict.conflict_id: conflict for conflict in _find_open(unit)}
+    if conflict_id not in conflicts_by_id:
         raise UnknownIdError(
             f"no conflict {conflict_id!r} in project {project_id!r}; list them with "
             f"`novelgen conflicts list {project_id}`"
         )
-    return found[conflict_id]
+    return conflicts_by_id[conflict_id]
 
 
-def _found(unit: UnitOfWork) -> list[Conflict]:
+def _find_open(unit: UnitOfWork) -> list[Conflict]:
     unit.projects.require()
-    told = MemoryFilter(content_types=["memory"], unconsolidated=True)
-    memories = unit.memories.list_matching(told)
+    memory_filter = MemoryFilter(content_types=["memory"], unconsolidated=True)
+    memories = unit.memories.list_matching(memory_filter)
     records = [scene.record for scene in unit.scenes.list_as_of() if scene.record is not None]
     tellings = unit.scenes.tellings(as_of=END_OF_STORY)
-    told_back = {each.place for each in tellings if each.is_flashback}
+    told_back = {telling_scene.place for telling_scene in tellings if telling_scene.is_flashback}
     return find_conflicts(
         # Whom a flashback shows may be dead by now, and is no less in the right; who is guessed contradicts nothing.
         [
-            replace(each, participants=()) if each.is_flashback or "participants" in each.guessed else each
-            for each in tellings
+            replace(telling_scene, participants=())
+            if telling_scene.is_flashback or "participants" in telling_scene.guessed
+            else telling_scene
+            for telling_scene in tellings
         ],
         unit.states.changes_of(),
-        [each.chunk for each in memories],
-        entities=[each.entity for each in unit.entities.list_all()],
+        [memory.chunk for memory in memories],
+        entities=[entity.entity for entity in unit.entities.list_all()],
         contradictions=[
             (memory.memory_id, memory.contradicts)
             for record in records
             for memory in record.memories
             if memory.contradicts
         ],
-        relationships=[each for each in unit.relationships.stated() if story_place(each) not in told_back],
+        relationships=[
+            pair_change for pair_change in unit.relationships.stated() if story_place(pair_change) not in told_back
+        ],
         times=scene_times(tellings),
     )
 
 
-def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep: Side) -> _Done:
+def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep: Side) -> _SettleResult:
     true, corrected = _sides(conflict, keep)
     with unit.journal.recording_card(slot[0]) as rows:
         _state(unit, slot, true.value, corrected)
@@ -165,18 +173,18 @@ def _one_value(unit: UnitOfWork, conflict: Conflict, slot: tuple[str, str], keep
     return f"{conflict.subject} is now {true.says!r} in both scenes", change.change_id
 
 
-def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side) -> _Done:
+def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side) -> _SettleResult:
     true, corrected = _sides(conflict, keep)
     if not true.value:
         raise UserInputError(f"{true.says!r} names no type of relationship; {_by_hand(project_id, conflict)}")
     pair = dict(zip(_PAIR, conflict.entity_ids, strict=True))
     change = RecordedRelationshipChange(**pair, relationship_type=true.value)
-    with unit.journal.changing_pair(*conflict.entity_ids) as kept:
+    with unit.journal.changing_pair(*conflict.entity_ids) as kept_snapshot_row:
         unit.relationships.append(change, at=_place(corrected))
-    return f"{' and '.join(conflict.entity_ids)} are now {true.value!r} in both scenes", kept.change_id
+    return f"{' and '.join(conflict.entity_ids)} are now {true.value!r} in both scenes", kept_snapshot_row.change_id
 
 
-def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> _Done:
+def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> _SettleResult:
     character, place = conflict.subject, _place(conflict.first)
     stated = [
         change.attribute
@@ -190,14 +198,14 @@ def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> _Done:
             value = True if attribute == "alive" else "活着" if is_chinese else "alive"
             _state(unit, (character, attribute), value, conflict.first)
     change = unit.journal.keep("edit", character, "", rows)
-    done = (
+    done_text = (
         f"{character} lives after scene {place}; memories that tell of the death stay, "
         f"see `novelgen record show {project_id} {place}`"
     )
-    return done, change.change_id
+    return done_text, change.change_id
 
 
-def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, conflict: Conflict) -> _Done:
+def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, conflict: Conflict) -> _SettleResult:
     character, place = conflict.subject, _place(conflict.second)
     scene = unit.scenes.require(place)
     if scene.record is None:
@@ -205,16 +213,16 @@ def _does_not_act(stores: MemoryStores, unit: UnitOfWork, project_id: str, confl
             f"scene {place} has no record from which {character} could be taken; {_by_hand(project_id, conflict)}"
         )
     # Nor does the record say what only the living take on.
-    present = [each for each in scene.record.characters_present if each != character]
+    present = [entity_id for entity_id in scene.record.characters_present if entity_id != character]
     record = without_states(scene.record, character, ACTING_ATTRIBUTES)
-    told = record.model_copy(update={"characters_present": present})
-    fields = {"record": told.model_dump(mode="json"), "record_origin": "author"}
+    rendered_record = record.model_copy(update={"characters_present": present})
+    fields = {"record": rendered_record.model_dump(mode="json"), "record_origin": "author"}
     change = change_scene(unit, scene, "record", fields, stores=stores)
-    done = (
+    done_text = (
         f"{character} is out of scene {place}, which now has your record; memories that tell of {character} there "
         f"stay, see `novelgen record show {project_id} {place}`"
     )
-    return done, change.change_id
+    return done_text, change.change_id
 
 
 def _sides(conflict: Conflict, keep: Side) -> tuple[ConflictSource, ConflictSource]:
@@ -223,10 +231,10 @@ def _sides(conflict: Conflict, keep: Side) -> tuple[ConflictSource, ConflictSour
 
 
 def _state(unit: UnitOfWork, slot: tuple[str, str], value: object, scene: ConflictSource) -> None:
-    stored = unit.entities.get(slot[0])
+    stored_entity = unit.entities.get(slot[0])
     change = StateChange(
         entity_id=slot[0],
-        entity_type=stored.entity.entity_type if stored else "character",
+        entity_type=stored_entity.entity.entity_type if stored_entity else "character",
         attribute=slot[1],
         value=value,
         chapter_index=scene.chapter_index,

@@ -123,9 +123,11 @@ class StoryContexts(StoryBase):
         self, *, request: MemoryContextRequest, options: ContextOptions | None = None, write_file: bool = False
     ) -> ContextLook:
         """Build the context of a request to be looked at: with its whole report, and line by line."""
-        chosen = options or ContextOptions()
-        bounds = (chosen.bounds or ContextBounds()).model_copy(update={"full_report": True})
-        builder = ContextBuilder(self._stores, self.project_id, replace(chosen, bounds=bounds), write_files=write_file)
+        chosen_context_options = options or ContextOptions()
+        bounds = (chosen_context_options.bounds or ContextBounds()).model_copy(update={"full_report": True})
+        builder = ContextBuilder(
+            self._stores, self.project_id, replace(chosen_context_options, bounds=bounds), write_files=write_file
+        )
         if request.chapter_plan is None:
             request = request.model_copy(update={"chapter_plan": _chapter_plan(builder.paths, request)})
         self.await_index()
@@ -167,14 +169,14 @@ class StoryContexts(StoryBase):
         self.await_index()
         folder.mkdir(parents=True, exist_ok=True)
         report = BatchReport(asked=len(plans))
-        for done, numbered in enumerate(plans, start=1):
-            problem = _batch_problem(builder, numbered, folder)
+        for done_count, numbered_line in enumerate(plans, start=1):
+            problem = _batch_problem(builder, numbered_line, folder)
             if problem:
                 report.failures.append(problem)
             else:
                 report.written += 1
             if progress is not None:
-                progress(done, len(plans))
+                progress(done_count, len(plans))
         return report
 
     def rebuild_stale_contexts(
@@ -192,19 +194,26 @@ class StoryContexts(StoryBase):
         builder = ContextBuilder(self._stores, self.project_id, options, write_files=False)
         writer = JsonContextWriter(builder.paths.projects_dir, is_full=builder.is_full_report)
         judged = judge_context_files(self._stores, self.project_id)
-        stale = [each.context for each in judged if each.is_stale and each.context is not None]
+        stale = [
+            judged_context.context
+            for judged_context in judged
+            if judged_context.is_stale and judged_context.context is not None
+        ]
         report = StaleReport(stale=len(stale))
-        for each in judged:
-            if each.problem:
-                report.failures.append(f"{each.problem}; {_fix(self.project_id, each.chapter_index, each.scene_index)}")
-        given = _plans_by_place(plans_file, report.failures)
+        for judged_context in judged:
+            if judged_context.problem:
+                report.failures.append(
+                    f"{judged_context.problem}; "
+                    f"{_fix(self.project_id, judged_context.chapter_index, judged_context.scene_index)}"
+                )
+        plans_by_position = _plans_by_place(plans_file, report.failures)
         if stale:
             self.await_index()
-        for done, was in enumerate(stale, start=1):
+        for done_count, was in enumerate(stale, start=1):
             try:
                 place = (was.chapter_index, was.scene_index)
-                if place in given:
-                    plans = given[place], _chapter_plan(builder.paths, was)
+                if place in plans_by_position:
+                    plans = plans_by_position[place], _chapter_plan(builder.paths, was)
                 else:
                     plans = find_own_plan(builder.paths, chapter_index=place[0], scene_index=place[1])
                 scene = PlannedScene(*place, *plans)
@@ -215,7 +224,7 @@ class StoryContexts(StoryBase):
             except NovelgenError as error:
                 report.failures.append(str(error))
             if progress is not None:
-                progress(done, len(stale))
+                progress(done_count, len(stale))
         return report
 
 
@@ -226,24 +235,24 @@ class ContextBuilder:
         self, stores: MemoryStores, project_id: str, options: ContextOptions | None = None, *, write_files: bool = True
     ) -> None:
         StoryProjects(stores, project_id).require_project_files()
-        chosen = options or ContextOptions()
+        chosen_context_options = options or ContextOptions()
         self.paths = stores.paths(project_id)
         self.is_full_report = stores.settings.memory.full_report
         self._stores = stores
         self._project_id = project_id
         self._story_settings = load_settings_file(self.paths.settings_file)
-        self._characters = _characters_of_files(chosen.characters_file, self.paths.characters_file)
+        self._characters = _characters_of_files(chosen_context_options.characters_file, self.paths.characters_file)
         self._tools = StoryMemoryTools(stores)
-        self._chain = _chain(stores, chosen, write_files=write_files)
-        self._pov = chosen.pov
+        self._chain = _chain(stores, chosen_context_options, write_files=write_files)
+        self._pov = chosen_context_options.pov
 
     def build(self, scene: PlannedScene, *, as_was: SceneMemoryContext | None = None) -> SceneMemoryContext:
         """Build the context of a planned scene, with failures in its report."""
         request = self._request(scene)
         view = as_was.report.point_of_view if as_was and as_was.report else None
         if view is not None and view.name and not self._pov:
-            kept = {"knowledge": "exclude"} if view.mode == "exclude" else {}
-            request = request.model_copy(update={"pov": view.name, **kept})
+            kept_values = {"knowledge": "exclude"} if view.mode == "exclude" else {}
+            request = request.model_copy(update={"pov": view.name, **kept_values})
         return self._chain.invoke(request)
 
     def build_request(self, request: MemoryContextRequest) -> SceneMemoryContext:
@@ -253,9 +262,9 @@ class ContextBuilder:
     def language(self, scene: PlannedScene) -> str:
         """Return the language of the story: as settings.json says, as stored, else as the plan is written."""
         if self._story_settings is None or not self._story_settings.language:
-            stored = self._within_deadline(StoryProjects(self._stores, self._project_id).language_of_project)
-            if stored:
-                return str(stored)
+            stored_value = self._within_deadline(StoryProjects(self._stores, self._project_id).language_of_project)
+            if stored_value:
+                return str(stored_value)
         request = self._request(scene)
         return language_of(request, known_story(request, None))
 
@@ -284,10 +293,10 @@ class ContextBuilder:
         left_out = {name: value for name, value in own.items() if name not in request.model_fields_set}
         return request.model_copy(update=left_out)
 
-    def _within_deadline(self, read: Callable[[], Any]) -> Any:
+    def _within_deadline(self, read_function: Callable[[], Any]) -> Any:
         """Return a read's result, None after the tool's deadline."""
         timeouts_s = {"read": self._stores.settings.memory.tool_timeout_s}
-        outcome = run_concurrently({"read": read}, timeouts_s=timeouts_s)["read"]
+        outcome = run_concurrently({"read": read_function}, timeouts_s=timeouts_s)["read"]
         if outcome.error is not None:
             logger.info("not read: %s", outcome.error)
         return outcome.value
@@ -310,10 +319,10 @@ def characters_of_entities(entities: list[Entity]) -> CharactersConfig:
         if entity.entity_type == "character" and is_visible_name(entity.name)
     ]
     leads = {
-        role: next((each for each in people if each.role.strip().lower() in words), None)
+        role: next((character for character in people if character.role.strip().lower() in words), None)
         for role, words in _LEADS.items()
     }
-    others = [each for each in people if all(each is not lead for lead in leads.values())]
+    others = [character for character in people if all(character is not lead for lead in leads.values())]
     return CharactersConfig(
         protagonist=leads["protagonist"], antagonist=leads["antagonist"], supporting_characters=others
     )
@@ -330,13 +339,13 @@ def _chain(stores: MemoryStores, options: ContextOptions, *, write_files: bool) 
     return build_context_chain(stores, model=model, write_files=write_files, bounds=bounds)
 
 
-def _characters_of_files(given: Path | None, own: Path) -> CharactersConfig | None:
-    if given is None:
+def _characters_of_files(path: Path | None, own: Path) -> CharactersConfig | None:
+    if path is None:
         return load_characters(own)
-    characters = load_characters(given)
+    characters = load_characters(path)
     if characters is None:
         raise InvalidFileError(
-            f"there is no file {str(given)!r} with characters; correct --characters, or say who appears with --with"
+            f"there is no file {str(path)!r} with characters; correct --characters, or say who appears with --with"
         )
     return characters
 
@@ -359,11 +368,11 @@ def _compared(
     )
 
 
-def _batch_problem(builder: ContextBuilder, numbered: NumberedLine[PlanLine], folder: Path) -> str:
+def _batch_problem(builder: ContextBuilder, numbered_line: NumberedLine[PlanLine], folder: Path) -> str:
     """Build and write one context, returning its error, if any."""
-    plan = numbered.value
+    plan = numbered_line.value
     if plan is None:
-        return numbered.problem
+        return numbered_line.problem
     try:
         context = builder.build(PlannedScene(plan.chapter_index, plan.scene_index, plan.scene_plan))
         if context.report is None:
@@ -371,22 +380,22 @@ def _batch_problem(builder: ContextBuilder, numbered: NumberedLine[PlanLine], fo
         text = context_json(context, is_full=builder.is_full_report)
         write_text_atomically(folder / f"{plan.plan_id}.json", text, root=folder)
     except NovelgenError as error:
-        return f"line {numbered.number}, plan {plan.plan_id!r}: {error}"
+        return f"line {numbered_line.number}, plan {plan.plan_id!r}: {error}"
     return ""
 
 
 def _plans_by_place(plans_file: Path | None, failures: list[str]) -> dict[tuple[int, int], ScenePlan]:
     """Return a file's plans by scene, with bad lines as failures."""
     plans: dict[tuple[int, int], ScenePlan] = {}
-    for numbered in read_plan_lines(plans_file) if plans_file else []:
-        line = numbered.value
+    for numbered_line in read_plan_lines(plans_file) if plans_file else []:
+        line = numbered_line.value
         if line is None:
-            failures.append(numbered.problem)
+            failures.append(numbered_line.problem)
             continue
         place = (line.chapter_index, line.scene_index)
         if place in plans:
             failures.append(
-                f"line {numbered.number}, plan {line.plan_id!r}: scene {place[0]}:{place[1]} has a plan on an "
+                f"line {numbered_line.number}, plan {line.plan_id!r}: scene {place[0]}:{place[1]} has a plan on an "
                 "earlier line, which counts; keep one"
             )
         plans.setdefault(place, line.scene_plan)

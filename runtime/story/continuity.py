@@ -17,7 +17,16 @@ from novelgen.models.plan import ScenePlan, given_fields
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from runtime.files.file_reading import NumberedLine, read_json_file, read_numbered_lines, read_text_file, validated
 from runtime.files.paths import write_text_atomically
-from runtime.story.base import DRAFT_CHARACTERS, ChangeNumber, Draft, Given, Number, Progress, StoryBase, async_twin
+from runtime.story.base import (
+    DRAFT_CHARACTERS,
+    CallerObject,
+    ChangeNumber,
+    Draft,
+    Number,
+    Progress,
+    StoryBase,
+    async_twin,
+)
 from runtime.story.changes import say_meant
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene
 from runtime.story.ingest import read_given
@@ -69,7 +78,7 @@ class StoryContinuity(StoryBase):
         *,
         chapter_index: Number,
         scene_index: Number,
-        scene_plan: Given | None = None,
+        scene_plan: CallerObject | None = None,
         pov: Annotated[str, Field(max_length=400)] | None = None,
         model: BaseChatModel | str | None = None,
         use_model: bool = True,
@@ -122,13 +131,13 @@ class StoryContinuity(StoryBase):
             UserInputError: When `repair` is asked for and there is no writer.
         """
 
-        def checked(written: WrittenDraft) -> DraftCheck:
+        def checked(written_draft: WrittenDraft) -> DraftCheck:
             return self.check(
-                written.draft,
-                chapter_index=written.chapter_index,
-                scene_index=written.scene_index,
-                scene_plan=written.scene_plan,
-                pov=written.pov or None,
+                written_draft.draft,
+                chapter_index=written_draft.chapter_index,
+                scene_index=written_draft.scene_index,
+                scene_plan=written_draft.scene_plan,
+                pov=written_draft.pov or None,
                 use_model=use_model,
             )
 
@@ -165,22 +174,22 @@ class StoryContinuity(StoryBase):
         checker = DraftChecker(self._stores, self.project_id, options)
         with self._stores.database(self.project_id).read() as unit:
             scenes = [
-                each
-                for each in unit.scenes.list_as_of(with_text=True)
-                if chapter_index in (None, each.chapter_index) and scene_index in (None, each.scene_index)
+                scene
+                for scene in unit.scenes.list_as_of(with_text=True)
+                if chapter_index in (None, scene.chapter_index) and scene_index in (None, scene.scene_index)
             ]
         if not scenes and chapter_index is not None:
             where = str(StoryPosition(chapter_index, scene_index))
             raise UnknownSceneError(f"no scene is stored at {where!r}; see `novelgen scene list {self.project_id}`")
         drafts = [
             DraftScene(
-                text=each.text, chapter_index=each.chapter_index, scene_index=each.scene_index, pov=each.pov or ""
+                text=scene.text, chapter_index=scene.chapter_index, scene_index=scene.scene_index, pov=scene.pov or ""
             )
-            for each in scenes
-            if each.text and each.text.strip()
+            for scene in scenes
+            if scene.text and scene.text.strip()
         ]
         self.await_index()
-        checks = [_of_stored(each) for each in checker.in_order(checker.check, drafts, progress=progress)]
+        checks = [_of_stored(check) for check in checker.in_order(checker.check, drafts, progress=progress)]
         return StoredCheck(checks=checks, without_text=len(scenes) - len(drafts))
 
     def check_drafts(
@@ -212,8 +221,8 @@ class StoryContinuity(StoryBase):
             else:
                 report.written += 1
                 report.findings += len(outcome.issues)
-                told = (f"{each.stage} {each.kind}: {each.message}" for each in outcome.report.issues)
-                report.degraded = list(dict.fromkeys([*report.degraded, *told]))
+                told_keys = (f"{issue.stage} {issue.kind}: {issue.message}" for issue in outcome.report.issues)
+                report.degraded = list(dict.fromkeys([*report.degraded, *told_keys]))
         return report
 
     def waive_finding(self, issue_id: str, *, note: str = "") -> Waiver:
@@ -245,12 +254,12 @@ class StoryContinuity(StoryBase):
             UserInputError: When it is not waived.
         """
         with self._stores.database(self.project_id).write() as unit:
-            waived = unit.projects.waived("findings")
-            if issue_id not in waived:
-                listed = ", ".join(waived) or "none"
-                raise UnknownIdError(f"finding {issue_id!r} is not waived; waived are: {listed}")
+            waived_values = unit.projects.waived("findings")
+            if issue_id not in waived_values:
+                listing = ", ".join(waived_values) or "none"
+                raise UnknownIdError(f"finding {issue_id!r} is not waived; waived are: {listing}")
             change_id = say_meant(unit, "findings", issue_id, None)
-        return Waiver(issue_id=issue_id, note=waived[issue_id], change_id=change_id)
+        return Waiver(issue_id=issue_id, note=waived_values[issue_id], change_id=change_id)
 
     def waived_findings(self) -> list[Waiver]:
         """Return all findings that were waived."""
@@ -292,11 +301,11 @@ def _is_check_of(file: Path, draft: DraftLine) -> bool:
         check = validated(DraftCheck, read_json_file(file), where=repr(str(file)))
     except InvalidFileError:
         return False
-    is_whole = all(each.kind not in ("timeout", "unavailable") for each in check.report.issues)
+    is_whole = all(issue.kind not in ("timeout", "unavailable") for issue in check.report.issues)
     return is_whole and (check.chapter_index, check.scene_index) == (draft.chapter_index, draft.scene_index)
 
 
 def _of_stored(check: DraftCheck) -> DraftCheck:
     """Return a stored scene's check, without its own newcomers."""
-    issues = [each for each in check.report.issues if (each.stage, each.kind) != ("plan", "unresolved")]
+    issues = [issue for issue in check.report.issues if (issue.stage, issue.kind) != ("plan", "unresolved")]
     return check.model_copy(update={"report": check.report.model_copy(update={"issues": issues})})

@@ -56,7 +56,7 @@ CHECKED_AT_ONCE = 2
 """So many drafts are read and searched for at once, however many wait for a model."""
 
 Item = TypeVar("Item")
-Done = TypeVar("Done")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +85,15 @@ class DraftChecker:
 
     def __init__(self, stores: MemoryStores, project_id: str, options: CheckOptions | None = None) -> None:
         StoryProjects(stores, project_id).require_project_files()
-        chosen = options or CheckOptions()
+        chosen_check_options = options or CheckOptions()
         self._stores = stores
         self._project_id = project_id
         self._settings = stores.settings.memory.continuity
         self._model_timeout_s = self._settings.model_timeout_s or stores.settings.memory.summarization.timeout_s
-        self._workers = chosen.workers or self._settings.workers
+        self._workers = chosen_check_options.workers or self._settings.workers
         counting = build_token_counter(stores.settings.memory.token_counter)
         self._count_tokens = counting.count_tokens
-        model, issue = _judging_model(stores.settings, chosen)
+        model, issue = _judging_model(stores.settings, chosen_check_options)
         self._chain = (
             ContinuityChain(model, timeout_s=self._model_timeout_s, count_tokens=counting.count_tokens)
             if model is not None
@@ -102,7 +102,7 @@ class DraftChecker:
         self.has_model = self._chain is not None
         self._turn = threading.BoundedSemaphore(CHECKED_AT_ONCE)
         self._avoided = _words_to_avoid(stores.paths(project_id).avoided_file)
-        self._known_issues = [each for each in (counting.issue, issue) if each is not None]
+        self._known_issues = [other_issue for other_issue in (counting.issue, issue) if other_issue is not None]
 
     def check(self, scene: DraftScene) -> DraftCheck:
         """Check a draft, with failures in its report."""
@@ -118,45 +118,45 @@ class DraftChecker:
         # only be slower, which costs each of them its deadline.
         with self._turn:
             deadline = Deadline.after(self._settings.timeout_s, stage="check")
-            read, hits = self._read(scene, text, as_of, report, deadline=deadline)
-            if read is None:
+            read_story, hits = self._read(scene, text, as_of, report, deadline=deadline)
+            if read_story is None:
                 check.report = report.report()
                 return check
-            story, draft = read.story, read.draft
+            story, draft = read_story.story, read_story.draft
             gather = partial(self._gather, story, report)
             evidence = report.run("evidence", partial(gather, draft, hits=hits), deadline) or []
         checked = CheckedDraft(
             sentences=len(draft.sentences),
-            entities=list(dict.fromkeys(each.entity_id for each in draft.mentions)),
+            entities=list(dict.fromkeys(mention.entity_id for mention in draft.mentions)),
             scenes_before=len(story.scenes),
             memories_before=len(story.memories),
             facts_before=len(story.memories)
             + len(story.threads)
             + len(story.relationships)
-            + sum(each.kind == "explicit" for each in story.changes),
+            + sum(change.kind == "explicit" for change in story.changes),
         )
         judged = self._judged(ContinuityRequest(draft, story, gather, evidence), report)
         if judged is not None:
             checked = judged.told_in(checked)
             # The best evidence within the bounds of what a check tells; a model may have seen more.
-            kept: list[ContinuityEvidence] = []
-            left = self._settings.evidence_tokens
-            for each in judged.evidence[: self._settings.max_evidence]:
-                left -= self._count_tokens(each.text)
-                if left < 0:
+            kept_evidence_items: list[ContinuityEvidence] = []
+            remaining_tokens = self._settings.evidence_tokens
+            for evidence_item in judged.evidence[: self._settings.max_evidence]:
+                remaining_tokens -= self._count_tokens(evidence_item.text)
+                if remaining_tokens < 0:
                     break
-                kept.append(each)
-            evidence = kept or evidence
-        touched = None
+                kept_evidence_items.append(evidence_item)
+            evidence = kept_evidence_items or evidence
+        touched_matters = None
         if not checked.is_judged:
-            touched = report.run("touched", partial(find_touched, draft, story, evidence), deadline)
-        concluded = conclude(judged.issues if judged else (), as_of=as_of, waived=read.waived)
+            touched_matters = report.run("touched", partial(find_touched, draft, story, evidence), deadline)
+        concluded = conclude(judged.issues if judged else (), as_of=as_of, waived=read_story.waived)
         return check.model_copy(
             update={
                 "language": story.language,
                 "issues": concluded.issues,
                 "waived": concluded.waived,
-                "touched": _before(touched or (), as_of),
+                "touched": _before(touched_matters or (), as_of),
                 "evidence": evidence_before(evidence, as_of),
                 "checked": checked,
                 "report": report.report(),
@@ -191,15 +191,15 @@ class DraftChecker:
         return judged
 
     def in_order(
-        self, call: Callable[[Item], Done], items: Sequence[Item], *, progress: Progress | None = None
-    ) -> Iterator[Done]:
+        self, call: Callable[[Item], Result], items: Sequence[Item], *, progress: Progress | None = None
+    ) -> Iterator[Result]:
         """Map a call over items in parallel, in their order."""
-        for done, made in enumerate(self._made(call, items), start=1):
-            yield made
+        for done_count, made_value in enumerate(self._map_items(call, items), start=1):
+            yield made_value
             if progress is not None:
-                progress(done, len(items))
+                progress(done_count, len(items))
 
-    def _made(self, call: Callable[[Item], Done], items: Sequence[Item]) -> Iterator[Done]:
+    def _map_items(self, call: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
         if self._workers == 1:
             # In the caller's thread, which an interrupt reaches at once.
             yield from map(call, items)
@@ -230,16 +230,16 @@ class DraftChecker:
                 raise UnknownProjectError(
                     f"nothing of project {self._project_id!r} is stored yet; run `novelgen ingest {self._project_id}`"
                 ) from outcome.error
-        read: _ReadStory | None = report.take("story", outcomes["story"])
+        read_story: _ReadStory | None = report.take("story", outcomes["story"])
         hits: SentenceHits = report.take("meaning", outcomes["meaning"]) or SentenceHits()
-        report.issues += [*(read.issues if read else ()), *hits.issues]
-        return read, hits
+        report.issues += [*(read_story.issues if read_story else ()), *hits.issues]
+        return read_story, hits
 
     def _search(
         self, text: str, sentences: Iterable[tuple[int, int]], as_of: StoryPosition, timeout_s: float
     ) -> SentenceHits:
-        asked = [text[start:end] for start, end in sentences]
-        return find_by_sentences(self._stores, self._project_id, sentences=asked, as_of=as_of, timeout_s=timeout_s)
+        queries = [text[start:end] for start, end in sentences]
+        return find_by_sentences(self._stores, self._project_id, sentences=queries, as_of=as_of, timeout_s=timeout_s)
 
     def _own_plan(self, scene: DraftScene, report: _Reporting) -> ScenePlan | None:
         place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
@@ -253,7 +253,7 @@ class DraftChecker:
     def _read_story(self, text: str, as_of: StoryPosition, plan: ScenePlan | None, pov: str) -> _ReadStory:
         story = story_before(self._stores, self._project_id, as_of=as_of, plan=plan)
         with self._stores.database(self._project_id).read() as unit:
-            waived = unit.projects.waived("findings")
+            waived_values = unit.projects.waived("findings")
         issues: list[ReportIssue] = []
         name = (pov or (plan.pov if plan else "")).strip()
         if name:
@@ -262,7 +262,7 @@ class DraftChecker:
             if pov_id is None:
                 message = f"nobody is known as {name!r} at this position, so no point of view was checked"
                 issues.append(ReportIssue(stage="plan", kind="unresolved", message=message))
-        return _ReadStory(story, read_draft(text, story), waived, tuple(issues))
+        return _ReadStory(story, read_draft(text, story), waived_values, tuple(issues))
 
 
 class _ReadStory(NamedTuple):
@@ -281,7 +281,7 @@ class _Reporting:
     issues: list[ReportIssue] = field(default_factory=list)
     timings_s: dict[str, float] = field(default_factory=dict)
 
-    def run(self, stage: str, call: Callable[[], Done], within: Deadline | float) -> Done | None:
+    def run(self, stage: str, call: Callable[[], Result], within: Deadline | float) -> Result | None:
         """Run a stage within a time limit, or return None."""
         timeout_s = within.share(stage).remaining_s if isinstance(within, Deadline) else within
         return self.take(stage, run_concurrently({stage: call}, timeouts_s={stage: timeout_s})[stage])
@@ -296,14 +296,16 @@ class _Reporting:
 
     def report(self) -> ContinuityReport:
         """Return the report, with distinct issues."""
-        told = {(each.stage, each.kind, each.message): each for each in self.issues}
-        return ContinuityReport(issues=list(told.values()), timings_s=self.timings_s)
+        issues_by_key = {(issue.stage, issue.kind, issue.message): issue for issue in self.issues}
+        return ContinuityReport(issues=list(issues_by_key.values()), timings_s=self.timings_s)
 
 
 def _before(matters: Iterable[TouchedMatter], as_of: StoryPosition) -> list[TouchedMatter]:
     """Return statements on each matter strictly before a position."""
-    cut = (each.model_copy(update={"sayings": evidence_before(each.sayings, as_of)}) for each in matters)
-    return [each for each in cut if each.sayings]
+    visible_matters = (
+        matter.model_copy(update={"sayings": evidence_before(matter.sayings, as_of)}) for matter in matters
+    )
+    return [matter for matter in visible_matters if matter.sayings]
 
 
 def _judging_model(
@@ -352,15 +354,15 @@ def find_by_sentences(
     All sentences are embedded in one batch and searched for at once. What one of them finds is compared with all.
     A story of text alone has nothing to compare with: what tells of its passages is words.
     """
-    texts = [" ".join(each.split()) for each in sentences]
-    told = [number for number, each in enumerate(texts) if each]
+    texts = [" ".join(sentence.split()) for sentence in sentences]
+    told_numbers = [number for number, text in enumerate(texts) if text]
     with stores.database(project_id).read() as unit:
         has_memories = bool(unit.memories.filtered_ids(_told_before(as_of), limit=1))
-    if not (told and has_memories):
+    if not (told_numbers and has_memories):
         return SentenceHits([{}] * len(texts))
-    together = -(-len(told) // MAX_SENTENCE_QUERIES)
-    groups = [told[start : start + together] for start in range(0, len(told), together)]
-    found = search_memories(
+    together = -(-len(told_numbers) // MAX_SENTENCE_QUERIES)
+    groups = [told_numbers[start : start + together] for start in range(0, len(told_numbers), together)]
+    result = search_memories(
         stores,
         SearchRequest(
             project_id=project_id,
@@ -371,25 +373,27 @@ def find_by_sentences(
         ),
     )
     similar: list[Mapping[str, float]] = [{}] * len(texts)
-    for asked_number, nearness in _similarities(found.query_vectors, found.candidates).items():
+    for asked_number, nearness in _similarities(result.query_vectors, result.candidates).items():
         for number in groups[asked_number]:
             similar[number] = nearness
-    return SentenceHits(similar, found.issues)
+    return SentenceHits(similar, result.issues)
 
 
 def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candidate]) -> dict[int, dict[str, float]]:
     """Return by the number of each query that has a vector the greatest cosine with each source that has one."""
-    asked = [(number, vector) for number, vector in enumerate(queries) if vector is not None]
-    stored = [(each.chunk.memory_id, each.vector) for each in candidates if each.vector is not None]
-    if not asked or not stored:
+    asked_pairs = [(number, vector) for number, vector in enumerate(queries) if vector is not None]
+    stored_pairs = [
+        (candidate.chunk.memory_id, candidate.vector) for candidate in candidates if candidate.vector is not None
+    ]
+    if not asked_pairs or not stored_pairs:
         return {}
-    first, second = unit_rows([vector for _, vector in asked]), unit_rows([vector for _, vector in stored])
-    found: dict[int, dict[str, float]] = {}
-    for (number, _), row in zip(asked, (first @ second.T).tolist(), strict=True):
-        nearness = found[number] = {}
-        for (source_id, _), cosine in zip(stored, row, strict=True):
+    first, second = unit_rows([vector for _, vector in asked_pairs]), unit_rows([vector for _, vector in stored_pairs])
+    results: dict[int, dict[str, float]] = {}
+    for (number, _), row in zip(asked_pairs, (first @ second.T).tolist(), strict=True):
+        nearness = results[number] = {}
+        for (source_id, _), cosine in zip(stored_pairs, row, strict=True):
             nearness[source_id] = max(cosine, nearness.get(source_id, -1.0))
-    return found
+    return results
 
 
 def _told_before(as_of: StoryPosition) -> MemoryFilter:
@@ -403,8 +407,8 @@ def story_before(
     with stores.database(project_id).read() as unit:
         entities = unit.entities.list_as_of(as_of=as_of)
         language = unit.projects.require().language
-        changes = unit.states.changes_before(as_of, entity_ids=[each.entity_id for each in entities])
-        memories = [each.chunk for each in unit.memories.list_matching(_told_before(as_of))]
+        changes = unit.states.changes_before(as_of, entity_ids=[entity.entity_id for entity in entities])
+        memories = [memory.chunk for memory in unit.memories.list_matching(_told_before(as_of))]
         relationships = unit.relationships.list_as_of(as_of=as_of)
         threads = unit.threads.list_as_of(as_of=as_of, statuses=get_args(LoopStatus))
         times = scene_times(unit.scenes.tellings(as_of=as_of))

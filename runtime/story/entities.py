@@ -56,8 +56,8 @@ class EntityCard(Shown, Model):
 
     def in_simpler_terms(self) -> ShownList[Shown]:
         """Return the notebook representation."""
-        known: list[Shown] = [self.entity, *([self.state] if self.state else [])]
-        return ShownList(known, names={self.entity.entity_id: self.entity.name})
+        known_items: list[Shown] = [self.entity, *([self.state] if self.state else [])]
+        return ShownList(known_items, names={self.entity.entity_id: self.entity.name})
 
 
 class AddedEntity(Model):
@@ -116,15 +116,15 @@ class StoryEntities(base.StoryBase):
             as_of: As far as the story has shown them before this position.
         """
         with self._stores.database(self.project_id).read() as unit:
-            known = base.known_entities(unit, base.position_of(as_of))
-        wanted = name.strip().casefold()
-        found = [
-            each
-            for each in known
-            if entity_type in (None, each.entity_type)
-            and (not wanted or any(wanted in one.casefold() for one in each.names()))
+            known_entities = base.known_entities(unit, base.position_of(as_of))
+        target = name.strip().casefold()
+        matching_entities = [
+            entity
+            for entity in known_entities
+            if entity_type in (None, entity.entity_type)
+            and (not target or any(target in one.casefold() for one in entity.names()))
         ]
-        return ShownList(found[:limit])
+        return ShownList(matching_entities[:limit])
 
     def entity(
         self, entity_id: base.Name, *, entity_type: EntityType | None = None, as_of: base.Place = None
@@ -138,22 +138,25 @@ class StoryEntities(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            found = base.named_entity(entity_id, base.known_entities(unit, as_of), entity_type)
+            matching_entity = base.named_entity(entity_id, base.known_entities(unit, as_of), entity_type)
             position = as_of or END_OF_STORY
-            states = unit.states.snapshots([found.entity_id], as_of=position)
-            scenes = unit.scenes.casts(as_of=position, naming=found.entity_id)
-            stored = unit.entities.get(found.entity_id)
-            version = card_version(unit, found.entity_id)
-        noted = found.profile.get(METADATA)
-        named = sum(found.entity_id in scene.named for scene in scenes)
-        counts = {"named_count": named, **entity_counts(found.entity_id, found.entity_type, scenes)}
+            states = unit.states.snapshots([matching_entity.entity_id], as_of=position)
+            scenes = unit.scenes.casts(as_of=position, naming=matching_entity.entity_id)
+            stored_entity = unit.entities.get(matching_entity.entity_id)
+            version = card_version(unit, matching_entity.entity_id)
+        noted = matching_entity.profile.get(METADATA)
+        named_count = sum(matching_entity.entity_id in scene.named for scene in scenes)
+        counts = {
+            "named_count": named_count,
+            **entity_counts(matching_entity.entity_id, matching_entity.entity_type, scenes),
+        }
         return EntityCard(
-            entity=found,
+            entity=matching_entity,
             state=next(iter(states), None),
             metadata={**(noted if isinstance(noted, Mapping) else {}), **counts},
-            created_at=stored.created_at if stored else None,
-            updated_at=stored.updated_at if stored else None,
-            is_by_author=stored is not None and stored.origin == "author",
+            created_at=stored_entity.created_at if stored_entity else None,
+            updated_at=stored_entity.updated_at if stored_entity else None,
+            is_by_author=stored_entity is not None and stored_entity.origin == "author",
             version=version,
         )
 
@@ -196,14 +199,14 @@ class StoryEntities(base.StoryBase):
                 are.
         """
         name, aliases = visible_name(name), [visible_name(alias) for alias in aliases]
-        said = {**(fields or {}), **({"holder": holder} if holder else {})}
+        stated_fields = {**(fields or {}), **({"holder": holder} if holder else {})}
         if holder and kind != "item":
             raise UserInputError(f"a {kind} has no holder; only an item has one")
         with self._stores.database(self.project_id).write() as unit:
             as_of = base.position_of(start) or END_OF_STORY
             _refuse_taken_name(unit, name, kind, as_of)
-            known = base.known_entities(unit, None)
-            known_fields = known_fields_of(kind, unit=unit, known=known)
+            known_entities = base.known_entities(unit, None)
+            known_fields = known_fields_of(kind, unit=unit, known=known_entities)
             at = base.place_of_statement(unit, as_of)
             first = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
             chapter, scene = (None, None) if at == END_OF_STORY else (as_of.chapter_index, as_of.scene_index)
@@ -213,12 +216,12 @@ class StoryEntities(base.StoryBase):
                 name=name,
                 role=role,
                 description=description,
-                aliases=[EntityAlias(alias=each) for each in dict.fromkeys(aliases) if each != name],
+                aliases=[EntityAlias(alias=key) for key in dict.fromkeys(aliases) if key != name],
                 **first,
                 **{f"name_{field}": value for field, value in first.items()},
                 said_from=None if chapter is None else (chapter, 1 if scene is None else scene),
             )
-            entity, _, attributes = known_fields.with_said(unit, bare, said, at, state=state, is_new=True)
+            entity, _, attributes = known_fields.with_said(unit, bare, stated_fields, at, state=state, is_new=True)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
                 unit.states.append(_state_changes(entity, attributes, at), follows_scene=False)
@@ -275,8 +278,8 @@ class StoryEntities(base.StoryBase):
             features: What is notable there.
             start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
         """
-        told = {"atmosphere": atmosphere, "features": list(features)}
-        fields = {field: value for field, value in told.items() if value}
+        told_fields = {"atmosphere": atmosphere, "features": list(features)}
+        fields = {field: value for field, value in told_fields.items() if value}
         return self.add_card(name, fields, kind="location", description=description, start=start)
 
     def edit_entity(
@@ -308,44 +311,51 @@ class StoryEntities(base.StoryBase):
         if not changes and not state:
             raise UserInputError("nothing to change; give a field and its value, such as role=minor")
         with self._stores.database(self.project_id).write() as unit:
-            known = base.known_entities(unit, None)
-            found = base.named_entity(entity_id, known, entity_type)
-            changes, kind = _without_kind(changes, found)
-            _require_card(unit, found, expected_version, {**changes, **(state or {})})
-            known_fields = known_fields_of(kind, unit=unit, known=known)
+            known_entities = base.known_entities(unit, None)
+            entity = base.named_entity(entity_id, known_entities, entity_type)
+            changes, kind = _without_kind(changes, entity)
+            _require_card(unit, entity, expected_version, {**changes, **(state or {})})
+            known_fields = known_fields_of(kind, unit=unit, known=known_entities)
             begins = base.position_of(start)
             at = base.place_of_statement(unit, begins or END_OF_STORY)
-            stored = unit.entities.require(found.entity_id).entity
-            shown = found if begins is None else entity_at(stored, begins)
-            shown = shown.model_copy(update={"entity_type": kind})
-            edited, plain, said = known_fields.with_said(unit, shown, changes, at, state=state)
+            stored_entity = unit.entities.require(entity.entity_id).entity
+            shown_entity = entity if begins is None else entity_at(stored_entity, begins)
+            shown_entity = shown_entity.model_copy(update={"entity_type": kind})
+            edited, plain, stated_fields = known_fields.with_said(unit, shown_entity, changes, at, state=state)
             if begins is None or at == END_OF_STORY:
-                dated, changed = [], with_values_from(stored, shown, edited, start=None, is_first=begins is not None)
+                dated_names, changed = (
+                    [],
+                    with_values_from(stored_entity, shown_entity, edited, start=None, is_first=begins is not None),
+                )
             else:
                 refuse_places(plain)
-                dated = [name for name in plain if name not in said]
-                begun = (begins.chapter_index or 0, 1 if begins.scene_index is None else begins.scene_index)
-                changed = with_values_from(stored, shown, with_names_from(shown, edited, at), start=begun)
+                dated_names = [name for name in plain if name not in stated_fields]
+                begun_place = (begins.chapter_index or 0, 1 if begins.scene_index is None else begins.scene_index)
+                changed = with_values_from(
+                    stored_entity, shown_entity, with_names_from(shown_entity, edited, at), start=begun_place
+                )
             changed = changed.model_copy(update={"entity_type": kind})
-            if name_key(changed.name) not in map(name_key, found.names()):
-                _refuse_taken_name(unit, changed.name, found.entity_type, END_OF_STORY)
-            with unit.journal.recording_card(found.entity_id) as rows:
-                rescanned = changed != stored and _store(self._stores, unit, stored, changed)
-                if said:
-                    unit.states.append(_state_changes(changed, said, at), follows_scene=False)
-                    unit.entities.mark_updated(found.entity_id)
-            change = unit.journal.keep("edit", found.entity_id, found.name, rows) if rows else None
-            told = {name: value for name, value in edited.profile.items() if name in plain}
-            issues = known_fields.issues({**told, **said})
-            version = card_version(unit, found.entity_id)
+            if name_key(changed.name) not in map(name_key, entity.names()):
+                _refuse_taken_name(unit, changed.name, entity.entity_type, END_OF_STORY)
+            with unit.journal.recording_card(entity.entity_id) as rows:
+                rescanned = changed != stored_entity and _store(self._stores, unit, stored_entity, changed)
+                if stated_fields:
+                    unit.states.append(_state_changes(changed, stated_fields, at), follows_scene=False)
+                    unit.entities.mark_updated(entity.entity_id)
+            change = unit.journal.keep("edit", entity.entity_id, entity.name, rows) if rows else None
+            fields = {name: value for name, value in edited.profile.items() if name in plain}
+            issues = known_fields.issues({**fields, **stated_fields})
+            version = card_version(unit, entity.entity_id)
         if rescanned:
             self._follow_edit()
         return EditedEntity(
             entity=entity_at(changed, END_OF_STORY),
-            updated_fields=list(dict.fromkeys([*([] if kind == found.entity_type else ["kind"]), *plain, *said])),
-            attributes=list(said),
-            dated=dated,
-            holds_after=base.place_name(at) if said or dated else None,
+            updated_fields=list(
+                dict.fromkeys([*([] if kind == entity.entity_type else ["kind"]), *plain, *stated_fields])
+            ),
+            attributes=list(stated_fields),
+            dated=dated_names,
+            holds_after=base.place_name(at) if stated_fields or dated_names else None,
             change=change,
             version=version,
             issues=issues,
@@ -362,10 +372,10 @@ class StoryEntities(base.StoryBase):
             UserInputError: When both are one, or of different types.
         """
         with self._stores.database(self.project_id).write() as unit:
-            known = base.known_entities(unit, None)
-            kept, merged = (base.named_entity(name, known) for name in (keep, gone))
-            change = unit.merges.merge(kept.entity_id, merged.entity_id)
-        return EntityChangeResult(change=change, entity=kept, other=merged, indexing=self._follow_edit())
+            known_entities = base.known_entities(unit, None)
+            kept_entity, merged_entity = (base.named_entity(name, known_entities) for name in (keep, gone))
+            change = unit.merges.merge(kept_entity.entity_id, merged_entity.entity_id)
+        return EntityChangeResult(change=change, entity=kept_entity, other=merged_entity, indexing=self._follow_edit())
 
     def split_entity(
         self, entity_id: base.Name, new_name: base.Name, *, aliases: Sequence[str] = (), scenes: Sequence[base.At] = ()
@@ -385,11 +395,11 @@ class StoryEntities(base.StoryBase):
         if any(None in place for place in places):
             raise UserInputError("a scene is named by chapter and scene, such as 3:2")
         with self._stores.database(self.project_id).write() as unit:
-            found = base.named_entity(entity_id, base.known_entities(unit, None))
-            change = unit.merges.split(found.entity_id, name=new_name, aliases=aliases, scenes=places)
+            entity = base.named_entity(entity_id, base.known_entities(unit, None))
+            change = unit.merges.split(entity.entity_id, name=new_name, aliases=aliases, scenes=places)
             new = unit.entities.get(change.other_id)
         indexing = self._follow_edit()
-        return EntityChangeResult(change=change, entity=found, other=new and new.entity, indexing=indexing)
+        return EntityChangeResult(change=change, entity=entity, other=new and new.entity, indexing=indexing)
 
     def undo(self, change_id: base.Number | None = None) -> EntityChangeResult:
         """Undo a change of any kind: of cards, relationships, threads, memories, scenes that came, or of characters.
@@ -403,27 +413,29 @@ class StoryEntities(base.StoryBase):
         """
         with self._stores.database(self.project_id).write() as unit:
             journal = unit.journal
-            kept = journal.last_standing() if change_id is None else journal.require_standing(change_id)
-            listed = listed_change(unit, kept, END_OF_STORY) if kept.subject in ("memory", "scene") else None
-            if change_id is None and kept.kind in TAKEN and listed is not None and "–" in listed.position:
+            kept_change = journal.last_standing() if change_id is None else journal.require_standing(change_id)
+            last = (
+                listed_change(unit, kept_change, END_OF_STORY) if kept_change.subject in ("memory", "scene") else None
+            )
+            if change_id is None and kept_change.kind in TAKEN and last is not None and "–" in last.position:
                 raise UserInputError(
-                    f"the last change took in or read scenes {listed.position}, which would all go back; say so by its"
-                    f" number: `novelgen undo {self.project_id} {kept.change_id}`"
+                    f"the last change took in or read scenes {last.position}, which would all go back; say so by its"
+                    f" number: `novelgen undo {self.project_id} {kept_change.change_id}`"
                 )
-            change = _undone(self._stores, unit, kept)
-            entity, other = (unit.entities.get(each) for each in (change.entity_id, change.other_id))
+            change = _undone(self._stores, unit, kept_change)
+            entity, other = (unit.entities.get(entity_id) for entity_id in (change.entity_id, change.other_id))
         return EntityChangeResult(
             change=change,
             entity=entity and entity.entity,
             other=other and other.entity,
-            what=" ".join(filter(None, (listed.position, listed.what) if listed else ())),
+            what=" ".join(filter(None, (last.position, last.what) if last else ())),
             indexing=self._follow_edit(),
         )
 
     def list_entity_changes(self) -> list[Change]:
         """List all merges, splits and decisions on candidates, the oldest first."""
         with self._stores.database(self.project_id).read() as unit:
-            return [each for each in unit.merges.list_all() if each.kind not in NOT_OF_ENTITIES]
+            return [change for change in unit.merges.list_all() if change.kind not in NOT_OF_ENTITIES]
 
     aentity = base.async_twin(entity)
     aedit_entity = base.async_twin(edit_entity)
@@ -446,53 +458,57 @@ _MADE_ANEW: Mapping[str, Callable[[UnitOfWork, Change], None]] = {
 """Kinds of changes that no row before and after tells whole, to what puts back what was."""
 
 
-def _undone(stores: MemoryStores, unit: UnitOfWork, kept: Change) -> Change:
+def _undone(stores: MemoryStores, unit: UnitOfWork, kept_change: Change) -> Change:
     from runtime.ingest.entities import rescan_since_in, restore_card_in, withdraw_names_in
 
-    if kept.subject == "scene" and kept.kind == "shorten":
+    if kept_change.subject == "scene" and kept_change.kind == "shorten":
         from runtime.ingest.scene_passes import restore_shorts
 
-        restore_shorts(unit, kept, stores=stores)
-        return unit.journal.require(kept.change_id)
-    if kept.subject == "scene" and kept.kind in TAKEN:
-        restore_taken(unit, kept, stores=stores)
-        return unit.journal.require(kept.change_id)
-    if kept.kind in _MADE_ANEW:
-        _MADE_ANEW[kept.kind](unit, kept)
-        return unit.journal.mark_undone(kept.change_id)
-    if kept.subject == "scene" and kept.kind != "delete":
-        restore_scene(unit, kept, stores=stores)
-        return unit.journal.mark_undone(kept.change_id)
-    if kept.subject == "entity" and kept.kind in ("add", "edit", "rename"):
-        undone = restore_card_in(unit, kept, stores=stores)
-        restore_renamed(unit, kept, stores=stores)
+        restore_shorts(unit, kept_change, stores=stores)
+        return unit.journal.require(kept_change.change_id)
+    if kept_change.subject == "scene" and kept_change.kind in TAKEN:
+        restore_taken(unit, kept_change, stores=stores)
+        return unit.journal.require(kept_change.change_id)
+    if kept_change.kind in _MADE_ANEW:
+        _MADE_ANEW[kept_change.kind](unit, kept_change)
+        return unit.journal.mark_undone(kept_change.change_id)
+    if kept_change.subject == "scene" and kept_change.kind != "delete":
+        restore_scene(unit, kept_change, stores=stores)
+        return unit.journal.mark_undone(kept_change.change_id)
+    if kept_change.subject == "entity" and kept_change.kind in ("add", "edit", "rename"):
+        undone = restore_card_in(unit, kept_change, stores=stores)
+        restore_renamed(unit, kept_change, stores=stores)
         return undone
-    if kept.subject == "entity" and kept.kind in ("confirm", "name"):
-        change, names = unit.journal.withdraw_names(kept.change_id)
-        withdraw_names_in(unit, change.entity_id, names, is_whole=kept.kind == "confirm", stores=stores)
+    if kept_change.subject == "entity" and kept_change.kind in ("confirm", "name"):
+        change, names = unit.journal.withdraw_names(kept_change.change_id)
+        withdraw_names_in(unit, change.entity_id, names, is_whole=kept_change.kind == "confirm", stores=stores)
         return change
-    undone = unit.journal.undo(kept.change_id)
-    if kept.subject == "scene":
-        restore_links(unit, kept, stores=stores)
-    back = unit.entities.get(kept.entity_id) if kept.subject == "entity" and kept.kind == "delete" else None
+    undone = unit.journal.undo(kept_change.change_id)
+    if kept_change.subject == "scene":
+        restore_links(unit, kept_change, stores=stores)
+    back = (
+        unit.entities.get(kept_change.entity_id)
+        if kept_change.subject == "entity" and kept_change.kind == "delete"
+        else None
+    )
     if back is not None:
-        rescan_since_in(unit, back.entity.names(), since=kept.created_at, stores=stores)
+        rescan_since_in(unit, back.entity.names(), since=kept_change.created_at, stores=stores)
     return undone
 
 
 def _without_kind(changes: Mapping[str, Any], entity: Entity) -> tuple[dict[str, Any], EntityType]:
     """Return changes of a card without its kind, and the kind that they say, else the one that it has."""
-    named = next((name for name in changes if name in ("kind", "种类")), None)
-    if named is None:
+    named_text = next((name for name in changes if name in ("kind", "种类")), None)
+    if named_text is None:
         return dict(changes), entity.entity_type
-    said = str(changes[named]).strip().casefold()
+    statement = str(changes[named_text]).strip().casefold()
     kinds = {kind: kind for kind in KINDS}
     for language in LANGUAGES:
-        told = words("memory", language, "card_kinds")
-        kinds |= {told[kind]: kind for kind in KINDS}
-    if said not in kinds:
-        raise UserInputError(f"{changes[named]!r} is no kind of card; give one of {', '.join(KINDS)}")
-    return {name: value for name, value in changes.items() if name != named}, kinds[said]
+        rendered_words = words("memory", language, "card_kinds")
+        kinds |= {rendered_words[kind]: kind for kind in KINDS}
+    if statement not in kinds:
+        raise UserInputError(f"{changes[named_text]!r} is no kind of card; give one of {', '.join(KINDS)}")
+    return {name: value for name, value in changes.items() if name != named_text}, kinds[statement]
 
 
 def _store(stores: MemoryStores, unit: UnitOfWork, before: Entity | None, entity: Entity) -> bool:
@@ -502,43 +518,51 @@ def _store(stores: MemoryStores, unit: UnitOfWork, before: Entity | None, entity
     """
     from runtime.ingest.entities import store_entities_in
 
-    stored = unit.entities.get(entity.entity_id)
+    stored_entity = unit.entities.get(entity.entity_id)
     origin: EntityOrigin = "author"
-    said: list[str] = []
-    if stored and before and entity.model_copy(update={"aliases": before.aliases}) == before:
-        origin = stored.origin
-        known, named = ({each.alias: each for each in one.aliases} for one in (before, entity))
-        said = [alias for alias, each in named.items() if known.get(alias) != each and origin != "author"]
+    statements: list[str] = []
+    if stored_entity and before and entity.model_copy(update={"aliases": before.aliases}) == before:
+        origin = stored_entity.origin
+        known_aliases_by_id, named_aliases_by_id = (
+            {alias.alias: alias for alias in one.aliases} for one in (before, entity)
+        )
+        statements = [
+            alias
+            for alias, other_alias in named_aliases_by_id.items()
+            if known_aliases_by_id.get(alias) != other_alias and origin != "author"
+        ]
         if origin != "author":
-            unit.entities.remove_aliases(entity.entity_id, [*(set(known) - set(named)), *said])
+            unit.entities.remove_aliases(
+                entity.entity_id, [*(set(known_aliases_by_id) - set(named_aliases_by_id)), *statements]
+            )
     result = store_entities_in(unit, [entity], origin=origin, stores=stores)
-    unit.entities.claim_aliases(entity.entity_id, said)
+    unit.entities.claim_aliases(entity.entity_id, statements)
     return bool(result.rescanned)
 
 
-def _require_card(unit: UnitOfWork, entity: Entity, expected: str | None, sent: Mapping[str, Any]) -> None:
-    if expected is None:
+def _require_card(unit: UnitOfWork, entity: Entity, expected_value: str | None, sent_fields: Mapping[str, Any]) -> None:
+    if expected_value is None:
         return
     state = next(iter(unit.states.snapshots([entity.entity_id])), None)
     require_version(
-        expected,
+        expected_value,
         card_version(unit, entity.entity_id),
         subject=f"card {entity.entity_id} ({entity.name!r})",
         stored=card_fields(entity, {} if state is None else state.state_data),
-        sent=sent,
+        sent=sent_fields,
     )
 
 
 def _refuse_taken_name(unit: UnitOfWork, name: str, entity_type: EntityType, as_of: StoryPosition) -> None:
-    shown = {entity.entity_id: entity for entity in base.known_entities(unit, as_of)}
-    for stored in unit.entities.list_all(entity_types=[entity_type]):
-        if name_key(name) not in map(name_key, stored.entity.names()):
+    shown_entities_by_id = {entity.entity_id: entity for entity in base.known_entities(unit, as_of)}
+    for stored_entity in unit.entities.list_all(entity_types=[entity_type]):
+        if name_key(name) not in map(name_key, stored_entity.entity.names()):
             continue
-        known = shown.get(stored.entity.entity_id)
-        if known is None or name_key(name) not in map(name_key, known.names()):
+        known_entity = shown_entities_by_id.get(stored_entity.entity.entity_id)
+        if known_entity is None or name_key(name) not in map(name_key, known_entity.names()):
             # What the story tells later is not told here, its ids neither.
             raise UserInputError(f"the name {name!r} is taken; choose another one")
-        raise UserInputError(f"{entity_type} {known.entity_id} bears the name {name!r} already; use that id")
+        raise UserInputError(f"{entity_type} {known_entity.entity_id} bears the name {name!r} already; use that id")
 
 
 def _state_changes(entity: Entity, state: Mapping[str, Any], at: StoryPosition) -> list[StateChange]:

@@ -54,97 +54,106 @@ class KnownFields:
     ) -> tuple[Entity, list[str], dict[str, Any]]:
         """Return an entity with edited fields, the fields and the state."""
         attributes = STATE_MODELS[entity.entity_type].model_fields.keys() - {"extra"}
-        changes = self._kept(_with_known_speakers(changes, self.known))
+        changes = self._stored_fields(_with_known_speakers(changes, self.known))
         nested = changes.get(CURRENT_STATE, {})
         if not isinstance(nested, Mapping):
-            named = ", ".join(each for each in STATE_MODELS[entity.entity_type].model_fields if each in attributes)
+            named_text = ", ".join(
+                model_field
+                for model_field in STATE_MODELS[entity.entity_type].model_fields
+                if model_field in attributes
+            )
             raise UserInputError(
-                f"{CURRENT_STATE} cannot be {nested!r}: write an object with some of {named}; "
+                f"{CURRENT_STATE} cannot be {nested!r}: write an object with some of {named_text}; "
                 "a single one is given as state: NAME=VALUE"
             )
-        nested = self._kept(nested)
+        nested = self._stored_fields(nested)
         self._require_fitting_attributes(entity, nested)
         plain = {field: value for field, value in changes.items() if field != CURRENT_STATE}
         on_card = self._on_card(entity)
         card = {field: value for field, value in plain.items() if field in on_card}
-        said = {field: value for field, value in plain.items() if field not in card} | nested
-        told = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
-        own = self._refuse_slips(entity, said, told=told)
+        stated_fields = {field: value for field, value in plain.items() if field not in card} | nested
+        told_names = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
+        own = self._refuse_slips(entity, stated_fields, told_names=told_names)
         if is_new:
             # Nothing tells yet what its author calls things: what nobody knows is a field of the author's own.
-            card |= {name: said.pop(name) for name in own if name not in nested}
-        said |= self._kept(state or {})
-        self._require_fitting_attributes(entity, said)
-        started = {name: value for name, value in said.items() if name in attributes and value is not None}
+            card |= {name: stated_fields.pop(name) for name in own if name not in nested}
+        stated_fields |= self._stored_fields(state or {})
+        self._require_fitting_attributes(entity, stated_fields)
+        started = {name: value for name, value in stated_fields.items() if name in attributes and value is not None}
         if at == END_OF_STORY and started:
             # What holds from the start is how the card says that it stands there.
             card[CURRENT_STATE] = started
-        return changed_card(entity, card), list(plain), said
+        return changed_card(entity, card), list(plain), stated_fields
 
     def issues(self, kept: Mapping[str, Any]) -> list[ReportIssue]:
         """Report names without a card, which stay text."""
-        found = []
+        matching_issues = []
         for name, kind in self._kinds_named().items():
             value = kept.get(name)
-            meant = [each for each in self.known if each.entity_type == kind]
-            ids = [each.entity_id for each in meant]
-            for each in value if isinstance(value, list) else [value]:
-                if isinstance(each, str) and each and each not in ids:
-                    near = near_names(each, meant)
-                    message = f"{name}={each!r} is kept as text: no {kind} of that name is known; {near}"
-                    found.append(ReportIssue(stage="card", kind="unresolved", message=message))
-        return found
+            entities = [entity for entity in self.known if entity.entity_type == kind]
+            ids = [entity.entity_id for entity in entities]
+            for item in value if isinstance(value, list) else [value]:
+                if isinstance(item, str) and item and item not in ids:
+                    near = near_names(item, entities)
+                    message = f"{name}={item!r} is kept as text: no {kind} of that name is known; {near}"
+                    matching_issues.append(ReportIssue(stage="card", kind="unresolved", message=message))
+        return matching_issues
 
     def _on_card(self, entity: Entity) -> list[str]:
         """Return the fields of an entity's card and profile, those included that only this profile has."""
-        model_fields = [each for each in PROFILE_MODELS[entity.entity_type].model_fields if each != "extra"]
-        lasting = [each.key for each in self.fields if not each.changes]
+        model_fields = [
+            model_field for model_field in PROFILE_MODELS[entity.entity_type].model_fields if model_field != "extra"
+        ]
+        lasting = [field.key for field in self.fields if not field.changes]
         fields = [*_OWN_FIELDS, *_NAME_FIELDS, *_PLACE_FIELDS, *model_fields, *lasting, *entity.profile]
         return list(dict.fromkeys(fields))
 
-    def _kept(self, said: Mapping[str, Any]) -> dict[str, Any]:
+    def _stored_fields(self, stated_fields: Mapping[str, Any]) -> dict[str, Any]:
         """Return field values by stored name, with ids of known cards."""
-        told = under_keys(said, self.fields)
+        fields = under_keys(stated_fields, self.fields)
         kinds = self._kinds_named()
         return {
-            name: _with_ids(value, kinds[name], self.known) if name in kinds else value for name, value in told.items()
+            name: _with_ids(value, kinds[name], self.known) if name in kinds else value
+            for name, value in fields.items()
         }
 
     def _kinds_named(self) -> dict[str, EntityType]:
         """Return fields with card references, and their kinds."""
-        return {**_NAMES_A_CARD, **{each.key: each.card for each in self.fields if each.card}}
+        return {**_NAMES_A_CARD, **{field.key: field.card for field in self.fields if field.card}}
 
-    def _refuse_slips(self, entity: Entity, said: Iterable[str], *, told: Set[str]) -> list[str]:
+    def _refuse_slips(self, entity: Entity, statements: Iterable[str], *, told_names: Set[str]) -> list[str]:
         """Reject misspelt fields and attributes, and return unknown names."""
         fields = self._on_card(entity)
-        changing = [each.key for each in self.fields if each.changes]
+        changing = [field.key for field in self.fields if field.changes]
         own = [*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes]
-        known = {*changing, *own, *told} - {"extra", PRESENCE_ATTRIBUTE}
-        unknown = []
-        for name in said:
+        known_names = {*changing, *own, *told_names} - {"extra", PRESENCE_ATTRIBUTE}
+        unknown_names = []
+        for name in statements:
             field, _, part = name.partition(".")
             if part and field in fields:
                 raise UserInputError(f'{name!r} is a part of a field; write {field}={{"{part}": …}}')
-            if name in known:
+            if name in known_names:
                 continue
-            near = get_close_matches(name, [*fields, *known], n=1, cutoff=MIN_LIKENESS)
+            near = get_close_matches(name, [*fields, *known_names], n=1, cutoff=MIN_LIKENESS)
             if near:
                 raise UserInputError(
                     f"{name!r} is no field of a {entity.entity_type}; did you mean {near[0]!r}? Where you mean an"
                     f" attribute of this name, give it as state: {name}=VALUE"
                 )
-            unknown.append(name)
-        return unknown
+            unknown_names.append(name)
+        return unknown_names
 
-    def _require_fitting_attributes(self, entity: Entity, said: Mapping[str, Any]) -> None:
+    def _require_fitting_attributes(self, entity: Entity, stated_fields: Mapping[str, Any]) -> None:
         """Refuse fields of the card among attributes of the state, and values of the wrong shape."""
-        fields = [field for field in said if field in (*self._on_card(entity), PRESENCE_ATTRIBUTE)]
+        fields = [field for field in stated_fields if field in (*self._on_card(entity), PRESENCE_ATTRIBUTE)]
         if fields:
             raise UserInputError(f"{fields[0]!r} is no attribute of a state; change it as a field")
         model = STATE_MODELS[entity.entity_type]
-        given = {name: value for name, value in said.items() if value is not None and name in model.model_fields}
+        payload = {
+            name: value for name, value in stated_fields.items() if value is not None and name in model.model_fields
+        }
         try:
-            model.model_validate(given)
+            model.model_validate(payload)
         except ValidationError as error:
             raise _misfit(error) from error
 
@@ -153,16 +162,16 @@ _NAMES_A_CARD: Mapping[str, EntityType] = {"holder": "character", "leader": "cha
 """Attributes whose value is somebody or something that has a card."""
 
 
-def _with_ids(value: Any, kind: EntityType, known: Sequence[Entity]) -> Any:
+def _with_ids(value: Any, kind: EntityType, known_entities: Sequence[Entity]) -> Any:
     """Return a known card's id of that kind, or the text."""
     if isinstance(value, list):
-        return [_with_ids(each, kind, known) for each in value]
+        return [_with_ids(item, kind, known_entities) for item in value]
     if not isinstance(value, str):
         return value
-    meant = [each for each in known if each.entity_type == kind]
-    found = NameResolver(meant).resolve(value).entity_id
+    entities = [entity for entity in known_entities if entity.entity_type == kind]
+    result = NameResolver(entities).resolve(value).entity_id
     # Part of a name is somebody else's as often: 林凡 without a card is not 林凡尘.
-    return found if any(each.entity_id == found and bears_name(each, value) for each in meant) else value
+    return result if any(entity.entity_id == result and bears_name(entity, value) for entity in entities) else value
 
 
 def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
@@ -174,22 +183,26 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         replacing = _aliases(entity, card.pop("aliases")) if "aliases" in card else entity.aliases
         if is_renamed:
             # Text and plans go on saying the old name: nothing that is stored may lose whom it means.
-            known = next((each for each in replacing if each.alias == own["name"]), None)
+            known_alias = next((alias for alias in replacing if alias.alias == own["name"]), None)
             replacing = [
                 EntityAlias(
                     alias=entity.name, first_chapter=entity.name_first_chapter, first_scene=entity.name_first_scene
                 ),
-                *(each for each in replacing if each is not known),
+                *(alias for alias in replacing if alias is not known_alias),
             ]
-            if known is not None:
+            if known_alias is not None:
                 # A name that was known already counts from where it did.
-                card = {"name_first_chapter": known.first_chapter, "name_first_scene": known.first_scene, **card}
-        added = _aliases(entity, card.pop("alias")) if "alias" in card else []
+                card = {
+                    "name_first_chapter": known_alias.first_chapter,
+                    "name_first_scene": known_alias.first_scene,
+                    **card,
+                }
+        added_aliases = _aliases(entity, card.pop("alias")) if "alias" in card else []
         # What is said of an alias anew takes the place of what was said of it.
-        own["aliases"] = list({each.alias: each for each in [*replacing, *added]}.values())
-        given = [each for name in ("aliases", "alias") for each in _listed(changes.get(name, []))]
+        own["aliases"] = list({alias.alias: alias for alias in [*replacing, *added_aliases]}.values())
+        values = [item for name in ("aliases", "alias") for item in _as_list(changes.get(name, []))]
         translated = {
-            each["alias"]: each[TRANSLATION] for each in given if isinstance(each, Mapping) and TRANSLATION in each
+            item["alias"]: item[TRANSLATION] for item in values if isinstance(item, Mapping) and TRANSLATION in item
         }
         if translated:
             card[ALIAS_TRANSLATIONS] = {**translated, **card.get(ALIAS_TRANSLATIONS, {})}
@@ -203,10 +216,12 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
     is_other_name = own.get("name", entity.name) != entity.name
     profile = translated_under(entity, own["name"]) if is_other_name else dict(entity.profile)
     for name, value in card.items():
-        profile[name] = _merged(profile.get(name), value, levels=2 if name == ALIAS_TRANSLATIONS else 1)
-    read = {name: value for name, value in profile.items() if name in PROFILE_MODELS[entity.entity_type].model_fields}
+        profile[name] = _merge_values(profile.get(name), value, levels=2 if name == ALIAS_TRANSLATIONS else 1)
+    parsed_fields = {
+        name: value for name, value in profile.items() if name in PROFILE_MODELS[entity.entity_type].model_fields
+    }
     try:
-        profile_of(entity.entity_type, read)
+        profile_of(entity.entity_type, parsed_fields)
         return Entity.model_validate(entity.model_dump() | own | {"profile": profile})
     except ValidationError as error:
         raise _misfit(error) from error
@@ -222,33 +237,33 @@ def refuse_places(fields: Iterable[str]) -> None:
 def with_names_from(shown: Entity, edited: Entity, at: StoryPosition) -> Entity:
     """Return an edited card with new names dated from a place."""
     place = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
-    known = shown.names()
+    known_names = shown.names()
     aliases = [
-        each.model_copy(update=place) if each.alias not in known and each.first_chapter is None else each
-        for each in edited.aliases
+        alias.model_copy(update=place) if alias.alias not in known_names and alias.first_chapter is None else alias
+        for alias in edited.aliases
     ]
-    own = {} if edited.name in known else {f"name_{field}": value for field, value in place.items()}
+    own = {} if edited.name in known_names else {f"name_{field}": value for field, value in place.items()}
     return edited.model_copy(update={"aliases": aliases, **own})
 
 
-def _merged(before: Any, value: Any, *, levels: int) -> Any:
+def _merge_values(before: Any, value: Any, *, levels: int) -> Any:
     """Return an object with the keys of both, as deep as that, else the new value."""
     if not levels or not isinstance(before, Mapping) or not isinstance(value, Mapping):
         return value
-    return {**before, **{key: _merged(before.get(key), each, levels=levels - 1) for key, each in value.items()}}
+    return {**before, **{key: _merge_values(before.get(key), item, levels=levels - 1) for key, item in value.items()}}
 
 
-def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:
+def _first_shown(entity: Entity, payload: Mapping[str, Any]) -> dict[str, Any]:
     """Return an entity's first place, with its name there."""
-    if not given:
+    if not payload:
         return {}
     own, name = ("first_chapter", "first_scene"), ("name_first_chapter", "name_first_scene")
     stated = {field: getattr(entity, field) for field in (*own, *name)}
     if [stated[field] for field in own] == [stated[field] for field in name]:
-        stated |= {f"name_{field}": given[field] for field in own if field in given}
-    stated |= given
+        stated |= {f"name_{field}": payload[field] for field in own if field in payload}
+    stated |= payload
     for chapter, scene in (own, name):
-        if stated[chapter] is None and scene not in given:
+        if stated[chapter] is None and scene not in payload:
             stated[scene] = None
         # Refuses numbers out of bounds, and a scene without its chapter.
         StoryPosition(stated[chapter], stated[scene])
@@ -258,9 +273,9 @@ def _first_shown(entity: Entity, given: Mapping[str, Any]) -> dict[str, Any]:
 _ALIAS_FIELDS = (*EntityAlias.model_fields, TRANSLATION)
 
 
-def _with_known_speakers(changes: Mapping[str, Any], known: Sequence[Entity]) -> dict[str, Any]:
+def _with_known_speakers(changes: Mapping[str, Any], known_entities: Sequence[Entity]) -> dict[str, Any]:
     """Return changes with known speakers of aliases as ids."""
-    resolver = NameResolver(known)
+    resolver = NameResolver(known_entities)
 
     def resolved(alias: Any) -> Any:
         speaker = alias.get("speaker") if isinstance(alias, Mapping) else None
@@ -269,39 +284,39 @@ def _with_known_speakers(changes: Mapping[str, Any], known: Sequence[Entity]) ->
         return {**alias, "speaker": resolver.resolve(speaker).entity_id or speaker}
 
     return {
-        name: [resolved(each) for each in _listed(value)] if name in ("alias", "aliases") else value
+        name: [resolved(item) for item in _as_list(value)] if name in ("alias", "aliases") else value
         for name, value in changes.items()
     }
 
 
-def _listed(given: Any) -> list[Any]:
-    return given if isinstance(given, list) else [given]
+def _as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
 
 
-def _aliases(entity: Entity, given: Any) -> list[EntityAlias]:
-    known = {alias.alias: alias for alias in entity.aliases}
-    return [_alias(each, known) for each in _listed(given)]
+def _aliases(entity: Entity, value: Any) -> list[EntityAlias]:
+    known_aliases_by_id = {alias.alias: alias for alias in entity.aliases}
+    return [_alias(item, known_aliases_by_id) for item in _as_list(value)]
 
 
-def _alias(given: Any, known: Mapping[str, EntityAlias]) -> EntityAlias:
-    if isinstance(given, EntityAlias):
-        return given
-    if isinstance(given, str):
-        given = {"alias": given}
-    if not isinstance(given, Mapping):
+def _alias(given_value: Any, known_aliases_by_id: Mapping[str, EntityAlias]) -> EntityAlias:
+    if isinstance(given_value, EntityAlias):
+        return given_value
+    if isinstance(given_value, str):
+        given_value = {"alias": given_value}
+    if not isinstance(given_value, Mapping):
         raise UserInputError(
-            f'an alias cannot be {given!r}: write a name, or an object such as {{"alias": "…", "speaker": "C1"}}'
+            f'an alias cannot be {given_value!r}: write a name, or an object such as {{"alias": "…", "speaker": "C1"}}'
         )
-    unknown = [name for name in given if name not in _ALIAS_FIELDS]
-    if unknown:
+    unknown_items = [name for name in given_value if name not in _ALIAS_FIELDS]
+    if unknown_items:
         raise UserInputError(
-            f"{unknown[0]!r} is no field of an alias{did_you_mean(unknown[0], _ALIAS_FIELDS)}; there are"
+            f"{unknown_items[0]!r} is no field of an alias{did_you_mean(unknown_items[0], _ALIAS_FIELDS)}; there are"
             f" {', '.join(_ALIAS_FIELDS)}"
         )
-    before = known.get(str(given.get("alias")))
-    said = {name: value for name, value in given.items() if name != TRANSLATION}
+    before = known_aliases_by_id.get(str(given_value.get("alias")))
+    stated_fields = {name: value for name, value in given_value.items() if name != TRANSLATION}
     try:
-        return EntityAlias.model_validate((before.model_dump() if before else {}) | said)
+        return EntityAlias.model_validate((before.model_dump() if before else {}) | stated_fields)
     except ValidationError as error:
         raise _misfit(error) from error
 

@@ -83,9 +83,13 @@ class StoryExtraction(StoryDifferences):
             progress=progress,
             index_progress=index_progress,
         )
-        read = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome == "done"]
-        warnings = self.thread_warnings(scenes=read)
-        changes = self.what_taken_changed(taken=read) if tell_changes else None
+        read_places = [
+            (extraction.chapter_index, extraction.scene_index)
+            for extraction in report.scenes
+            if extraction.outcome == "done"
+        ]
+        warnings = self.thread_warnings(scenes=read_places)
+        changes = self.what_taken_changed(taken=read_places) if tell_changes else None
         return report.model_copy(update={"thread_warnings": warnings, "changes": changes})
 
     def reconcile_project(
@@ -225,7 +229,7 @@ class ReconciliationReport(BaseModel):
 
 
 def _places(scenes: Sequence[At]) -> tuple[StoryPosition, ...]:
-    return tuple(story_position(each) for each in scenes)
+    return tuple(story_position(scene) for scene in scenes)
 
 
 def is_extraction_model_set(settings: NovelgenSettings) -> bool:
@@ -233,12 +237,12 @@ def is_extraction_model_set(settings: NovelgenSettings) -> bool:
     return bool(settings.memory.summarization.model or settings.model)
 
 
-def _prices(stores: MemoryStores, told: TokenPrices | None) -> TokenPrices:
+def _prices(stores: MemoryStores, token_prices: TokenPrices | None) -> TokenPrices:
     summarization = stores.settings.memory.summarization
-    told = told or TokenPrices()
+    token_prices = token_prices or TokenPrices()
     return TokenPrices(
-        price_in=summarization.price_in if told.price_in is None else told.price_in,
-        price_out=summarization.price_out if told.price_out is None else told.price_out,
+        price_in=summarization.price_in if token_prices.price_in is None else token_prices.price_in,
+        price_out=summarization.price_out if token_prices.price_out is None else token_prices.price_out,
     )
 
 

@@ -83,12 +83,12 @@ class StoryGlossary(base.StoryBase):
                 if rows
                 else None
             )
-        unread = [*table.unread, *taking.unread]
+        unread_names = [*table.unread, *taking.unread]
         return GlossaryImport(
             added=taking.added,
-            updated=[each for each in taking.changed if each not in set(taking.added)],
+            updated=[text for text in taking.changed if text not in set(taking.added)],
             were_there=taking.were_there,
-            issues=[ReportIssue(stage="glossary", kind="malformed", message=message) for message in unread],
+            issues=[ReportIssue(stage="glossary", kind="malformed", message=message) for message in unread_names],
             indexing=self._follow_edit() if is_rescanned else IndexingResult(),
             change_id=number and number.change_id,
         )
@@ -102,9 +102,9 @@ class StoryGlossary(base.StoryBase):
             as_of: As far as the story has shown the names before this position.
         """
         with self._stores.database(self.project_id).read() as unit:
-            known = base.known_entities(unit, base.position_of(as_of))
-        names = {each.entity_id: each.name for each in known}
-        return written_glossary([term for entity in known for term in _terms(entity, names, to.strip())], form)
+            known_entities = base.known_entities(unit, base.position_of(as_of))
+        names = {entity.entity_id: entity.name for entity in known_entities}
+        return written_glossary([term for entity in known_entities for term in _terms(entity, names, to.strip())], form)
 
     def _store(self, unit: UnitOfWork, taking: "_Taking") -> bool:
         from runtime.ingest.entities import store_entities_in
@@ -116,7 +116,7 @@ class StoryGlossary(base.StoryBase):
             store_entities_in(unit, entities, origin=origin, stores=self._stores)
             for origin, entities in by_origin.items()
         ]
-        return any(each.rescanned for each in results)
+        return any(entities_result.rescanned for entities_result in results)
 
     aimport_glossary = base.async_twin(import_glossary)
     aexport_glossary = base.async_twin(export_glossary)
@@ -132,10 +132,10 @@ class _Taking:
         self._begins = (
             None if at == END_OF_STORY or start is None else (start.chapter_index or 0, start.scene_index or 1)
         )
-        self._stored = {each.entity.entity_id: each for each in unit.entities.list_all()}
+        self._stored = {entity.entity.entity_id: entity for entity in unit.entities.list_all()}
         self._bearers: dict[str, list[str]] = defaultdict(list)
-        for entity_id, stored in self._stored.items():
-            self._index(entity_id, stored.entity.names())
+        for entity_id, stored_entity in self._stored.items():
+            self._index(entity_id, stored_entity.entity.names())
         self.changed: dict[str, Entity] = {}
         self.added: list[str] = []
         self.origins: dict[str, EntityOrigin] = {}
@@ -160,7 +160,7 @@ class _Taking:
         if not bearers:
             self._add(name, term)
             return
-        before = {each: self.changed.get(each) for each in bearers}
+        before = {bearer_id: self.changed.get(bearer_id) for bearer_id in bearers}
         other = self._rows.setdefault((bearers[0], name_key(name)), term)
         if other.dst != term.dst:
             self.unread.append(
@@ -169,7 +169,7 @@ class _Taking:
             )
         for entity_id in bearers:
             self._say(entity_id, name, term)
-        self.were_there += all(self.changed.get(each) == entity for each, entity in before.items())
+        self.were_there += all(self.changed.get(entity_id) == entity for entity_id, entity in before.items())
 
     def _add(self, name: str, term: GlossaryTerm) -> None:
         kind = term.type or self._kind
@@ -191,21 +191,23 @@ class _Taking:
 
     def _say(self, entity_id: str, name: str, term: GlossaryTerm) -> None:
         """Let a card say what a row says of one of its names."""
-        stored = self._stored.get(entity_id)
-        entity = self.changed.get(entity_id) or (stored.entity if stored else None)
+        stored_entity = self._stored.get(entity_id)
+        entity = self.changed.get(entity_id) or (stored_entity.entity if stored_entity else None)
         if entity is None:
             return
-        shown = entity_at(entity, self._start or END_OF_STORY)
-        said = self._with_row(shown, name, term)
-        if said == shown:
+        shown_entity = entity_at(entity, self._start or END_OF_STORY)
+        stated_entity = self._with_row(shown_entity, name, term)
+        if stated_entity == shown_entity:
             return
         is_new = entity_id in self.added
-        self.changed[entity_id] = said if is_new else with_values_from(entity, shown, said, start=self._begins)
-        is_described = said.description != shown.description
-        self.origins[entity_id] = "author" if is_new or is_described or stored is None else stored.origin
+        self.changed[entity_id] = (
+            stated_entity if is_new else with_values_from(entity, shown_entity, stated_entity, start=self._begins)
+        )
+        is_described = stated_entity.description != shown_entity.description
+        self.origins[entity_id] = "author" if is_new or is_described or stored_entity is None else stored_entity.origin
 
     def _with_row(self, entity: Entity, name: str, term: GlossaryTerm) -> Entity:
-        own = next((each for each in entity.names() if name_key(each) == name_key(name)), None)
+        own = next((other_name for other_name in entity.names() if name_key(other_name) == name_key(name)), None)
         changes: dict[str, Any] = {}
         if own is None:
             alias = EntityAlias(alias=name, speaker=self._speaker(term.speaker), **self._place)
@@ -239,7 +241,7 @@ def _translated(old: Any, new: str, to: str) -> Any:
 
 
 def _terms(entity: Entity, names: Mapping[str, str], to: str) -> list[GlossaryTerm]:
-    speakers = {each.alias: each.speaker or "" for each in entity.aliases}
+    speakers = {alias.alias: alias.speaker or "" for alias in entity.aliases}
     return [
         GlossaryTerm(
             src=name,

@@ -152,16 +152,18 @@ class StoryIngest(StoryBase):
             return self.store_text(text, at=at, title=title, record=record, replace=replace)
         if text is None and record is None:
             # Chapter files, those of a folder in its place.
-            paths = [Path(files)] if isinstance(files, str | Path) else [Path(each) for each in files]
-            found: list[Path] = []
+            paths = [Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files]
+            matching_paths: list[Path] = []
             for path in paths:
                 in_folder = list(chapter_files(path).values()) if path.is_dir() else [path]
                 if not in_folder:
                     raise UserInputError(
                         f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md"
                     )
-                found += in_folder
-            return self.ingest_project(files=found, records=records, chapter_index=chapter_index, progress=progress)
+                matching_paths += in_folder
+            return self.ingest_project(
+                files=matching_paths, records=records, chapter_index=chapter_index, progress=progress
+            )
         if files:
             raise UserInputError("ingest takes either files, or one scene's text and record; leave one of them out")
         if chapter_index is None or scene_index is None:
@@ -206,50 +208,58 @@ class StoryIngest(StoryBase):
         finished = read_finished_text(text, title=title, keep_remarks=keep_remarks)
         names = self.chapter_names()
         position = self._place_for(at, names)
-        stored: list[Scene] = []
+        stored_scenes: list[Scene] = []
         with suppress(UnknownProjectError), self._stores.database(self.project_id).read() as unit:
-            stored = unit.scenes.list_as_of(with_text=True)
-        placed = placed_text(finished, at, names=names, stored=stored, position=position)
-        report = IngestReport(project_id=self.project_id, place=placed.place, remarks=list(finished.remarks))
+            stored_scenes = unit.scenes.list_as_of(with_text=True)
+        placed_placed_text = placed_text(finished, at, names=names, stored=stored_scenes, position=position)
+        report = IngestReport(
+            project_id=self.project_id, place=placed_placed_text.place, remarks=list(finished.remarks)
+        )
         if dry_run:
             return report
-        if placed.place.needs_replace and not replace:
-            first = next(each for each in stored if str(each.position) == placed.place.replaced[0].split(" ", 1)[0])
+        if placed_placed_text.place.needs_replace and not replace:
+            first = next(
+                scene
+                for scene in stored_scenes
+                if str(scene.position) == placed_placed_text.place.replaced[0].split(" ", 1)[0]
+            )
             raise another_chapter(str(first.position), first.title, first.text or "")
-        scenes = list(placed.scenes)
+        scenes = list(placed_placed_text.scenes)
         if record is not None:
             if len(scenes) != 1:
                 raise UserInputError(f"the text has {len(scenes)} scenes and one record; store it at a scene: 13:1")
             where = {"chapter_index": scenes[0].chapter_index, "scene_index": scenes[0].scene_index}
-            read = read_given(SceneRecord, record, by=partial(given_record, **where))
-            scenes = [scenes[0].model_copy(update={"record": read})]
+            loaded_record = read_given(SceneRecord, record, by=partial(given_record, **where))
+            scenes = [scenes[0].model_copy(update={"record": loaded_record})]
         self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
-        self._make_room(placed.gap)
+        self._make_room(placed_placed_text.gap)
         result = ingesting.ingest_scenes(self._stores, self.project_id, scenes, run_id=ingesting.new_run())
-        counted = IngestReport.of(self.project_id, result)
-        counted = counted.model_copy(update={"place": report.place, "remarks": report.remarks})
-        counted.warnings += self._absent(scenes) if position.scene_index is None else []
-        return _counted(self._stores, counted, tell_changes=False)
+        counted_ingest_report = IngestReport.of(self.project_id, result)
+        counted_ingest_report = counted_ingest_report.model_copy(
+            update={"place": report.place, "remarks": report.remarks}
+        )
+        counted_ingest_report.warnings += self._absent(scenes) if position.scene_index is None else []
+        return _count_contents(self._stores, counted_ingest_report, tell_changes=False)
 
     def _place_for(self, at: str, names: ChapterNames) -> StoryPosition:
         """Return the place of a new text, a chapter alone being a chapter."""
-        told = at.strip()
-        chapter, sign, last = told.rpartition(":")
-        if told.casefold() == NEXT:
+        text = at.strip()
+        chapter, sign, last = text.rpartition(":")
+        if text.casefold() == NEXT:
             return UnwrittenPosition(names.next_chapter)
         if sign and last.strip().casefold() == NEXT:
             number = stored_position(self, chapter.strip(), name="at").chapter_index or 0
             return StoryPosition(number, max((scene for at, scene in names.places if at == number), default=0) + 1)
-        return stored_position(self, told, name="at")
+        return stored_position(self, text, name="at")
 
     def _make_room(self, chapter_index: int | None) -> None:
         """Let the chapters from one on move up, so that undo knows of it."""
         if chapter_index is None:
             return
         with self._stores.database(self.project_id).write() as unit:
-            stood = Standing.of(unit)
+            stood_standing_order = Standing.of(unit)
             unit.scenes.insert_gap(StoryPosition(chapter_index))
-            keep_insertion(unit, None, stood)
+            keep_insertion(unit, None, stood_standing_order)
 
     def _absent(self, scenes: Sequence[SceneInput]) -> list[str]:
         """Tell which scenes are stored of chapters that have them no more."""
@@ -297,7 +307,7 @@ class StoryIngest(StoryBase):
         report.warnings += [issue.message for issue in consolidate_beyond_setting(self._stores, self.project_id)]
         if not sources.files:
             report.warnings.append(f"no chapters in {str(paths.chapters)!r}; write chapter_001.json, .txt or .md")
-        return _counted(self._stores, report, tell_changes=tell_changes)
+        return _count_contents(self._stores, report, tell_changes=tell_changes)
 
     def import_book_folder(
         self,
@@ -319,7 +329,7 @@ class StoryIngest(StoryBase):
             progress=progress,
             index_progress=index_progress,
         )
-        return _counted(self._stores, IngestReport.of(self.project_id, result), tell_changes=tell_changes)
+        return _count_contents(self._stores, IngestReport.of(self.project_id, result), tell_changes=tell_changes)
 
     def store_scene(
         self, *, chapter_index: int, scene_index: int, text: str, title: str = "", record: SceneRecord | None = None
@@ -361,17 +371,17 @@ class StoryIngest(StoryBase):
         if (text is None and record is None) or (text is not None and not text.strip()):
             raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
         place = {"chapter_index": position.chapter_index, "scene_index": position.scene_index}
-        read = None if record is None else read_given(SceneRecord, record, by=partial(given_record, **place))
+        loaded_record = None if record is None else read_given(SceneRecord, record, by=partial(given_record, **place))
         self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
         if text is None:
             with self._stores.database(self.project_id).read() as unit:
-                stored = unit.scenes.require(position)
-            text, title = stored.text or "", title or stored.title
+                stored_scene = unit.scenes.require(position)
+            text, title = stored_scene.text or "", title or stored_scene.title
         else:
             position = self._free_place(position, text=text, title=title, replace=replace)
             place = {"chapter_index": position.chapter_index or 0, "scene_index": position.scene_index or 0}
-        result = self.store_scene(**place, text=text, title=title, record=read)
-        return _counted(self._stores, IngestReport.of(self.project_id, result), tell_changes=False)
+        result = self.store_scene(**place, text=text, title=title, record=loaded_record)
+        return _count_contents(self._stores, IngestReport.of(self.project_id, result), tell_changes=False)
 
     def _free_place(self, position: StoryPosition, *, text: str, title: str, replace: bool) -> StoryPosition:
         """Return the place of a text, making room for a new chapter.
@@ -381,9 +391,11 @@ class StoryIngest(StoryBase):
         """
         with self._stores.database(self.project_id).read() as unit:
             there = unit.scenes.get(position)
-            stored = unit.scenes.list_as_of(with_text=True) if isinstance(position, UnwrittenPosition) else []
+            stored_scenes = unit.scenes.list_as_of(with_text=True) if isinstance(position, UnwrittenPosition) else []
         if isinstance(position, UnwrittenPosition):
-            same = next((each for each in reversed(stored) if bare_text(each.text or "") == bare_text(text)), None)
+            same = next(
+                (scene for scene in reversed(stored_scenes) if bare_text(scene.text or "") == bare_text(text)), None
+            )
             if same is not None:
                 return same.position
             self._make_room(position.chapter_index if there is not None else None)
@@ -403,19 +415,23 @@ class StoryIngest(StoryBase):
                     f"`novelgen init {self.project_id}`, or set --projects-dir"
                 ) from error
 
-    def _follow_settings(self, given: Settings | None) -> None:
+    def _follow_settings(self, input_settings: Settings | None) -> None:
         """Create the project, or update it from settings.json."""
-        settings = given or Settings()
+        settings = input_settings or Settings()
         self._stores.ensure_project(self.project_id, name=settings.project_name, language=settings.language)
         with self._stores.database(self.project_id).write() as unit:
-            stored = unit.projects.require()
-            name, language = settings.project_name or stored.name, settings.language or stored.language
-            kept = {"parts": [], ingesting.VOLUMES: False, **stored.settings}
+            stored_project = unit.projects.require()
+            name, language = settings.project_name or stored_project.name, settings.language or stored_project.language
+            kept_fields = {"parts": [], ingesting.VOLUMES: False, **stored_project.settings}
             parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
-            by_manuscript = stored.settings.get(ingesting.VOLUMES) and not parts
-            told = kept if given is None or by_manuscript else {**kept, "parts": parts, ingesting.VOLUMES: False}
-            if (name, language, told) != (stored.name, stored.language, kept):
-                unit.projects.update(name=name, language=language, settings=told)
+            by_manuscript = stored_project.settings.get(ingesting.VOLUMES) and not parts
+            fields = (
+                kept_fields
+                if input_settings is None or by_manuscript
+                else {**kept_fields, "parts": parts, ingesting.VOLUMES: False}
+            )
+            if (name, language, fields) != (stored_project.name, stored_project.language, kept_fields):
+                unit.projects.update(name=name, language=language, settings=fields)
 
     aingest = async_twin(ingest)
     astore_text = async_twin(store_text)
@@ -444,28 +460,28 @@ class _Sources:
                 f"there are no records in {str(paths.records)!r}; write chapter_001_records.json there, or "
                 "leave out --records"
             )
-        self.files = list(files) or _chosen(chapter_files(paths.chapters), chapter_index, paths)
+        self.files = list(files) or _choose_files(chapter_files(paths.chapters), chapter_index, paths)
         self._chapter_index = chapter_index if files else None
 
     def scenes(self, file: Path) -> list[SceneInput]:
         """Return the scenes of a chapter's file, each with its record where there is one."""
-        read = load_chapters(file, keep_remarks=self._keep_remarks)
-        numbers = [chapter.chapter_number for chapter in read.chapters]
+        manuscript = load_chapters(file, keep_remarks=self._keep_remarks)
+        numbers = [chapter.chapter_number for chapter in manuscript.chapters]
         if self._chapter_index is not None and self._chapter_index not in numbers:
             raise InvalidFileError(
                 f"{str(file)!r} is chapter {numbers[0]}, not {self._chapter_index}; leave out --chapter"
             )
-        taken = next((number for number in numbers if number in self._origins), None)
-        if taken is not None:
+        twice = next((number for number in numbers if number in self._origins), None)
+        if twice is not None:
             raise InvalidFileError(
-                f"{str(self._origins[taken])!r} and {str(file)!r} both hold chapter {taken}; keep one of them"
+                f"{str(self._origins[twice])!r} and {str(file)!r} both hold chapter {twice}; keep one of them"
             )
         self._origins |= dict.fromkeys(numbers, file)
-        self.remarks += read.remarks
-        self.parts += read.parts
+        self.remarks += manuscript.remarks
+        self.parts += manuscript.parts
         return [
             scene
-            for chapter in read.chapters
+            for chapter in manuscript.chapters
             if self._chapter_index in (None, chapter.chapter_number)
             for scene in scenes_of_chapter(
                 chapter,
@@ -474,13 +490,13 @@ class _Sources:
         ]
 
 
-def _chosen(found: dict[int, Path], chapter_index: int | None, paths: ProjectPaths) -> list[Path]:
+def _choose_files(paths_by_number: dict[int, Path], chapter_index: int | None, paths: ProjectPaths) -> list[Path]:
     if chapter_index is None:
-        return list(found.values())
-    if chapter_index not in found:
-        there = ", ".join(map(str, found)) or "none"
+        return list(paths_by_number.values())
+    if chapter_index not in paths_by_number:
+        there = ", ".join(map(str, paths_by_number)) or "none"
         raise UserInputError(f"no chapter {chapter_index} in {str(paths.chapters)!r}; there are: {there}")
-    return [found[chapter_index]]
+    return [paths_by_number[chapter_index]]
 
 
 def _take_in(
@@ -494,8 +510,8 @@ def _take_in(
             scenes += sources.scenes(file)
     for number, scene in enumerate(scenes, start=1):
         with _noting_failure(report):
-            done = ingesting.ingest_scenes(stores, report.project_id, [scene], run_id=run_id, index=False)
-            report.scenes += done.scenes
+            result = ingesting.ingest_scenes(stores, report.project_id, [scene], run_id=run_id, index=False)
+            report.scenes += result.scenes
         if progress is not None:
             progress(number, len(scenes))
     return scenes
@@ -506,14 +522,16 @@ def _remember(stores: MemoryStores, paths: ProjectPaths) -> list[str]:
     if not paths.chapter_memory_file.is_file() and not paths.characters_file.is_file():
         return []
     with stores.database(paths.project_id).read() as unit:
-        stored = unit.exchange.contents()
-    read = read_chapter_memory(paths.folder, project_id=paths.project_id, stored=stored, now=stores.clock())
-    if read is None:
+        stored_contents = unit.exchange.contents()
+    novel_gen_story = read_chapter_memory(
+        paths.folder, project_id=paths.project_id, stored=stored_contents, now=stores.clock()
+    )
+    if novel_gen_story is None:
         return []
-    import_story(stores, paths.project_id, read.story, index=False)
-    if not read.unresolved_names:
+    import_story(stores, paths.project_id, novel_gen_story.story, index=False)
+    if not novel_gen_story.unresolved_names:
         return []
-    names = ", ".join(map(repr, read.unresolved_names))
+    names = ", ".join(map(repr, novel_gen_story.unresolved_names))
     return [f"chapter_memory.json or characters.json name nobody that is known: {names}; add characters"]
 
 
@@ -525,7 +543,7 @@ def _noting_failure(report: IngestReport) -> Iterator[None]:
         report.failures.append(str(error))
 
 
-def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) -> IngestReport:
+def _count_contents(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) -> IngestReport:
     """Count the project's contents, and report missing embeddings."""
     project_id = report.project_id
     otherwise = stored_otherwise(stores, project_id)
@@ -539,17 +557,21 @@ def _counted(stores: MemoryStores, report: IngestReport, *, tell_changes: bool) 
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
     report.change_id = IngestResult(scenes=report.scenes).change_id
-    taken = [(each.chapter_index, each.scene_index) for each in report.scenes if each.outcome in _TAKEN]
-    report.warnings += StoryThreads(stores, project_id).thread_warnings(scenes=taken)
-    report.changes = StoryDifferences(stores, project_id).what_taken_changed(taken=taken) if tell_changes else None
+    taken_places = [
+        (result.chapter_index, result.scene_index) for result in report.scenes if result.outcome in _STORED_OUTCOMES
+    ]
+    report.warnings += StoryThreads(stores, project_id).thread_warnings(scenes=taken_places)
+    report.changes = (
+        StoryDifferences(stores, project_id).what_taken_changed(taken=taken_places) if tell_changes else None
+    )
     return report
 
 
 Model = TypeVar("Model", bound=BaseModel)
-_TAKEN: tuple[ingesting.Outcome, ...] = ("added", "replaced")
+_STORED_OUTCOMES: tuple[ingesting.Outcome, ...] = ("added", "replaced")
 
 
-def read_given(model: type[Model], given: Any, *, by: Callable[[Any], Any] = lambda given: given) -> Model:
+def read_given(model: type[Model], given: Any, *, by: Callable[[Any], Any] = lambda value: value) -> Model:
     """Read a caller's object by a reader, with errors as argument errors."""
     try:
         given = by(given)

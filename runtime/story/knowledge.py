@@ -102,7 +102,7 @@ class SharedLife(Model):
     @property
     def alone(self) -> list[SharedScene]:
         """The scenes that they spent alone together."""
-        return [each for each in self.scenes if each.is_alone]
+        return [shared_scene for shared_scene in self.scenes if shared_scene.is_alone]
 
 
 Narrowing = Literal["all", "known", "unknown", "irony", "secret"]
@@ -158,16 +158,22 @@ class StoryKnowledge(base.StoryBase):
             about: Only memories about this entity, or else with these words.
             limit: At most so many of either list, the latest.
         """
-        cut = base.position_of(as_of) or END_OF_STORY
+        position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            character_id = knower_id(unit, character_id, cut)
-            is_wanted = is_about(unit, about, cut)
-        rules = self._rules(cut)
-        wanted = [memory for memory in rules.story.memories if is_wanted(memory)]
-        found = rules.of_character(character_id, wanted)
-        known, not_known = found.known[-(limit or 0) :], found.not_known[-(limit or 0) :]
-        more = {"more_known": len(found.known) - len(known), "more_not_known": len(found.not_known) - len(not_known)}
-        return found.model_copy(update={"known": known, "not_known": not_known, **more})
+            character_id = knower_id(unit, character_id, position)
+            is_wanted = is_about(unit, about, position)
+        rules = self._rules(position)
+        wanted_memories = [memory for memory in rules.story.memories if is_wanted(memory)]
+        character_knowledge = rules.of_character(character_id, wanted_memories)
+        known_memories, not_known = (
+            character_knowledge.known[-(limit or 0) :],
+            character_knowledge.not_known[-(limit or 0) :],
+        )
+        more = {
+            "more_known": len(character_knowledge.known) - len(known_memories),
+            "more_not_known": len(character_knowledge.not_known) - len(not_known),
+        }
+        return character_knowledge.model_copy(update={"known": known_memories, "not_known": not_known, **more})
 
     def who_knows(self, memory_id: base.Name, *, as_of: base.Place = None) -> MemoryKnowers:
         """Tell who knows a memory, since when and how, and who does not and might have been told.
@@ -179,32 +185,41 @@ class StoryKnowledge(base.StoryBase):
         Raises:
             UnknownMemoryError: When there is no such memory by then.
         """
-        cut = base.position_of(as_of) or END_OF_STORY
+        position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            stored = _fact(unit, self.project_id, memory_id, cut)
-            parts = _parts(unit, stored)
-            known = base.known_entities(unit, cut)
-        rules = self._rules(cut)
+            stored_memory = _fact(unit, self.project_id, memory_id, position)
+            parts = _parts(unit, stored_memory)
+            known_entities = base.known_entities(unit, position)
+        rules = self._rules(position)
         by_id = {memory.source_id: memory for memory in rules.story.memories}
-        memories = [by_id[each] for each in parts if each in by_id]
-        found = MemoryKnowers(
-            source_id=_source_id(stored),
-            content=stored.chunk.content,
-            chapter_index=stored.chunk.chapter_index,
-            scene_index=stored.chunk.scene_index,
+        memories = [by_id[part] for part in parts if part in by_id]
+        memory_knowers = MemoryKnowers(
+            source_id=_source_id(stored_memory),
+            content=stored_memory.chunk.content,
+            chapter_index=stored_memory.chunk.chapter_index,
+            scene_index=stored_memory.chunk.scene_index,
         )
-        names = {READER: READER, **{each.entity_id: each.name for each in known}}
+        names = {READER: READER, **{entity.entity_id: entity.name for entity in known_entities}}
         for character_id, name in names.items():
             if character_id not in (READER, *rules.story.character_ids):
                 continue
-            told = rules.of_character(character_id, memories)
-            who = {"character_id": character_id, "name": name, "content": found.content, "source_id": found.source_id}
-            if told.not_known:
-                found.not_known_by.append(Unaware.model_validate(told.not_known[0].model_dump() | who))
-            elif told.known:
-                last = max(told.known, key=lambda each: (each.since_chapter or 0, each.since_scene or 0))
-                found.known_by.append(Knower.model_validate(last.model_dump() | who))
-        return found
+            character_knowledge = rules.of_character(character_id, memories)
+            who = {
+                "character_id": character_id,
+                "name": name,
+                "content": memory_knowers.content,
+                "source_id": memory_knowers.source_id,
+            }
+            if character_knowledge.not_known:
+                memory_knowers.not_known_by.append(
+                    Unaware.model_validate(character_knowledge.not_known[0].model_dump() | who)
+                )
+            elif character_knowledge.known:
+                last = max(
+                    character_knowledge.known, key=lambda memory: (memory.since_chapter or 0, memory.since_scene or 0)
+                )
+                memory_knowers.known_by.append(Knower.model_validate(last.model_dump() | who))
+        return memory_knowers
 
     def knowledge_table(
         self,
@@ -235,24 +250,24 @@ class StoryKnowledge(base.StoryBase):
         """
         if of is None and (narrowing in ("known", "unknown") or is_of_one):
             raise UserInputError(f"whose knowledge is asked is not said; name somebody, or {READER!r}")
-        cut = base.position_of(as_of) or END_OF_STORY
+        position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            is_wanted = is_about(unit, about, cut)
-            names = {each.entity_id: each.name for each in base.known_entities(unit, cut)}
-            of_id = None if of is None else knower_id(unit, of, cut)
-        rules = self._rules(cut)
-        wanted = [memory for memory in rules.story.memories if is_wanted(memory)][::-1]
+            is_wanted = is_about(unit, about, position)
+            names = {entity.entity_id: entity.name for entity in base.known_entities(unit, position)}
+            of_id = None if of is None else knower_id(unit, of, position)
+        rules = self._rules(position)
+        wanted_memories = [memory for memory in rules.story.memories if is_wanted(memory)][::-1]
         fits = _condition(rules, narrowing, of_id)
-        looked_at = range(offset, min(len(wanted), offset + (limit if narrowing == "all" else MAX_LOOKED_AT)))
-        found = list(islice((place for place in looked_at if fits(wanted[place])), limit))
+        looked_at = range(offset, min(len(wanted_memories), offset + (limit if narrowing == "all" else MAX_LOOKED_AT)))
+        found_numbers = list(islice((place for place in looked_at if fits(wanted_memories[place])), limit))
         # A part that is full ends behind its last row, another behind all that was looked at.
-        following = found[-1] + 1 if len(found) == limit else looked_at.stop
+        following = found_numbers[-1] + 1 if len(found_numbers) == limit else looked_at.stop
         cast = _cast(rules, names, of_id, is_of_one=is_of_one, max_cast=max_cast)
         return KnowledgeTable(
             cast=cast,
-            rows=[_row(rules, wanted[place], list(cast)) for place in found],
-            total=len(wanted),
-            next_offset=following if following < len(wanted) else None,
+            rows=[_row(rules, wanted_memories[place], list(cast)) for place in found_numbers],
+            total=len(wanted_memories),
+            next_offset=following if following < len(wanted_memories) else None,
         )
 
     def lived_together(self, character_a: base.Name, character_b: base.Name, *, as_of: base.Place = None) -> SharedLife:
@@ -265,12 +280,12 @@ class StoryKnowledge(base.StoryBase):
         """
         from novelgen.memory.knowledge_rules import shared_scenes
 
-        cut = base.position_of(as_of) or END_OF_STORY
+        position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            one, other = knower_id(unit, character_a, cut), knower_id(unit, character_b, cut)
+            one, other = knower_id(unit, character_a, position), knower_id(unit, character_b, position)
         if one == other or READER in (one, other):
             raise UserInputError(f"{character_a!r} and {character_b!r} are not two characters; name two")
-        together, alone = shared_scenes(self._rules(cut).story, one, other)
+        together, alone = shared_scenes(self._rules(position).story, one, other)
         scenes = [
             SharedScene(
                 chapter_index=place.chapter_index or 0, scene_index=place.scene_index or 0, is_alone=place in alone
@@ -305,28 +320,28 @@ class StoryKnowledge(base.StoryBase):
             UnknownMemoryError: When there is no such memory before the position.
         """
         start = base.position_of(start)
-        cut = start or END_OF_STORY
+        position = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            knower, stored = knower_id(unit, character_id, cut), None
-            teller = None if learned_from is None else knower_id(unit, learned_from, cut)
+            knower, stored_memory = knower_id(unit, character_id, position), None
+            teller = None if learned_from is None else knower_id(unit, learned_from, position)
             if memory_id == ALL_LIVED:
                 if teller is None or kind != "knows":
                     raise UserInputError(
                         "'*' is all that somebody has lived through and tells; say who tells it, or name one memory"
                     )
-                source_id, place, follows_scene = ALL_LIVED, base.place_of_statement(unit, cut), False
+                source_id, place, follows_scene = ALL_LIVED, base.place_of_statement(unit, position), False
             else:
-                stored = _fact(unit, self.project_id, memory_id, cut)
-                if stored.chunk.is_consolidated:
+                stored_memory = _fact(unit, self.project_id, memory_id, position)
+                if stored_memory.chunk.is_consolidated:
                     raise UserInputError(
                         f"{memory_id!r} stands for other memories; say it of each of them "
                         f"(`novelgen memory consolidated {self.project_id}`)"
                     )
-                source_id = _source_id(stored)
-                own = StoryPosition(stored.chunk.chapter_index, stored.chunk.scene_index)
-                place = own if start is None else base.place_of_statement(unit, cut)
-                follows_scene = start is None and stored.scene_id is not None
-            said = Knowledge(
+                source_id = _source_id(stored_memory)
+                own = StoryPosition(stored_memory.chunk.chapter_index, stored_memory.chunk.scene_index)
+                place = own if start is None else base.place_of_statement(unit, position)
+                follows_scene = start is None and stored_memory.scene_id is not None
+            statement = Knowledge(
                 character_id=knower,
                 source_id=source_id,
                 chapter_index=place.chapter_index,
@@ -338,9 +353,9 @@ class StoryKnowledge(base.StoryBase):
                 origin="author",
             )
             with unit.journal.recording_knowledge(knower, source_id) as rows:
-                unit.knowledge.say(said, follows_scene=follows_scene)
-            change = _kept(unit, knower, source_id, stored, rows)
-        return SaidKnowledge(**said.model_dump(), change_id=change)
+                unit.knowledge.say(statement, follows_scene=follows_scene)
+            change = _journal_statement(unit, knower, source_id, stored_memory, rows)
+        return SaidKnowledge(**statement.model_dump(), change_id=change)
 
     def forget_knowledge(self, character_id: base.Name, memory_id: base.Name) -> list[SaidKnowledge]:
         """Take back all that you said of whether a character knows a memory.
@@ -354,19 +369,19 @@ class StoryKnowledge(base.StoryBase):
         """
         with self._stores.database(self.project_id).write() as unit:
             # Of a memory that is gone by now it can be taken back as well.
-            stored = None if memory_id == ALL_LIVED else unit.memories.find(memory_id)
-            source_id = memory_id if stored is None else _source_id(stored)
+            stored_memory = None if memory_id == ALL_LIVED else unit.memories.find(memory_id)
+            source_id = memory_id if stored_memory is None else _source_id(stored_memory)
             knower = knower_id(unit, character_id, END_OF_STORY)
             with unit.journal.recording_knowledge(knower, source_id) as rows:
-                said = unit.knowledge.forget(knower, source_id)
-            change_id = _kept(unit, knower, source_id, stored, rows)
-            if not said:
+                statements = unit.knowledge.forget(knower, source_id)
+            change_id = _journal_statement(unit, knower, source_id, stored_memory, rows)
+            if not statements:
                 if memory_id != ALL_LIVED:
                     _fact(unit, self.project_id, memory_id, END_OF_STORY)
                 raise UserInputError(
                     f"you have said nothing of {character_id!r} and {memory_id!r}; nothing to take back"
                 )
-        return [SaidKnowledge(**words.model_dump(), change_id=change_id) for words in said]
+        return [SaidKnowledge(**words.model_dump(), change_id=change_id) for words in statements]
 
     def author_words(self, *, character_id: str, memory_id: str) -> list[Knowledge]:
         """Return the author's statements on a character and a memory, in order."""
@@ -390,17 +405,17 @@ class StoryKnowledge(base.StoryBase):
 
 def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
     """Return the id of a knower by name: a shown character or the reader."""
-    known = base.known_entities(unit, as_of)
+    known_entities = base.known_entities(unit, as_of)
     try:
-        return base.resolved_entity(name, known, "character").entity_id
+        return base.resolved_entity(name, known_entities, "character").entity_id
     except UnknownEntityError as error:
         if name.casefold() == READER:
             return READER
-        stored = unit.entities.get(name)
-        if stored is None or stored.entity.entity_type != "character":
+        stored_entity = unit.entities.get(name)
+        if stored_entity is None or stored_entity.entity.entity_type != "character":
             raise UnknownEntityError(f"{error}; somebody new gets a card: `novelgen card add PROJECT NAME`") from error
-        revealed = revealed_identity(stored.entity)
-        return revealed.entity_id if revealed and is_unmasked(stored.entity, as_of) else name
+        revealed = revealed_identity(stored_entity.entity)
+        return revealed.entity_id if revealed and is_unmasked(stored_entity.entity, as_of) else name
 
 
 def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Callable[[KnowledgeMemory], bool]:
@@ -408,9 +423,9 @@ def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Calla
     if about is None:
         return lambda memory: True
     resolution = NameResolver(base.known_entities(unit, as_of)).resolve(about)
-    meant = {resolution.entity_id} if resolution.entity_id else set(resolution.candidate_ids)
-    if meant:
-        return lambda memory: not meant.isdisjoint(memory.entities)
+    meant_ids = {resolution.entity_id} if resolution.entity_id else set(resolution.candidate_ids)
+    if meant_ids:
+        return lambda memory: not meant_ids.isdisjoint(memory.entities)
     words = significant_words(about)
     text = about.strip().casefold()
 
@@ -426,16 +441,20 @@ def _cast(
     names = {READER: READER, **names}
     if is_of_one and of_id is not None:
         return {of_id: names.get(of_id, of_id)}
-    seen = Counter(each for scene in rules.story.scenes for each in sorted(scene.present))
-    people = [each for each, _ in seen.most_common() if each in rules.story.character_ids and each in names]
-    shown = [READER, *people[:max_cast]]
-    if of_id is not None and of_id not in shown:
-        shown.append(of_id)
-    return {each: names.get(each, each) for each in shown}
+    counter = Counter(entity_id for scene in rules.story.scenes for entity_id in sorted(scene.present))
+    people = [
+        entity_id
+        for entity_id, _ in counter.most_common()
+        if entity_id in rules.story.character_ids and entity_id in names
+    ]
+    shown_ids = [READER, *people[:max_cast]]
+    if of_id is not None and of_id not in shown_ids:
+        shown_ids.append(of_id)
+    return {entity_id: names.get(entity_id, entity_id) for entity_id in shown_ids}
 
 
 def _row(rules: KnowledgeRules, memory: KnowledgeMemory, cast: Sequence[str]) -> KnowledgeRow:
-    told = [rules.of_character(each, [memory]) for each in cast]
+    character_knowledge = [rules.of_character(entity_id, [memory]) for entity_id in cast]
     place = memory.position or memory.noted_at or END_OF_STORY
     events = rules.story.events_by_memory.get(memory.source_id, ())
     said_of = {event.character_id for event in events if event.by_author}
@@ -444,8 +463,11 @@ def _row(rules: KnowledgeRules, memory: KnowledgeMemory, cast: Sequence[str]) ->
         content=memory.content,
         chapter_index=place.chapter_index,
         scene_index=place.scene_index,
-        cells=[each.known[0] if each.known else each.not_known[0] for each in told],
-        said_of=[each for each in cast if each in said_of],
+        cells=[
+            character_knowledge.known[0] if character_knowledge.known else character_knowledge.not_known[0]
+            for character_knowledge in character_knowledge
+        ],
+        said_of=[entity_id for entity_id in cast if entity_id in said_of],
     )
 
 
@@ -453,22 +475,24 @@ def _condition(rules: KnowledgeRules, narrowing: Narrowing, of_id: str | None) -
     def whom(memory: KnowledgeMemory) -> list[str]:
         if of_id is not None:
             return [of_id]
-        return [each for each in memory.entities if each in rules.story.character_ids]
+        return [entity_id for entity_id in memory.entities if entity_id in rules.story.character_ids]
 
     def knows(character_id: str, memory: KnowledgeMemory) -> bool:
         return rules.knows(character_id, memory).knows
 
     def is_irony(memory: KnowledgeMemory) -> bool:
-        return knows(READER, memory) and any(not knows(each, memory) for each in whom(memory))
+        return knows(READER, memory) and any(not knows(text, memory) for text in whom(memory))
 
     def is_secret(memory: KnowledgeMemory) -> bool:
-        kept = {
+        kept_ids = {
             event.character_id
             for event in rules.story.events_by_memory.get(memory.source_id, ())
             if event.kind != "knows" and of_id in (None, event.character_id)
         }
-        is_kept = any(not knows(each, memory) for each in sorted(kept))
-        return is_kept and any(knows(each, memory) for each in sorted(rules.story.character_ids - kept))
+        is_kept = any(not knows(text, memory) for text in sorted(kept_ids))
+        return is_kept and any(
+            knows(character_id, memory) for character_id in sorted(rules.story.character_ids - kept_ids)
+        )
 
     conditions: dict[Narrowing, Callable[[KnowledgeMemory], bool]] = {
         "all": lambda memory: True,
@@ -481,45 +505,48 @@ def _condition(rules: KnowledgeRules, narrowing: Narrowing, of_id: str | None) -
 
 
 def _fact(unit: UnitOfWork, project_id: str, memory_id: str, as_of: StoryPosition) -> StoredMemory:
-    stored = unit.memories.find(memory_id)
+    stored_memory = unit.memories.find(memory_id)
     if (
-        stored is None
-        or stored.status != "active"
-        or not as_of.admits(stored.chunk.chapter_index, stored.chunk.scene_index)
+        stored_memory is None
+        or stored_memory.status != "active"
+        or not as_of.admits(stored_memory.chunk.chapter_index, stored_memory.chunk.scene_index)
     ):
         raise UnknownMemoryError(
             f"no memory {memory_id!r} is there by then in project {project_id!r}; list them with "
             f"`novelgen memory list {project_id}`"
         )
-    if stored.chunk.content_type not in FACT_TYPES:
+    if stored_memory.chunk.content_type not in FACT_TYPES:
         raise UserInputError(
-            f"{memory_id!r} is a {stored.chunk.content_type}; only memories and notes are facts that one can know"
+            f"{memory_id!r} is a {stored_memory.chunk.content_type}; only memories and notes are facts that "
+            "one can know"
         )
-    return stored
+    return stored_memory
 
 
-def _kept(
-    unit: UnitOfWork, character_id: str, source_id: str, stored: StoredMemory | None, rows: Sequence[RowChange]
+def _journal_statement(
+    unit: UnitOfWork, character_id: str, source_id: str, stored_memory: StoredMemory | None, rows: Sequence[RowChange]
 ) -> int | None:
     """Write down how the author's word was changed, and return by which number it is undone."""
     if not rows:
         return None
     if source_id == ALL_LIVED:
         return unit.journal.keep("know", character_id, ALL_LIVED, rows, subject="character").change_id
-    chunk_id = source_id if stored is None else stored.chunk.chunk_id
+    chunk_id = source_id if stored_memory is None else stored_memory.chunk.chunk_id
     return unit.journal.keep("know", chunk_id, character_id, rows, subject="memory").change_id
 
 
-def _source_id(stored: StoredMemory) -> str:
-    chunk = stored.chunk
+def _source_id(stored_memory: StoredMemory) -> str:
+    chunk = stored_memory.chunk
     return chunk.chunk_id if chunk.is_consolidated else chunk.memory_id
 
 
-def _parts(unit: UnitOfWork, stored: StoredMemory) -> Sequence[str]:
+def _parts(unit: UnitOfWork, stored_memory: StoredMemory) -> Sequence[str]:
     """Return the memories that one stands for, or itself."""
-    if not stored.chunk.is_consolidated:
-        return [_source_id(stored)]
+    if not stored_memory.chunk.is_consolidated:
+        return [_source_id(stored_memory)]
     chunk_ids = next(
-        each.source_ids for each in unit.consolidations.list_all() if each.chunk.chunk_id == stored.chunk.chunk_id
+        stored_consolidation.source_ids
+        for stored_consolidation in unit.consolidations.list_all()
+        if stored_consolidation.chunk.chunk_id == stored_memory.chunk.chunk_id
     )
-    return [_source_id(unit.memories.require(each)) for each in chunk_ids]
+    return [_source_id(unit.memories.require(chunk_id)) for chunk_id in chunk_ids]

@@ -80,17 +80,17 @@ class StoryLore(base.StoryBase):
         """
         book = read_lorebook(parse_json(text, where="the lorebook"))
         issues = [ReportIssue(stage="lore", kind="degraded", message=message) for message in book.unread]
-        general, added, same = base.position_of(start), [], 0
+        general, added_names, same = base.position_of(start), [], 0
         updates: list[tuple[StoredLoreEntry, LoreEntry]] = []
         with self._stores.database(self.project_id).write() as unit:
-            stored = [_entry(memory) for memory in _entries(unit, END_OF_STORY)]
+            stored_lore_entries = [_entry(memory) for memory in _entries(unit, END_OF_STORY)]
             names_at = names_in_notes(unit)
             by_name = self._stores.settings.memory.attach_notes_by_name
             for entry in book.entries:
                 place = _start_of(entry, issues) or general
-                counterpart = find_counterpart(entry, stored, start="" if place is None else str(place))
+                counterpart = find_counterpart(entry, stored_lore_entries, start="" if place is None else str(place))
                 if counterpart is not None:
-                    stored.remove(counterpart)
+                    stored_lore_entries.remove(counterpart)
                     if _has_same_words(entry, counterpart):
                         same += 1
                     else:
@@ -103,21 +103,21 @@ class StoryLore(base.StoryBase):
                     mentioned=names_at(place).entity_ids_in(entry.text) if by_name else (),
                     tags=_tags_of(entry),
                 )
-                added.append(note.chunk_id)
+                added_names.append(note.chunk_id)
                 _switch(unit, note.chunk_id, entry)
-            if added:
-                unit.attachments.attach(added, [BOOK])
+            if added_names:
+                unit.attachments.attach(added_names, [BOOK])
             updated = [old.note_id for old, _ in updates]
             with unit.journal.recording_memories(updated) as rows:
                 for old, new in updates:
-                    named = names_at(base.position_of(old.start or None)).entity_ids_in(new.text) if by_name else []
-                    edit = MemoryEdit(content=new.text, tags=_tags_of(new), entities=list(named))
+                    named_ids = names_at(base.position_of(old.start or None)).entity_ids_in(new.text) if by_name else []
+                    edit = MemoryEdit(content=new.text, tags=_tags_of(new), entities=list(named_ids))
                     unit.memories.edit(old.note_id, edit)
                     _switch(unit, old.note_id, new)
-            change_id = unit.journal.keep_added(*added, edited=rows).change_id if added or rows else None
+            change_id = unit.journal.keep_added(*added_names, edited=rows).change_id if added_names or rows else None
         indexing = self._follow_edit()
         return LoreImport(
-            added=added, updated=updated, were_there=same, issues=issues, indexing=indexing, change_id=change_id
+            added=added_names, updated=updated, were_there=same, issues=issues, indexing=indexing, change_id=change_id
         )
 
     def export_lore(self, form: LorebookForm = "sillytavern", *, cards: bool = False) -> dict[str, Any]:
@@ -130,8 +130,8 @@ class StoryLore(base.StoryBase):
         entries: list[LoreEntry] = list(self.lore())
         if cards:
             with self._stores.database(self.project_id).read() as unit:
-                known = [stored.entity for stored in unit.entities.list_all()]
-            entries += [entry for entity in known if (entry := _entry_of_card(entity)) is not None]
+                known_entities = [stored_entity.entity for stored_entity in unit.entities.list_all()]
+            entries += [entry for entity in known_entities if (entry := _entry_of_card(entity)) is not None]
         return written_lorebook(entries, form)
 
     alore = base.async_twin(lore)
@@ -181,10 +181,10 @@ def _tags_of(entry: LoreEntry) -> list[str]:
 
 def _switch(unit: UnitOfWork, note_id: str, entry: LoreEntry) -> None:
     """Pin and ban a note as its entry is always on or off."""
-    stored = unit.memories.require(note_id)
-    if stored.pinned != entry.always:
+    stored_memory = unit.memories.require(note_id)
+    if stored_memory.pinned != entry.always:
         unit.memories.decide(note_id, "pin" if entry.always else "unpin")
-    if (stored.status == "banned") != entry.is_off:
+    if (stored_memory.status == "banned") != entry.is_off:
         unit.memories.decide(note_id, "ban" if entry.is_off else "unban")
 
 
@@ -207,8 +207,8 @@ def _entries(unit: UnitOfWork, as_of: StoryPosition) -> list[StoredMemory]:
     ]
 
 
-def _entry(stored: StoredMemory) -> StoredLoreEntry:
-    chunk = stored.chunk
+def _entry(stored_memory: StoredMemory) -> StoredLoreEntry:
+    chunk = stored_memory.chunk
     start = None if chunk.chapter_index is None else read_from(chunk.chapter_index, chunk.scene_index)
     return StoredLoreEntry(
         note_id=chunk.chunk_id,
@@ -216,8 +216,8 @@ def _entry(stored: StoredMemory) -> StoredLoreEntry:
         title=next(iter(_with_prefix(chunk.tags, _TITLE_TAG)), ""),
         keys=keys_of(chunk.tags),
         patterns=_with_prefix(chunk.tags, _PATTERN_TAG),
-        always=stored.pinned,
-        is_off=stored.status == "banned",
+        always=stored_memory.pinned,
+        is_off=stored_memory.status == "banned",
         start="" if start is None else str(start),
     )
 
@@ -257,20 +257,20 @@ class StoryKeyedNotes(base.StoryBase):
             raise UserInputError(f"the note for key {key!r} is empty; write what holds in the story, or delete the key")
         with self._stores.database(self.project_id).write() as unit:
             unit.memories.queue_up()
-            [attached] = base.resolved_targets(unit, [target], as_of)
+            [attached_text] = base.resolved_targets(unit, [target], as_of)
             _refuse_memory_of_story(unit, key)
             place = _place(unit, as_of)
-            standing = unit.memories.notes_in_slot(_slot(attached, key), as_of=as_of or END_OF_STORY)
+            standing_memories = unit.memories.notes_in_slot(_slot(attached_text, key), as_of=as_of or END_OF_STORY)
             by_name = self._stores.settings.memory.attach_notes_by_name
             mentioned = mentioned_in(unit, content, base.known_entities(unit, None), as_of) if by_name else []
-            last = standing[-1].chunk if standing else None
+            last = standing_memories[-1].chunk if standing_memories else None
             if last is not None and (as_of is None or _order(place) <= _order(last)):
                 edit = MemoryEdit(
                     content=content.strip(),
                     short=short,
                     importance=importance,
                     tags=list(tags),
-                    entities=[*_as_entity(attached), *mentioned],
+                    entities=[*_as_entity(attached_text), *mentioned],
                 )
                 changed = unit.memories.edit(last.chunk_id, edit)
             else:
@@ -279,59 +279,61 @@ class StoryKeyedNotes(base.StoryBase):
                     at=place,
                     follows_scene=False,
                     short=short,
-                    entities=_as_entity(attached),
+                    entities=_as_entity(attached_text),
                     mentioned=mentioned,
                     tags=tags,
-                    slot_type=_slot(attached, key),
+                    slot_type=_slot(attached_text, key),
                     importance=last.importance if last is not None and importance is None else importance,
                 )
-                if not _as_entity(attached):
-                    unit.attachments.attach([note.chunk_id], [attached])
+                if not _as_entity(attached_text):
+                    unit.attachments.attach([note.chunk_id], [attached_text])
                 changed = unit.memories.require(note.chunk_id)
         return MemoryChange(memory=changed, indexing=self._follow_edit())
 
     def find_keyed_memory(self, *, target: str, key: str, as_of: base.Place = None) -> StoryMemoryChunk | None:
         """Return the note that stands under a key, else the memory of that id that is found under the target."""
         as_of = base.position_of(as_of)
-        cut = as_of or END_OF_STORY
+        position = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            attached = _known_target(unit, target, as_of)
-            if attached is None:
+            attached_text = _known_target(unit, target, as_of)
+            if attached_text is None:
                 return None
-            standing = unit.memories.notes_in_slot(_slot(attached, key), as_of=cut)
-            if standing:
-                found = unit.memories.by_ids([standing[-1].chunk.chunk_id], as_of=cut)
+            standing_memories = unit.memories.notes_in_slot(_slot(attached_text, key), as_of=position)
+            if standing_memories:
+                memories = unit.memories.by_ids([standing_memories[-1].chunk.chunk_id], as_of=position)
             else:
-                named = unit.memories.by_source_ids([key], as_of=cut)
-                found = unit.memories.by_ids([key], as_of=cut) or list(named.values())
-        return next((each for each in found if attached in targets_under(each)), None)
+                named_memories_by_id = unit.memories.by_source_ids([key], as_of=position)
+                memories = unit.memories.by_ids([key], as_of=position) or list(named_memories_by_id.values())
+        return next((memory for memory in memories if attached_text in targets_under(memory)), None)
 
     def delete_keyed_note(self, *, target: str, key: str, as_of: base.Place = None) -> list[str]:
         """Take a key out of the memory: all of its values that are read at a position, for every reader."""
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).write() as unit:
             unit.memories.queue_up()
-            attached = _known_target(unit, target, as_of)
-            if attached is None:
+            attached_text = _known_target(unit, target, as_of)
+            if attached_text is None:
                 return []
-            standing = unit.memories.notes_in_slot(_slot(attached, key), as_of=as_of or END_OF_STORY)
-            chunks = [each.chunk for each in standing]
+            standing_memories = unit.memories.notes_in_slot(_slot(attached_text, key), as_of=as_of or END_OF_STORY)
+            chunks = [memory.chunk for memory in standing_memories]
             if not chunks:
                 _refuse_memory_of_story(unit, key)
-                found = unit.memories.by_ids([key], as_of=as_of or END_OF_STORY)
-                chunks = [each for each in found if attached in targets_under(each)]
-            gone = [each.chunk_id for each in chunks]
-            for each in gone:
-                unit.memories.decide(each, "delete")
+                memories = unit.memories.by_ids([key], as_of=as_of or END_OF_STORY)
+                chunks = [memory for memory in memories if attached_text in targets_under(memory)]
+            gone_ids = [memory.chunk_id for memory in chunks]
+            for text in gone_ids:
+                unit.memories.decide(text, "delete")
         self._follow_edit()
-        return gone
+        return gone_ids
 
     def list_memory_targets(self, *, as_of: base.Place = None) -> list[str]:
         """List the sorted targets of facts and notes: entity ids, `chapter:3`, `book`."""
-        wanted = MemoryFilter(as_of=base.position_of(as_of) or END_OF_STORY, content_types=list(DISTILLED_TYPES))
+        wanted_memory_filter = MemoryFilter(
+            as_of=base.position_of(as_of) or END_OF_STORY, content_types=list(DISTILLED_TYPES)
+        )
         with self._stores.database(self.project_id).read() as unit:
-            memories = unit.memories.list_matching(wanted)
-        return sorted({target for each in memories for target in targets_under(each.chunk)})
+            memories = unit.memories.list_matching(wanted_memory_filter)
+        return sorted({target for memory in memories for target in targets_under(memory.chunk)})
 
     def known_target(self, *, target: str, as_of: base.Place = None) -> str | None:
         """Return the id of something that memories are attached to, or None where it is not known by then."""
@@ -353,8 +355,8 @@ def home_of(chunk: StoryMemoryChunk) -> str:
     kept_under = (chunk.slot_type or "").partition(_BETWEEN)[0]
     if chunk.content_type == "note" and kept_under in under:
         return kept_under
-    about = [*chunk.entities_mentioned, *(each.id for each in chunk.attached_to)]
-    return next((each for each in about if each in under), min(under))
+    about = [*chunk.entities_mentioned, *(attachment.id for attachment in chunk.attached_to)]
+    return next((text for text in about if text in under), min(under))
 
 
 def is_former_value(chunk: StoryMemoryChunk) -> bool:
@@ -395,8 +397,8 @@ def _known_target(unit: UnitOfWork, target: str, as_of: StoryPosition | None) ->
 
 
 def _refuse_memory_of_story(unit: UnitOfWork, key: str) -> None:
-    known = unit.memories.find(key)
-    if known is not None and known.from_scene:
+    known_memory = unit.memories.find(key)
+    if known_memory is not None and known_memory.from_scene:
         raise UserInputError(
             f"{key!r} is the id of something that a scene established, which a key cannot replace or take out; use"
             " another key, or correct the memory itself (`novelgen memory edit`, Story.edit_memory)"

@@ -46,7 +46,7 @@ class MemoryListing(Shown, BaseModel):
 
     def in_simpler_terms(self) -> ShownList[StoryMemoryChunk]:
         """Return the notebook representation."""
-        return ShownList(each.chunk for each in self.memories)
+        return ShownList(memory.chunk for memory in self.memories)
 
 
 class MemoryCard(records.StoredMemory):
@@ -109,14 +109,14 @@ class StoryMemories(base.StoryBase):
             wrong = [name for name in content_types if name not in CONTENT_TYPES]
             if wrong:
                 raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
-            wanted = records.MemoryFilter(
+            wanted_memory_filter = records.MemoryFilter(
                 as_of=as_of or END_OF_STORY,
                 entities=base.resolved_targets(unit, attached_to, as_of),
-                content_types=[each for each in CONTENT_TYPES if each in content_types],
+                content_types=[content_type for content_type in CONTENT_TYPES if content_type in content_types],
                 statuses=[status],
             )
-            found = unit.memories.list_matching(wanted, limit=limit)
-            return MemoryListing(memories=found, total=unit.memories.count(wanted))
+            matching_memories = unit.memories.list_matching(wanted_memory_filter, limit=limit)
+            return MemoryListing(memories=matching_memories, total=unit.memories.count(wanted_memory_filter))
 
     def find_memory(self, memory_id: base.Name) -> MemoryCard:
         """Return a memory whole, whatever was decided about it.
@@ -128,17 +128,17 @@ class StoryMemories(base.StoryBase):
             UnknownMemoryError: When there is none of that id.
         """
         with self._stores.database(self.project_id).read() as unit:
-            memory = _found(unit, self.project_id, memory_id)
+            memory = _find_memory_row(unit, self.project_id, memory_id)
             attachments = unit.attachments.attachments_of(memory.chunk.chunk_id)
             # Whom the memory is about, those included that are not stored.
             is_note = memory.chunk.content_type == "note"
-            attached = [
-                each.target
-                for each in attachments
+            attached_names = [
+                attachment.target
+                for attachment in attachments
                 # That a note names somebody does not make it theirs.
-                if is_entity_target(each.target) and not (is_note and each.origin == "mention")
+                if is_entity_target(attachment.target) and not (is_note and attachment.origin == "mention")
             ]
-            about = attached if is_note else attached or list(memory.chunk.entities_mentioned)
+            about = attached_names if is_note else attached_names or list(memory.chunk.entities_mentioned)
             occurs_nowhere = _occurs_nowhere(unit, about)
             version = memory_version(unit, memory)
         return MemoryCard(**dict(memory), attachments=attachments, occurs_nowhere=occurs_nowhere, version=version)
@@ -193,10 +193,10 @@ class StoryMemories(base.StoryBase):
             raise UserInputError("the note is empty; write what holds in the story")
         _require_event_type(event_type)
         with self._stores.database(self.project_id).write() as unit:
-            known = base.known_entities(unit, None)
+            known_entities = base.known_entities(unit, None)
             targets = _said_targets(unit, attached_to, base.position_of(as_of))
-            ids = [each for each in targets if is_entity_target(each)]
-            beyond = [each for each in targets if not is_entity_target(each)]
+            ids = [target_id for target_id in targets if is_entity_target(target_id)]
+            beyond = [target_id for target_id in targets if not is_entity_target(target_id)]
             place = place_before(start)
             stated = statement_of(content, base.known_entities(unit, None))
             slot = f"{stated.entity_id}.{stated.attribute}" if stated else None
@@ -208,7 +208,7 @@ class StoryMemories(base.StoryBase):
                 event_type=event_type,
                 source_span=_span_of(unit, evidence or "", place) if is_proved else None,
                 entities=ids,
-                mentioned=self._names_in_note(unit, content, known, start) if attached_to is None else (),
+                mentioned=self._names_in_note(unit, content, known_entities, start) if attached_to is None else (),
                 tags=tags,
                 short=short,
                 importance=importance,
@@ -220,10 +220,10 @@ class StoryMemories(base.StoryBase):
             if always:
                 unit.memories.decide(note.chunk_id, "pin")
             note = unit.memories.require(note.chunk_id).chunk
-            named = list(dict.fromkeys([*ids, *NameResolver(known).entity_ids_in(content)]))
+            named_ids = list(dict.fromkeys([*ids, *NameResolver(known_entities).entity_ids_in(content)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
-            said: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
-            for kind, names in said:
+            statements: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
+            for kind, names in statements:
                 for name in names:
                     unit.knowledge.say(
                         records.Knowledge(
@@ -240,7 +240,7 @@ class StoryMemories(base.StoryBase):
             change_id = unit.journal.keep_added(note.chunk_id, edited=_state(unit, stated, start)).change_id
         return AddedNote(
             note=note,
-            named=named,
+            named=named_ids,
             occurs_nowhere=occurs_nowhere,
             indexing=self._follow_edit(),
             change_id=change_id,
@@ -305,11 +305,14 @@ class StoryMemories(base.StoryBase):
 
         def change(unit: UnitOfWork, memory: records.StoredMemory) -> records.StoredMemory:
             chunk_id = memory.chunk.chunk_id
-            said = {**edit.model_dump(exclude_none=True), **({"evidence": evidence} if evidence is not None else {})}
-            _require_memory(unit, memory, expected_version, said)
+            stated_fields = {
+                **edit.model_dump(exclude_none=True),
+                **({"evidence": evidence} if evidence is not None else {}),
+            }
+            _require_memory(unit, memory, expected_version, stated_fields)
             if is_edited:
-                proven = _with_evidence(unit, memory, edit, evidence)
-                unit.memories.edit(chunk_id, self._with_mentions(unit, memory, proven))
+                proven_memory_edit = _with_evidence(unit, memory, edit, evidence)
+                unit.memories.edit(chunk_id, self._with_mentions(unit, memory, proven_memory_edit))
             _reattach(
                 unit,
                 chunk_id,
@@ -385,10 +388,10 @@ class StoryMemories(base.StoryBase):
         return self._decided(memory_id, "delete")
 
     def _names_in_note(
-        self, unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None
+        self, unit: UnitOfWork, text: str, known_entities: Sequence[Entity], start: StoryPosition | None
     ) -> list[str]:
         is_wanted = self._stores.settings.memory.attach_notes_by_name
-        return mentioned_in(unit, text, known, start) if is_wanted else []
+        return mentioned_in(unit, text, known_entities, start) if is_wanted else []
 
     def _with_mentions(
         self, unit: UnitOfWork, memory: records.StoredMemory, edit: records.MemoryEdit
@@ -400,13 +403,17 @@ class StoryMemories(base.StoryBase):
         chunk = memory.chunk
         if edit.content is None or chunk.content_type != "note":
             return edit
-        by_hand = {each.target for each in unit.attachments.attachments_of(chunk.chunk_id) if each.origin == "manual"}
+        by_hand = {
+            attachment.target
+            for attachment in unit.attachments.attachments_of(chunk.chunk_id)
+            if attachment.origin == "manual"
+        }
         start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
-        named = self._names_in_note(unit, edit.content, base.known_entities(unit, None), start)
+        named_ids = self._names_in_note(unit, edit.content, base.known_entities(unit, None), start)
         if by_hand:
-            named = [entity_id for entity_id in named if entity_id in chunk.entities_mentioned]
-        kept = [entity_id for entity_id in chunk.entities_mentioned if entity_id in by_hand]
-        return edit.model_copy(update={"entities": [*kept, *named]})
+            named_ids = [entity_id for entity_id in named_ids if entity_id in chunk.entities_mentioned]
+        kept_ids = [entity_id for entity_id in chunk.entities_mentioned if entity_id in by_hand]
+        return edit.model_copy(update={"entities": [*kept_ids, *named_ids]})
 
     def _decided(self, memory_id: str, decision: MemoryDecision) -> MemoryChange:
         return self._changed(
@@ -420,12 +427,14 @@ class StoryMemories(base.StoryBase):
         change: Callable[[UnitOfWork, records.StoredMemory], records.StoredMemory],
     ) -> MemoryChange:
         with self._stores.database(self.project_id).write() as unit:
-            found = _found(unit, self.project_id, memory_id)
-            with unit.journal.recording_memories([found.chunk.chunk_id]) as rows:
-                memory = change(unit, found)
-            kept = unit.journal.keep_of("memory", kind, found.chunk.chunk_id, rows)
+            matching_memory = _find_memory_row(unit, self.project_id, memory_id)
+            with unit.journal.recording_memories([matching_memory.chunk.chunk_id]) as rows:
+                memory = change(unit, matching_memory)
+            kept_change = unit.journal.keep_of("memory", kind, matching_memory.chunk.chunk_id, rows)
             version = memory_version(unit, memory)
-        return MemoryChange(memory=memory, version=version, indexing=self._follow_edit(), change_id=number_of(kept))
+        return MemoryChange(
+            memory=memory, version=version, indexing=self._follow_edit(), change_id=number_of(kept_change)
+        )
 
     amemories = base.async_twin(memories)
     anote = base.async_twin(note)
@@ -440,9 +449,9 @@ class StoryMemories(base.StoryBase):
 
 
 def _require_memory(
-    unit: UnitOfWork, memory: records.StoredMemory, expected: str | None, sent: Mapping[str, Any]
+    unit: UnitOfWork, memory: records.StoredMemory, expected_value: str | None, sent_fields: Mapping[str, Any]
 ) -> None:
-    if expected is None:
+    if expected_value is None:
         return
     chunk = memory.chunk
     scene = None
@@ -450,11 +459,13 @@ def _require_memory(
         scene = unit.scenes.get(StoryPosition(chunk.chapter_index, chunk.scene_index))
     words = "" if scene is None or chunk.source_span is None else (scene.text or "")[slice(*chunk.source_span)].strip()
     version = memory_version(unit, memory)
-    stored = {**chunk.model_dump(), "evidence": words}
-    require_version(expected, version, subject=f"memory {chunk.memory_id}", stored=stored, sent=sent)
+    stored_fields = {**chunk.model_dump(), "evidence": words}
+    require_version(
+        expected_value, version, subject=f"memory {chunk.memory_id}", stored=stored_fields, sent=sent_fields
+    )
 
 
-def _found(unit: UnitOfWork, project_id: str, memory_id: str) -> records.StoredMemory:
+def _find_memory_row(unit: UnitOfWork, project_id: str, memory_id: str) -> records.StoredMemory:
     memory = unit.memories.find(memory_id)
     if memory is None:
         raise UnknownMemoryError(
@@ -473,17 +484,17 @@ def names_in_notes(unit: UnitOfWork) -> Callable[[StoryPosition | None], NameRes
     return cache(partial(_names_by, unit, base.known_entities(unit, None)))
 
 
-def _names_by(unit: UnitOfWork, known: Sequence[Entity], start: StoryPosition | None) -> NameResolver:
+def _names_by(unit: UnitOfWork, known_entities: Sequence[Entity], start: StoryPosition | None) -> NameResolver:
     by_then = {entity.entity_id: entity for entity in base.known_entities(unit, start)} if start else {}
-    bearers = [by_then.get(entity.entity_id) or _under_first_names(entity) for entity in known]
-    return NameResolver([each for each in bearers if each is not None])
+    bearers = [by_then.get(entity.entity_id) or _under_first_names(entity) for entity in known_entities]
+    return NameResolver([entity for entity in bearers if entity is not None])
 
 
 def _under_first_names(entity: Entity) -> Entity | None:
     names = names_from_the_start(entity)
     if not names:
         return None
-    aliases = [EntityAlias(alias=each) for each in names[1:]]
+    aliases = [EntityAlias(alias=name) for name in names[1:]]
     return entity.model_copy(update={"name": names[0], "aliases": aliases})
 
 
@@ -496,11 +507,11 @@ def _span_of(unit: UnitOfWork, evidence: str, place: StoryPosition) -> tuple[int
     """Return where the words of a fact stand in its scene."""
     scene = None if place.scene_index is None else unit.scenes.get(place)
     # Who points at words knows which are meant, however few they are.
-    found = QuoteFinder(scene.text or "", min_characters=(1, 1)).find(evidence) if scene else None
-    if found is None:
+    span = QuoteFinder(scene.text or "", min_characters=(1, 1)).find(evidence) if scene else None
+    if span is None:
         where = "any scene" if place.chapter_index is None else f"scene {place}"
         raise UserInputError(f"the words {evidence[:80]!r} do not stand in {where}; copy them from the text")
-    return found.start, found.end
+    return span.start, span.end
 
 
 def _with_evidence(
@@ -529,31 +540,31 @@ def _reattach(
     detach: Sequence[str],
     attached_to: Sequence[Target] | None,
 ) -> None:
-    gone, added = list(detach), list(attach)
+    gone_ids, added_names = list(detach), list(attach)
     if attached_to is not None:
-        wanted = _said_targets(unit, attached_to, None)
-        standing = [
-            each.target
-            for each in unit.attachments.attachments_of(chunk_id)
-            if each.origin not in ("position", "default")
+        wanted_names = _said_targets(unit, attached_to, None)
+        standing_ids = [
+            attachment.target
+            for attachment in unit.attachments.attachments_of(chunk_id)
+            if attachment.origin not in ("position", "default")
         ]
-        gone += [each for each in standing if each not in wanted]
-        added += [each for each in wanted if each not in standing]
-    if gone:
-        unit.attachments.detach([chunk_id], gone)
-    if added:
-        unit.attachments.attach([chunk_id], added)
+        gone_ids += [text for text in standing_ids if text not in wanted_names]
+        added_names += [text for text in wanted_names if text not in standing_ids]
+    if gone_ids:
+        unit.attachments.detach([chunk_id], gone_ids)
+    if added_names:
+        unit.attachments.attach([chunk_id], added_names)
 
 
 def _note_before(unit: UnitOfWork, slot: str | None, place: StoryPosition) -> str | None:
     """Return the last note at a place that states the same of the same: the new one ends it."""
     if slot is None:
         return None
-    notes = [each.chunk for each in unit.memories.list_matching(records.MemoryFilter(content_types=["note"]))]
+    notes = [memory.chunk for memory in unit.memories.list_matching(records.MemoryFilter(content_types=["note"]))]
     there = [
-        each
-        for each in notes
-        if each.slot_type == slot and StoryPosition(each.chapter_index, each.scene_index) == place
+        memory
+        for memory in notes
+        if memory.slot_type == slot and StoryPosition(memory.chapter_index, memory.scene_index) == place
     ]
     return there[-1].memory_id if there else None
 
@@ -586,8 +597,8 @@ def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
         return False
     if any(entity_id in entity_ids for entity_id, _ in unit.entities.first_mentions()):
         return False
-    linked = unit.memories.list_matching(records.MemoryFilter(entities=list(entity_ids)))
-    if any(memory.from_scene for memory in linked):
+    linked_memories = unit.memories.list_matching(records.MemoryFilter(entities=list(entity_ids)))
+    if any(memory.from_scene for memory in linked_memories):
         return False
     scenes = unit.scenes.list_as_of()
     return not any({*scene.participants, scene.location_id} & set(entity_ids) for scene in scenes)

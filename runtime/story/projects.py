@@ -115,15 +115,15 @@ class StoryProjects(StoryBase):
         paths = self._stores.paths(self.project_id)
         title = name or self.project_id
         # A Latin name says nothing: what language the story has is seen once text comes in.
-        spoken = language or ("zh" if story_language(title) == "zh" else "")
-        settings = Settings(project_name=title, language=spoken)
+        spoken_text = language or ("zh" if story_language(title) == "zh" else "")
+        settings = Settings(project_name=title, language=spoken_text)
         contents = {
             paths.settings_file: _json(settings.model_dump(exclude={"extra"})),
             paths.characters_file: _json(CharactersConfig().model_dump(exclude={"extra"})),
-            paths.config_file: config_template(spoken),
+            paths.config_file: config_template(spoken_text),
         }
         paths.chapters.mkdir(parents=True, exist_ok=True)
-        files = MadeFiles(project_id=self.project_id, language=spoken, chapters=paths.chapters)
+        files = MadeFiles(project_id=self.project_id, language=spoken_text, chapters=paths.chapters)
         for file, content in contents.items():
             (files.made if _was_made(file, content) else files.kept).append(file)
         return files
@@ -172,9 +172,9 @@ class StoryProjects(StoryBase):
     def language_of_project(self) -> str:
         """Return a project's language by database or settings.json, or an empty text."""
         with self._stores.database(self.project_id).read() as unit:
-            stored = unit.projects.require().language
-        if stored:
-            return stored
+            stored_text = unit.projects.require().language
+        if stored_text:
+            return stored_text
         from runtime.files.project_files import load_settings_file
 
         settings = load_settings_file(self._stores.paths(self.project_id).settings_file)
@@ -205,14 +205,16 @@ class StoryProjects(StoryBase):
 
 def proposed_project_id(stores: MemoryStores, *, title: str) -> str:
     """Return an id for a new project, made of its title, that no project has."""
-    taken = {each.casefold() for each in list_project_ids(stores)}
+    taken_ids = {entity_id.casefold() for entity_id in list_project_ids(stores)}
     plain = " ".join(_NOT_IN_AN_ID.sub(" ", title).split())[:_LONGEST_PROPOSAL].strip(" .-")
     try:
-        wanted = require_project_id(plain)
+        target = require_project_id(plain)
     except errors.InvalidProjectIdError:
-        wanted = "story"
-    numbered = (f"{wanted}-{number}" for number in count(2))
-    return next(each for each in (wanted, *islice(numbered, len(taken) + 1)) if each.casefold() not in taken)
+        target = "story"
+    numbered_names = (f"{target}-{number}" for number in count(2))
+    return next(
+        word for word in (target, *islice(numbered_names, len(taken_ids) + 1)) if word.casefold() not in taken_ids
+    )
 
 
 _NOT_IN_AN_ID = re.compile(r"[^\w\-. ]")
@@ -223,8 +225,8 @@ def list_project_ids(stores: MemoryStores) -> list[str]:
     """Return the ids of the stored projects, and of folders that wait for their first ingest, sorted."""
     projects_dir = stores.settings.projects_dir
     folders = projects_dir.iterdir() if projects_dir.is_dir() else ()
-    waiting = {each.name for each in folders if _is_project_folder(projects_dir, each.name)}
-    return sorted(waiting.union(stores.project_ids()))
+    waiting_ids = {path.name for path in folders if _is_project_folder(projects_dir, path.name)}
+    return sorted(waiting_ids.union(stores.project_ids()))
 
 
 _NOT_IN_THE_FILE = frozenset(
@@ -251,8 +253,8 @@ _CONFIG_HEADER = """\
 
 def config_template(language: str) -> str:
     """Return the text of a config.yaml that holds every setting with its default, commented out and told in words."""
-    said = words("settings", "zh") if language == "zh" else {"": _CONFIG_HEADER}
-    return said[""] + "\n" + "\n".join(_config_lines(NovelgenSettings, said, "")) + "\n"
+    statement = words("settings", "zh") if language == "zh" else {"": _CONFIG_HEADER}
+    return statement[""] + "\n" + "\n".join(_config_lines(NovelgenSettings, statement, "")) + "\n"
 
 
 def follow_language(paths: ProjectPaths, language: str) -> None:
@@ -262,16 +264,16 @@ def follow_language(paths: ProjectPaths, language: str) -> None:
         write_text_atomically(file, config_template(language), root=paths.folder)
 
 
-def _config_lines(model: type[BaseModel], said: Mapping[str, str], within: str) -> Iterator[str]:
+def _config_lines(model: type[BaseModel], statements: Mapping[str, str], within: str) -> Iterator[str]:
     indent = "  " * within.count(".")
     for name, field in model.model_fields.items():
         if name in _NOT_IN_THE_FILE:
             continue
         if isinstance(field.default, BaseModel):
             yield f"# {indent}{name}:"
-            yield from _config_lines(type(field.default), said, f"{within}{name}.")
+            yield from _config_lines(type(field.default), statements, f"{within}{name}.")
         else:
-            remark = said.get(within + name) or field.description
+            remark = statements.get(within + name) or field.description
             default = sorted(field.default) if isinstance(field.default, frozenset) else field.default
             # JSON is YAML.
             yield f"# {indent}{name}: {json.dumps(default)}" + (f"  # {remark}" if remark else "")
@@ -313,7 +315,7 @@ class DeletedProject(Model):
 
 def _what_goes(stores: MemoryStores, paths: ProjectPaths) -> DeletedProject:
     """Count the contents of a possibly half-deleted project."""
-    files = sum(each.is_file() for each in paths.folder.rglob("*")) if paths.folder.is_dir() else 0
+    files = sum(path.is_file() for path in paths.folder.rglob("*")) if paths.folder.is_dir() else 0
     deleted = DeletedProject(project_id=paths.project_id, files=files)
     try:
         with stores.database(paths.project_id).read() as unit:
@@ -393,17 +395,17 @@ class ProjectStores:
         """Return the stores with a project's settings."""
         projects_dir = self.settings.projects_dir
         mark = _mark_of(ProjectPaths(projects_dir, project_id).config_file)
-        known = self._read.get(project_id)
-        if known is not None and known[0] == mark:
-            return known[1]
-        given = {name: value for name, value in self._given.items() if name != "projects_dir"}
-        stores = self._sharing(project_settings(projects_dir, project_id, **given))
+        known_parts = self._read.get(project_id)
+        if known_parts is not None and known_parts[0] == mark:
+            return known_parts[1]
+        payload = {name: value for name, value in self._given.items() if name != "projects_dir"}
+        stores = self._sharing(project_settings(projects_dir, project_id, **payload))
         self._read[project_id] = mark, stores
         return stores
 
     def overviews(self) -> list[ProjectOverview]:
         """Return the overview of each project, or the `problem` of an unreadable one."""
-        return [self._overview(each) for each in list_project_ids(self.common)]
+        return [self._overview(entity_id) for entity_id in list_project_ids(self.common)]
 
     def close(self, *, for_good: bool = False) -> None:
         """Close everything.
@@ -411,8 +413,8 @@ class ProjectStores:
         See `MemoryStores.close`.
         """
         with self._lock:
-            opened = [stores for _, stores in self._opened]
-        for stores in opened:
+            opened_stores = [stores for _, stores in self._opened]
+        for stores in opened_stores:
             stores.close(for_good=for_good)
 
     def _overview(self, project_id: str) -> ProjectOverview:
@@ -427,12 +429,12 @@ class ProjectStores:
 
     def _sharing(self, settings: NovelgenSettings) -> MemoryStores:
         with self._lock:
-            for known, stores in self._opened:
-                if known == settings:
+            for known_novelgen_settings, stores in self._opened:
+                if known_novelgen_settings == settings:
                     return stores
-            opened = self._stores(settings)
-            self._opened.append((settings, opened))
-            return opened
+            opened_stores = self._stores(settings)
+            self._opened.append((settings, opened_stores))
+            return opened_stores
 
     def _stores(self, settings: NovelgenSettings) -> MemoryStores:
         return MemoryStores(
@@ -442,7 +444,7 @@ class ProjectStores:
 
 def _mark_of(file: Path) -> _FileMark:
     try:
-        found = file.stat()
+        stat_result = file.stat()
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size
+    return stat_result.st_mtime_ns, stat_result.st_size

@@ -88,10 +88,10 @@ class StoryRelationships(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            known = base.known_entities(unit, as_of) if character_id else []
-            own_id = base.resolved_entity(character_id, known, "character").entity_id if character_id else None
-            cut = as_of or END_OF_STORY
-            pairs = unit.relationships.list_as_of(as_of=cut, character_id=own_id, status=status_filter)
+            known_entities = base.known_entities(unit, as_of) if character_id else []
+            own_id = base.resolved_entity(character_id, known_entities, "character").entity_id if character_id else None
+            position = as_of or END_OF_STORY
+            pairs = unit.relationships.list_as_of(as_of=position, character_id=own_id, status=status_filter)
         return ShownList(pairs, names=self.entity_names(as_of=as_of))
 
     def query_relationships(
@@ -109,11 +109,11 @@ class StoryRelationships(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            known = base.known_entities(unit, as_of)
-            own_id = base.resolved_entity(character_id, known, "character").entity_id
-            cut = as_of or END_OF_STORY
-            pairs = unit.relationships.list_as_of(as_of=cut, character_id=own_id, status=status_filter)
-        names = {entity.entity_id: entity.name for entity in known}
+            known_entities = base.known_entities(unit, as_of)
+            own_id = base.resolved_entity(character_id, known_entities, "character").entity_id
+            position = as_of or END_OF_STORY
+            pairs = unit.relationships.list_as_of(as_of=position, character_id=own_id, status=status_filter)
+        names = {entity.entity_id: entity.name for entity in known_entities}
         views = (pair.seen_by(own_id) for pair in pairs)
         return [view.model_copy(update={"character_name": names.get(view.character_id, "")}) for view in views]
 
@@ -129,17 +129,21 @@ class StoryRelationships(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             one, other = _pair(base.known_entities(unit, as_of), character_a, character_b)
             position = as_of or END_OF_STORY
-            found = unit.relationships.between(one, other, as_of=position)
-            if found is None:
+            relationship = unit.relationships.between(one, other, as_of=position)
+            if relationship is None:
                 raise UserInputError(f"nothing is known of {one} and {other} together by then; add it first")
-            notes = unit.relationships.about_pair(found.relationship_id)
-            version = _version(unit, found.character_a, found.character_b)
+            notes = unit.relationships.about_pair(relationship.relationship_id)
+            version = _version(unit, relationship.character_a, relationship.character_b)
             scenes = unit.scenes.casts(as_of=position)
         noted = without_computed(notes.other_fields, PAIR_COUNTS).get(METADATA)
-        counts = pair_counts(found.character_a, found.character_b, scenes)
+        counts = pair_counts(relationship.character_a, relationship.character_b, scenes)
         metadata = {**(noted if isinstance(noted, Mapping) else {}), **counts}
         return RelationshipCard(
-            **dict(found), created_at=notes.created_at, updated_at=notes.updated_at, metadata=metadata, version=version
+            **dict(relationship),
+            created_at=notes.created_at,
+            updated_at=notes.updated_at,
+            metadata=metadata,
+            version=version,
         )
 
     def relationship_course(
@@ -158,16 +162,18 @@ class StoryRelationships(base.StoryBase):
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             pair = sorted(_pair(base.known_entities(unit, as_of), character_a, character_b))
-            found = unit.relationships.changes_between(pair, as_of=as_of or END_OF_STORY)
-        changes = next(iter(found.values()), [])
+            pair_changes_by_id = unit.relationships.changes_between(pair, as_of=as_of or END_OF_STORY)
+        changes = next(iter(pair_changes_by_id.values()), [])
         if not changes:
             raise UserInputError(f"nothing is known of {pair[0]} and {pair[1]} together by then")
         steps = []
         for count, change in enumerate(changes, start=1):
-            stood = fold_relationship_changes(changes[:count])
-            sides = {side: {**stood["dimensions"], **stood[side]} for side in ("dimensions_a", "dimensions_b")}
+            stood_fields = fold_relationship_changes(changes[:count])
+            sides = {
+                side: {**stood_fields["dimensions"], **stood_fields[side]} for side in ("dimensions_a", "dimensions_b")
+            }
             own = {name: getattr(change, name) for name in ("chapter_index", "scene_index", "event")}
-            steps.append(CourseStep(**own, status=stood["status"], intensity=stood["intensity"], **sides))
+            steps.append(CourseStep(**own, status=stood_fields["status"], intensity=stood_fields["intensity"], **sides))
         return RelationshipCourse(character_a=pair[0], character_b=pair[1], steps=steps)
 
     def add_relationship(
@@ -202,10 +208,10 @@ class StoryRelationships(base.StoryBase):
         as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             one, other = _pair(base.known_entities(unit, as_of), character_a, character_b)
-            known = unit.relationships.between(one, other, as_of=as_of)
-            if known is not None:
+            known_relationship = unit.relationships.between(one, other, as_of=as_of)
+            if known_relationship is not None:
                 raise UserInputError(
-                    f"{one} and {other} have relationship {known.relationship_id} already; use"
+                    f"{one} and {other} have relationship {known_relationship.relationship_id} already; use"
                     " `novelgen relationship edit`"
                 )
             change = _change(
@@ -221,11 +227,11 @@ class StoryRelationships(base.StoryBase):
                 }
             )
             at = base.place_of_statement(unit, as_of)
-            with unit.journal.changing_pair(one, other) as kept:
+            with unit.journal.changing_pair(one, other) as kept_snapshot_row:
                 unit.relationships.append(change, at=at, follows_scene=False)
-            added = unit.relationships.between(one, other, as_of=as_of)
-        assert added is not None, "it was appended before the position at which it is read"
-        return AddedRelationship(**dict(added), change_id=kept.change_id)
+            added_relationship = unit.relationships.between(one, other, as_of=as_of)
+        assert added_relationship is not None, "it was appended before the position at which it is read"
+        return AddedRelationship(**dict(added_relationship), change_id=kept_snapshot_row.change_id)
 
     def edit_relationship(
         self,
@@ -277,35 +283,39 @@ class StoryRelationships(base.StoryBase):
             "dimensions_a": dict(dimensions or {}) or None,
             "dimensions": dict(mutual_dimensions or {}) or None,
         }
-        given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
-        if not given:
+        payload: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+        if not payload:
             raise UserInputError(
                 "nothing to update: give status, event or intensity, a type, a perspective or dimensions"
             )
-        for name, value in given.items():
+        for name, value in payload.items():
             if isinstance(value, str) and not value.strip():
                 raise UserInputError(f"{name} cannot become {value!r}; leave it out to keep what is known")
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             one, other = _pair(base.known_entities(unit, as_of), character_a, character_b)
-            known = unit.relationships.between(one, other, as_of=as_of)
-            if known is None:
+            known_relationship = unit.relationships.between(one, other, as_of=as_of)
+            if known_relationship is None:
                 raise UserInputError(
                     f"{one} and {other} have no relationship yet; create it first: relationship_create, or"
                     " `novelgen relationship add`"
                 )
             subject = f"relationship {one}–{other}"
             version = _version(unit, one, other)
-            require_version(expected_version, version, subject=subject, stored=known.model_dump(), sent=given)
+            require_version(
+                expected_version, version, subject=subject, stored=known_relationship.model_dump(), sent=payload
+            )
             at = base.place_of_statement(unit, as_of, scene_id=scene_id)
-            change = _change({"character_a": one, "character_b": other, **given})
-            kept, is_changed = Kept(), event is not None or _differs(known, change.in_order())
+            change = _change({"character_a": one, "character_b": other, **payload})
+            kept_snapshot_row, is_changed = Kept(), event is not None or _differs(known_relationship, change.in_order())
             if is_changed:
-                with unit.journal.changing_pair(one, other) as kept:
+                with unit.journal.changing_pair(one, other) as kept_snapshot_row:
                     unit.relationships.append(change, at=at, follows_scene=scene_id is not None)
-                known = unit.relationships.between(one, other, as_of=as_of) or known
+                known_relationship = unit.relationships.between(one, other, as_of=as_of) or known_relationship
             version = _version(unit, one, other)
-        return EditedRelationship(**dict(known), updated=is_changed, version=version, change_id=kept.change_id)
+        return EditedRelationship(
+            **dict(known_relationship), updated=is_changed, version=version, change_id=kept_snapshot_row.change_id
+        )
 
     aadd_relationship = base.async_twin(add_relationship)
     arelationships = base.async_twin(relationships)
@@ -327,22 +337,28 @@ def _change(fields: Mapping[str, Any]) -> RecordedRelationshipChange:
         raise UserInputError(described(error)) from error
 
 
-def _pair(known: Sequence[Entity], first: str, second: str) -> tuple[str, str]:
-    one, other = (base.resolved_entity(name, known, "character").entity_id for name in (first, second))
+def _pair(known_entities: Sequence[Entity], first: str, second: str) -> tuple[str, str]:
+    one, other = (base.resolved_entity(name, known_entities, "character").entity_id for name in (first, second))
     if one == other:
         raise UserInputError(f"a relationship needs two characters, but both are {one!r}")
     return one, other
 
 
-def _differs(known: Relationship, change: RecordedRelationshipChange) -> bool:
+def _differs(known_relationship: Relationship, change: RecordedRelationshipChange) -> bool:
     """Return whether a change of a pair states anything new."""
-    said = change.model_fields_set
-    fields = [name for name in FOLDED_RELATIONSHIP_FIELDS if name in said and getattr(change, name) != ""]
-    if any(getattr(known, name) != getattr(change, name) for name in fields):
+    said_names = change.model_fields_set
+    fields = [name for name in FOLDED_RELATIONSHIP_FIELDS if name in said_names and getattr(change, name) != ""]
+    if any(getattr(known_relationship, name) != getattr(change, name) for name in fields):
         return True
-    sides = ((change.dimensions_a, known.dimensions_a), (change.dimensions_b, known.dimensions_b))
-    if any({**known.dimensions, **own} != {**known.dimensions, **own, **new} for new, own in sides):
+    sides = (
+        (change.dimensions_a, known_relationship.dimensions_a),
+        (change.dimensions_b, known_relationship.dimensions_b),
+    )
+    if any(
+        {**known_relationship.dimensions, **own} != {**known_relationship.dimensions, **own, **new}
+        for new, own in sides
+    ):
         return True
     mutual = change.dimensions
-    own = {*known.dimensions_a, *known.dimensions_b}
-    return bool(mutual.keys() & own) or {**known.dimensions, **mutual} != known.dimensions
+    own = {*known_relationship.dimensions_a, *known_relationship.dimensions_b}
+    return bool(mutual.keys() & own) or {**known_relationship.dimensions, **mutual} != known_relationship.dimensions

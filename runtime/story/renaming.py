@@ -23,9 +23,9 @@ from runtime.story.base import Name, StoryBase, async_twin, known_entities, name
 from runtime.story.changes import changed_scene
 from runtime.story.entity_fields import changed_card
 
-Held = Literal["card", "scene", "memory", "state", "thread", "relationship", "summary", "character_memory"]
+RenamedKind = Literal["card", "scene", "memory", "state", "thread", "relationship", "summary", "character_memory"]
 
-_HELD_BY_TABLE: Mapping[str, Held] = {
+_HELD_BY_TABLE: Mapping[str, RenamedKind] = {
     "entities": "card",
     "memory_chunks": "memory",
     "state_changes": "state",
@@ -51,7 +51,7 @@ SHOWN_AROUND = 30
 class RenamedPlace(Model):
     """A place that says the name."""
 
-    held_by: Held
+    held_by: RenamedKind
     id: str = Field(description="Of the memory, thread or card; of a scene its place.")
     times: int
     words: str = Field(description="The first place as it will be.")
@@ -63,7 +63,7 @@ class Renaming(Model):
     entity: Entity = Field(description="As it is, or would be.")
     names: dict[str, str] = Field(description="Each name to what stands in its place.")
     is_applied: bool
-    counts: dict[Held, int] = Field(description="How often the names are said, by what says them.")
+    counts: dict[RenamedKind, int] = Field(description="How often the names are said, by what says them.")
     places: list[RenamedPlace] = Field(description=f"The first {MAX_PLACES} of them.")
     kept_within: dict[str, int] = Field(
         description="Longer names that hold one of the names and stay as they are; `within` renames in them, too."
@@ -107,11 +107,11 @@ class StoryRenaming(StoryBase):
         also = {old: visible_name(new) for old, new in (also or {}).items()}
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:
-            planned = _Renamed(unit, entity_id, new_name, also, within, in_text=in_text)
-            change = planned.apply(self._stores) if is_applied else None
-            told = planned.told()
+            planned_renamed = _Renamed(unit, entity_id, new_name, also, within, in_text=in_text)
+            change = planned_renamed.apply(self._stores) if is_applied else None
+            renaming = planned_renamed.told()
         indexing = self._follow_edit() if is_applied else IndexingResult()
-        return told.model_copy(update={"is_applied": is_applied, "change": change, "indexing": indexing})
+        return renaming.model_copy(update={"is_applied": is_applied, "change": change, "indexing": indexing})
 
     arename_card = async_twin(rename_card)
 
@@ -130,26 +130,26 @@ class _Renamed:
         in_text: bool,
     ) -> None:
         self._unit = unit
-        known = known_entities(unit, None)
-        self.old = named_entity(name, known)
+        known_items = known_entities(unit, None)
+        self.old = named_entity(name, known_items)
         if new_name == self.old.name:
             raise UserInputError(f"{self.old.entity_id} is called {new_name!r} already; give another name")
-        for each in known:
-            is_other = each.entity_id != self.old.entity_id and each.entity_type == self.old.entity_type
-            if is_other and name_key(new_name) in map(name_key, each.names()):
+        for entity in known_items:
+            is_other = entity.entity_id != self.old.entity_id and entity.entity_type == self.old.entity_type
+            if is_other and name_key(new_name) in map(name_key, entity.names()):
                 raise UserInputError(
-                    f"{each.entity_id} bears the name {new_name!r} already; choose another one, or merge the two"
+                    f"{entity.entity_id} bears the name {new_name!r} already; choose another one, or merge the two"
                 )
-        unknown = [each for each in also if each not in self.old.names()]
-        if unknown:
-            raise UserInputError(f"{unknown[0]!r} is no name of {self.old.entity_id}; it has {self.old.names()}")
+        unknown_ids = [text for text in also if text not in self.old.names()]
+        if unknown_ids:
+            raise UserInputError(f"{unknown_ids[0]!r} is no name of {self.old.entity_id}; it has {self.old.names()}")
         self.names = {self.old.name: new_name, **also}
-        holding = [each for each in self.old.names() if each not in self.names and self.old.name in each]
-        self.names |= {each: each.replace(self.old.name, new_name) for each in (*holding, *within)}
+        holding = [name for name in self.old.names() if name not in self.names and self.old.name in name]
+        self.names |= {text: text.replace(self.old.name, new_name) for text in (*holding, *within)}
         scenes = unit.scenes.list_as_of(with_text=True)
-        self._longer = _names_around(unit, self.names, known, self.old, [scene.text or "" for scene in scenes])
-        self.swap = NameSwap(self.names, [*self._longer, *_names_of_others(known, self.old)])
-        self.found: Counter[Held] = Counter()
+        self._longer = _names_around(unit, self.names, known_items, self.old, [scene.text or "" for scene in scenes])
+        self.swap = NameSwap(self.names, [*self._longer, *_names_of_others(known_items, self.old)])
+        self.found: Counter[RenamedKind] = Counter()
         self.kept: Counter[str] = Counter()
         self.places: list[RenamedPlace] = []
         self.in_text = 0
@@ -161,8 +161,8 @@ class _Renamed:
         for row in self.rows:
             self._note(_HELD_BY_TABLE[row.table], str(next(iter(row.key.values()))), row.before)
         by_hand = unit.words.memories_by_hand()
-        told = [(scene, self._scene_words(scene, by_hand, in_text=in_text)) for scene in scenes]
-        self.scenes = [(scene, fields) for scene, fields in told if fields]
+        lines = [(scene, self._scene_words(scene, by_hand, in_text=in_text)) for scene in scenes]
+        self.scenes = [(scene, fields) for scene, fields in lines if fields]
 
     def told(self) -> Renaming:
         """Return the changes in numbers and places."""
@@ -173,7 +173,7 @@ class _Renamed:
             counts=dict(self.found),
             places=self.places[:MAX_PLACES],
             kept_within=dict(self.kept),
-            other_names=[each for each in self.old.names() if each not in self.names],
+            other_names=[name for name in self.old.names() if name not in self.names],
             in_text=self.in_text,
         )
 
@@ -197,9 +197,9 @@ class _Renamed:
             store_entities_in(unit, [self._entity()], origin="author", stores=stores)
         fresh = unit.words.keep_current(current)
         # What was changed of one row in two steps is put together.
-        joined = {(row.table, str(row.key)): row for row in self.rows}
+        joined_row_changes_by_key = {(row.table, str(row.key)): row for row in self.rows}
         for row in fresh:
-            first = joined.get((row.table, str(row.key)))
+            first = joined_row_changes_by_key.get((row.table, str(row.key)))
             if first is not None:
                 row = row.model_copy(
                     update={
@@ -207,16 +207,18 @@ class _Renamed:
                         "after": {**(first.after or {}), **(row.after or {})},
                     }
                 )
-            joined[row.table, str(row.key)] = row
-        return unit.journal.keep("rename", self.old.entity_id, self.old.name, [*card, *joined.values(), *images])
+            joined_row_changes_by_key[row.table, str(row.key)] = row
+        return unit.journal.keep(
+            "rename", self.old.entity_id, self.old.name, [*card, *joined_row_changes_by_key.values(), *images]
+        )
 
     def _entity(self) -> Entity:
         own = {name: getattr(self.old, name) for name in ("role", "description", "profile")}
         others = [new for old, new in self.names.items() if old != self.old.name and new not in self.old.names()]
-        said = {"name": self.names[self.old.name], **({"alias": others} if others else {})}
-        told = reworded(own, self.swap.said)
-        told["profile"] = translated_as(told["profile"], self.names)
-        return changed_card(self.old.model_copy(update=told), said)
+        stated_fields = {"name": self.names[self.old.name], **({"alias": others} if others else {})}
+        text = reworded(own, self.swap.said)
+        text["profile"] = translated_as(text["profile"], self.names)
+        return changed_card(self.old.model_copy(update=text), stated_fields)
 
     def _scene_words(self, scene: Scene, by_hand: set[str], *, in_text: bool) -> dict[str, Any]:
         """Return those fields of a scene that say the name, as they will be."""
@@ -226,9 +228,9 @@ class _Renamed:
         if title != scene.title:
             fields["title"] = title
         if scene.record is not None:
-            told = scene.record.model_dump(mode="json")
-            record = self._record(told, place, by_hand, in_text=in_text)
-            if record != told:
+            told_fields = scene.record.model_dump(mode="json")
+            record = self._record(told_fields, place, by_hand, in_text=in_text)
+            if record != told_fields:
                 fields["record"] = SceneRecord.model_validate(record).model_dump(mode="json")
         text = scene.text or ""
         self.in_text += len(self.swap.hits(text))
@@ -239,40 +241,40 @@ class _Renamed:
                 fields["text"] = new
         return fields
 
-    def _record(self, told: Any, place: str, by_hand: set[str], *, in_text: bool, key: str = "") -> Any:
-        if isinstance(told, str):
+    def _record(self, text: Any, place: str, by_hand: set[str], *, in_text: bool, key: str = "") -> Any:
+        if isinstance(text, str):
             is_said = key in _WORDS_OF_RECORDS or (in_text and key in _QUOTES)
-            return self._said_in(place, told) if is_said else told
-        if isinstance(told, list):
-            return [self._record(each, place, by_hand, in_text=in_text, key=key) for each in told]
-        if not isinstance(told, dict):
-            return told
-        if told.get("memory_id") in by_hand:
+            return self._said_in(place, text) if is_said else text
+        if isinstance(text, list):
+            return [self._record(item, place, by_hand, in_text=in_text, key=key) for item in text]
+        if not isinstance(text, dict):
+            return text
+        if text.get("memory_id") in by_hand:
             # What an author touched is a memory of its own, and the record must go on bringing that one.
-            return told
+            return text
         inner = (lambda name: key) if key == "changes" else (lambda name: name)
         return {
-            name: self._record(each, place, by_hand, in_text=in_text, key=inner(name)) for name, each in told.items()
+            name: self._record(item, place, by_hand, in_text=in_text, key=inner(name)) for name, item in text.items()
         }
 
     def _said_in(self, place: str, text: str) -> str:
-        said = self.swap.said(text)
-        if said != text:
+        statement = self.swap.said(text)
+        if statement != text:
             self._note("scene", place, text)
-        return said
+        return statement
 
-    def _note(self, held_by: Held, thing: str, told: Any) -> None:
-        found = [(text, hits) for text in texts_within(told) if (hits := self.swap.hits(text))]
-        times = sum(len(hits) for _, hits in found)
-        text, (first, *_) = found[0]
+    def _note(self, held_by: RenamedKind, thing: str, told_value: Any) -> None:
+        matches = [(text, hits) for text in texts_within(told_value) if (hits := self.swap.hits(text))]
+        times = sum(len(hits) for _, hits in matches)
+        text, (first, *_) = matches[0]
         # What stands around the name on one line, cut between words.
         before, after = text[: first.start].split("\n")[-1], text[first.end :].split("\n")[0]
-        left, right = before[-SHOWN_AROUND:], after[:SHOWN_AROUND]
-        if left != before:
-            left = f"…{left if is_cjk(left[0]) else left.partition(' ')[2]}"
+        remainder, right = before[-SHOWN_AROUND:], after[:SHOWN_AROUND]
+        if remainder != before:
+            remainder = f"…{remainder if is_cjk(remainder[0]) else remainder.partition(' ')[2]}"
         if right != after:
             right = f"{right if is_cjk(right[-1]) else right.rpartition(' ')[0]}…"
-        words = self.swap.said(" ".join(f"{left}{text[first.start : first.end]}{right}".split()))
+        words = self.swap.said(" ".join(f"{remainder}{text[first.start : first.end]}{right}".split()))
         self.found[held_by] += times
         self.places.append(RenamedPlace(held_by=held_by, id=thing, times=times, words=words))
 
@@ -313,22 +315,27 @@ def _image(unit: UnitOfWork, scene: Scene, fields: Mapping[str, Any]) -> dict[st
     return {name: value for name, value in unit.scenes.image(scene).items() if name in fields or name == "spans"}
 
 
-def _names_of_others(known: Sequence[Entity], entity: Entity) -> list[str]:
-    return [name for each in known if each.entity_id != entity.entity_id for name in each.names()]
+def _names_of_others(known_items: Sequence[Entity], entity: Entity) -> list[str]:
+    return [
+        name
+        for other_entity in known_items
+        if other_entity.entity_id != entity.entity_id
+        for name in other_entity.names()
+    ]
 
 
 def _names_around(
-    unit: UnitOfWork, names: Mapping[str, str], known: Sequence[Entity], entity: Entity, texts: Sequence[str]
+    unit: UnitOfWork, names: Mapping[str, str], known_items: Sequence[Entity], entity: Entity, texts: Sequence[str]
 ) -> set[str]:
     """Return longer names of other entities that contain a name."""
     # Late, as what reads names out of prose is heavy, and cards are listed without it.
     from runtime.search.text_names import names_of_text
 
-    offered = [name for each in names_of_text(unit, as_of=END_OF_STORY) for name in each.names()]
+    offered = [name for candidate in names_of_text(unit, as_of=END_OF_STORY) for name in candidate.names()]
     others = [
-        *_names_of_others(known, entity),
+        *_names_of_others(known_items, entity),
         *offered,
-        *(each for name in names for each in longer_names(texts, name)),
+        *(other_name for name in names for other_name in longer_names(texts, name)),
     ]
     own = {*names, *entity.names()}
     return {other for other in others if other not in own and any(name in other for name in names)}

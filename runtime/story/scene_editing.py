@@ -126,13 +126,15 @@ class StorySceneEditing(StoryBase):
             raise UserInputError("the scene would be empty; delete it instead, or write its text")
         with self._stores.database(self.project_id).write() as unit:
             scene = unit.scenes.require(place)
-            sent = {name: value.strip() for name, value in (("title", title), ("text", text)) if value is not None}
+            sent_values = {
+                name: value.strip() for name, value in (("title", title), ("text", text)) if value is not None
+            }
             require_version(
                 expected_version,
                 scene_version(scene),
                 subject=f"scene {place}",
                 stored={"title": scene.title, "text": (scene.text or "").strip()},
-                sent=sent,
+                sent=sent_values,
             )
             fields: dict[str, Any] = {}
             if title is not None:
@@ -188,18 +190,18 @@ class StorySceneEditing(StoryBase):
             scene = unit.scenes.require(position)
             if scene.record is None:
                 raise UserInputError(f"scene {position} has no record; there is nothing to correct")
-            said = None if text is None else scrub_text(text).strip()
+            statement = None if text is None else scrub_text(text).strip()
             require_version(
                 expected_version,
                 scene_version(scene),
                 subject=f"scene {position}",
                 stored={"text": _words_in(scene.record, kind, source_id)},
-                sent={"text": said},
+                sent={"text": statement},
             )
             if kind == "state":
-                amended = _with_state(scene.record, source_id, said, known_entities(unit, position_of(as_of)))
+                amended = _with_state(scene.record, source_id, statement, known_entities(unit, position_of(as_of)))
             else:
-                amended = _amended(scene.record, kind, source_id, said)
+                amended = _amended(scene.record, kind, source_id, statement)
             if amended == scene.record:
                 return SceneEdit(position=str(position), version=scene_version(scene))
             fields = {"record": amended.model_dump(mode="json"), "record_origin": "author"}
@@ -225,14 +227,20 @@ class StorySceneEditing(StoryBase):
         if place is None and cast is None:
             raise UserInputError("nothing to change; give the place, the cast, or both")
         with self._stores.database(self.project_id).write() as unit:
-            scene, known = unit.scenes.require(at), known_entities(unit, None)
-            said = dict(scene.staged)
+            scene, known_items = unit.scenes.require(at), known_entities(unit, None)
+            stated_fields = dict(scene.staged)
             if place is not None:
-                said["location_id"] = resolved_entity(place, known, "location").entity_id if place.strip() else ""
+                stated_fields["location_id"] = (
+                    resolved_entity(place, known_items, "location").entity_id if place.strip() else ""
+                )
             if cast is not None:
-                meant = [resolved_entity(each, known, "character").entity_id for each in cast if each.strip()]
-                said["participants"] = list(dict.fromkeys(meant))
-            edited = change_scene(unit, scene, "staging", {"staged": said}, stores=self._stores)
+                meant_ids = [
+                    resolved_entity(entity_id, known_items, "character").entity_id
+                    for entity_id in cast
+                    if entity_id.strip()
+                ]
+                stated_fields["participants"] = list(dict.fromkeys(meant_ids))
+            edited = change_scene(unit, scene, "staging", {"staged": stated_fields}, stores=self._stores)
         return edited.model_copy(update={"indexing": self._follow_edit()})
 
     aedit_scene = async_twin(edit_scene)
@@ -250,15 +258,15 @@ def change_scene(
     before = unit.scenes.image(scene)
     if all(before[name] == value for name, value in fields.items()):
         return SceneEdit(position=str(scene.position), version=scene_version(scene))
-    written = replace_stored_scene(unit, changed_scene(scene, fields), stores=stores)
+    written_scene_write_result = replace_stored_scene(unit, changed_scene(scene, fields), stores=stores)
     after = unit.scenes.image(unit.scenes.require(scene.position))
     change = unit.journal.keep_fields("scene", kind, scene.scene_id, before, after)
     return SceneEdit(
         position=str(scene.position),
         change_id=number_of(change),
-        added=len(written.chunks_added),
-        removed=len(written.chunks_removed),
-        kept=len(written.chunks_kept),
+        added=len(written_scene_write_result.chunks_added),
+        removed=len(written_scene_write_result.chunks_removed),
+        kept=len(written_scene_write_result.chunks_kept),
         version=scene_version(unit.scenes.require(scene.position)),
     )
 
@@ -268,7 +276,7 @@ def _quotes(unit: UnitOfWork, scene: Scene) -> list[tuple[str, str]]:
     text = scene.text or ""
     place = (scene.chapter_index, scene.scene_index)
     memories = unit.memories.of_scenes([place], content_types=["memory", "note"])
-    return [(each.content, text[slice(*each.source_span)]) for each in memories if each.source_span is not None]
+    return [(memory.content, text[slice(*memory.source_span)]) for memory in memories if memory.source_span is not None]
 
 
 def _lost(quotes: list[tuple[str, str]], text: str) -> list[str]:
@@ -278,44 +286,53 @@ def _lost(quotes: list[tuple[str, str]], text: str) -> list[str]:
 
 def _amended(record: SceneRecord, kind: RecordedFactKind, source_id: str, text: str | None) -> SceneRecord:
     name, words = _WORDS_OF[kind]
-    listed = list(getattr(record, name))
-    ids = map(str, range(len(listed))) if words is None else map(_id_of, listed)
-    at = next((index for index, each in enumerate(ids) if each == source_id), None)
+    listing = list(getattr(record, name))
+    ids = map(str, range(len(listing))) if words is None else map(_id_of, listing)
+    at = next((index for index, entity_id in enumerate(ids) if entity_id == source_id), None)
     if at is None:
         raise _not_held(kind, source_id)
-    listed[at : at + 1] = [] if text is None else [listed[at].model_copy(update={words: text})]
-    return record.model_copy(update={name: listed})
+    listing[at : at + 1] = [] if text is None else [listing[at].model_copy(update={words: text})]
+    return record.model_copy(update={name: listing})
 
 
 def _words_in(record: SceneRecord, kind: RecordedFactKind, source_id: str) -> str | None:
     """Return a fact's text in a record, or None."""
     if kind == "state":
         entity_id, _, attribute = source_id.partition(".")
-        changes = (each.changes for each in record.state_changes if each.entity_id == entity_id)
-        value = next((each[attribute] for each in changes if attribute in each), None)
+        changes = (
+            recorded_state_change.changes
+            for recorded_state_change in record.state_changes
+            if recorded_state_change.entity_id == entity_id
+        )
+        value = next((change[attribute] for change in changes if attribute in change), None)
         return None if value is None else "\n".join(map(str, value if isinstance(value, list) else [value]))
     name, words = _WORDS_OF[kind]
     if words is None:
         return None
-    return next((str(getattr(each, words)) for each in getattr(record, name) if _id_of(each) == source_id), None)
+    return next((str(getattr(item, words)) for item in getattr(record, name) if _id_of(item) == source_id), None)
 
 
-def _id_of(told: Any) -> str:
-    loop_id = getattr(told, "id", None)
-    return str(loop_id) if loop_id is not None else f"{told.character_a}-{told.character_b}"
+def _id_of(text: Any) -> str:
+    loop_id = getattr(text, "id", None)
+    return str(loop_id) if loop_id is not None else f"{text.character_a}-{text.character_b}"
 
 
-def _with_state(record: SceneRecord, source_id: str, said: str | None, known: Sequence[Entity]) -> SceneRecord:
+def _with_state(
+    record: SceneRecord, source_id: str, statement: str | None, known_items: Sequence[Entity]
+) -> SceneRecord:
     """Return a record with a changed state, by default in all its changes."""
     entity_id, _, attribute = source_id.partition(".")
     changes = list(record.state_changes)
-    is_of = [each.entity_id == entity_id and attribute in each.changes for each in changes]
+    is_of = [
+        recorded_state_change.entity_id == entity_id and attribute in recorded_state_change.changes
+        for recorded_state_change in changes
+    ]
     if not any(is_of):
         raise _not_held("state", source_id)
-    if said is not None:
+    if statement is not None:
         first = is_of.index(True)
-        told = changes[first].changes
-        changed = {**told, attribute: _value_like(told[attribute], said, known)}
+        fields = changes[first].changes
+        changed = {**fields, attribute: _value_like(fields[attribute], statement, known_items)}
         changes[first] = changes[first].model_copy(update={"changes": changed})
         return record.model_copy(update={"state_changes": changes})
     return without_states(record, entity_id, [attribute])
@@ -325,28 +342,29 @@ def without_states(record: SceneRecord, entity_id: str, attributes: Container[st
     """Return a record that says nothing of some attributes of an entity."""
     changes = []
     for change in record.state_changes:
-        kept = change.changes
+        kept_fields = change.changes
         if change.entity_id == entity_id:
-            kept = {name: value for name, value in kept.items() if name not in attributes}
-        if kept:
-            changes.append(change.model_copy(update={"changes": kept}))
+            kept_fields = {name: value for name, value in kept_fields.items() if name not in attributes}
+        if kept_fields:
+            changes.append(change.model_copy(update={"changes": kept_fields}))
     return record.model_copy(update={"state_changes": changes})
 
 
-def _value_like(old: Any, said: str, known: Sequence[Entity]) -> Any:
+def _value_like(old: Any, statement: str, known_items: Sequence[Entity]) -> Any:
     """Return typed text as a value of the same kind: list, id or words."""
     if isinstance(old, Mapping):
         raise UserInputError("a value of several fields is changed in the record: `novelgen record edit`")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in statement.splitlines() if line.strip()]
     old_values = old if isinstance(old, list) else [old]
-    ids = {each.entity_id for each in known}
-    bearers = {name.casefold(): each.entity_id for each in known for name in each.names()[::-1]}
-    names_ids = any(isinstance(each, str) and each in ids for each in old_values)
-    kept = {str(each): each for each in old_values}
+    ids = {entity.entity_id for entity in known_items}
+    bearers = {name.casefold(): entity.entity_id for entity in known_items for name in entity.names()[::-1]}
+    names_ids = any(isinstance(old_value, str) and old_value in ids for old_value in old_values)
+    kept_fields = {str(old_value): old_value for old_value in old_values}
     values = [
-        kept[line] if line in kept else bearers.get(line.casefold(), line) if names_ids else line for line in lines
+        kept_fields[line] if line in kept_fields else bearers.get(line.casefold(), line) if names_ids else line
+        for line in lines
     ]
-    return values if isinstance(old, list) else values[0] if len(values) == 1 else said
+    return values if isinstance(old, list) else values[0] if len(values) == 1 else statement
 
 
 def _not_held(kind: str, source_id: str) -> UserInputError:

@@ -59,44 +59,44 @@ class StoryScenePlans(StoryProjects):
         """Find the scene that is to be written next, and its plan."""
         self.require_project_files()
         paths = self._stores.paths(self.project_id)
-        written = _read_plan_file(plan_file, paths) if plan_file is not None else None
-        if chapter_index is None and isinstance(written, ChapterPlan):
-            chapter_index = written.chapter_number
+        written_value = _read_plan_file(plan_file, paths) if plan_file is not None else None
+        if chapter_index is None and isinstance(written_value, ChapterPlan):
+            chapter_index = written_value.chapter_number
         chapter_index, scene_index = self.scene_to_write(chapter_index, scene_index)
         place = {"chapter_index": chapter_index, "scene_index": scene_index}
         if spoken_plan is not None:
-            written = validated(ScenePlan, {"scene_number": scene_index, **spoken_plan}, where="the plan")
-        if isinstance(written, ChapterPlan):
-            if written.chapter_number != chapter_index:
+            written_value = validated(ScenePlan, {"scene_number": scene_index, **spoken_plan}, where="the plan")
+        if isinstance(written_value, ChapterPlan):
+            if written_value.chapter_number != chapter_index:
                 raise InvalidFileError(
-                    f"{str(plan_file)!r} plans chapter {written.chapter_number}, not {chapter_index}; "
+                    f"{str(plan_file)!r} plans chapter {written_value.chapter_number}, not {chapter_index}; "
                     "leave out --chapter"
                 )
-            scene = written.scene(scene_index)
+            scene = written_value.scene(scene_index)
             if scene is None:
-                planned = ", ".join(str(each.scene_number) for each in written.scenes) or "none"
-                raise InvalidFileError(f"{str(plan_file)!r} plans no scene {scene_index}; it plans: {planned}")
-            return PlannedScene(**place, plan=scene, chapter_plan=written)
-        if written is not None:
+                planned_text = ", ".join(str(plan.scene_number) for plan in written_value.scenes) or "none"
+                raise InvalidFileError(f"{str(plan_file)!r} plans no scene {scene_index}; it plans: {planned_text}")
+            return PlannedScene(**place, plan=scene, chapter_plan=written_value)
+        if written_value is not None:
             chapter_plan = load_chapter_plan(paths.chapter_plan_file(chapter_index))
-            return PlannedScene(**place, plan=written, chapter_plan=chapter_plan)
-        found, chapter_plan = find_own_plan(paths, **place)
-        return PlannedScene(**place, plan=found, chapter_plan=chapter_plan)
+            return PlannedScene(**place, plan=written_value, chapter_plan=chapter_plan)
+        plan, chapter_plan = find_own_plan(paths, **place)
+        return PlannedScene(**place, plan=plan, chapter_plan=chapter_plan)
 
     def list_own_plans(self, *, until: tuple[int, int], last: int = 50) -> list[PlannedScene]:
         """List the plans that a project has, in story order: those of its chapters' plans and of its context files."""
         self.require_project_files()
         paths = self._stores.paths(self.project_id)
         places = [place for place in planned_places(paths) if place <= until]
-        found: list[PlannedScene] = []
+        plans: list[PlannedScene] = []
         for place in reversed(places):
-            if len(found) == last:
+            if len(plans) == last:
                 break
             with contextlib.suppress(InvalidFileError):
                 plan, chapter_plan = own_scene_plan(paths, chapter_index=place[0], scene_index=place[1])
                 if plan is not None:
-                    found.append(PlannedScene(*place, plan=plan, chapter_plan=chapter_plan))
-        return found[::-1]
+                    plans.append(PlannedScene(*place, plan=plan, chapter_plan=chapter_plan))
+        return plans[::-1]
 
     def scene_to_write(self, chapter_index: int | None, scene_index: int | None) -> tuple[int, int]:
         """Return the planned scene, by default after the last stored one.
@@ -117,15 +117,15 @@ class StoryScenePlans(StoryProjects):
 
 def find_own_plan(paths: ProjectPaths, *, chapter_index: int, scene_index: int) -> tuple[ScenePlan, ChapterPlan | None]:
     """Return the plan that a project has of a scene, and that of its chapter where there is one."""
-    found, chapter_plan = own_scene_plan(paths, chapter_index=chapter_index, scene_index=scene_index)
-    if found is None:
+    plan, chapter_plan = own_scene_plan(paths, chapter_index=chapter_index, scene_index=scene_index)
+    if plan is None:
         chapter_file = str(paths.chapter_plan_file(chapter_index))
         problem = "there is no" if chapter_plan is None else f"no scene {scene_index} in"
         raise InvalidFileError(
             f"no plan of scene {chapter_index}:{scene_index}: {problem} {chapter_file!r}, and no --plan was given; "
             'write one of them, --plan FILE being a ScenePlan as JSON, or say it: --purpose "…" --with NAME --at PLACE'
         )
-    return found, chapter_plan
+    return plan, chapter_plan
 
 
 def read_plan_text(text: str) -> ScenePlan | ChapterPlan:

@@ -107,22 +107,22 @@ class StorySceneReading(StoryBase):
         """Return a scene's text and facts."""
         as_of = position_of(as_of)
         position = story_position(position)
-        cut = as_of or END_OF_STORY
-        if not cut.admits(position.chapter_index, position.scene_index):
+        visible_position = as_of or END_OF_STORY
+        if not visible_position.admits(position.chapter_index, position.scene_index):
             raise UnknownSceneError(
-                f"scene {str(position)!r} does not lie before {str(cut)!r}; read at a later position"
+                f"scene {str(position)!r} does not lie before {str(visible_position)!r}; read at a later position"
             )
         with self._stores.database(self.project_id).read() as unit:
             scene = unit.scenes.require(position)
             entities = known_entities(unit, as_of)
-            teller = _Teller(unit, scene, cut, {each.entity_id: each.name for each in entities})
+            teller = _Teller(unit, scene, visible_position, {entity.entity_id: entity.name for entity in entities})
             facts = [*teller.memories(), *teller.states(), *teller.newcomers(entities)]
             facts += [*teller.threads(), *teller.relationships(), *teller.learnt(), *teller.repeated()]
             rejected = teller.memories(statuses=("banned", "deleted"))
         return ReadScene(
             scene=scene,
             version=scene_version(scene),
-            on_stage=[teller.name(each) for each in scene.participants],
+            on_stage=[teller.name(participant_id) for participant_id in scene.participants],
             pov=teller.name(scene.pov or ""),
             location=teller.name(scene.location_id or ""),
             guessed=scene.guessed,
@@ -133,15 +133,17 @@ class StorySceneReading(StoryBase):
 
     def list_scene_states(self, *, as_of: Place = None, with_counts: bool = True) -> list[ListedState]:
         """List scenes' reading states and counts, in story order."""
-        cut = position_of(as_of) or END_OF_STORY
+        position = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             unit.projects.require()
-            states = unit.scenes.states(as_of=cut, with_lengths=with_counts)
-            counts = unit.scenes.fact_counts(as_of=cut) if with_counts else {}
+            states = unit.scenes.states(as_of=position, with_lengths=with_counts)
+            counts = unit.scenes.fact_counts(as_of=position) if with_counts else {}
         none = FactCount()
         return [
-            ListedState(**dict(each), **dict(counts.get((each.chapter_index, each.scene_index), none)))
-            for each in states
+            ListedState(
+                **dict(scene_state), **dict(counts.get((scene_state.chapter_index, scene_state.scene_index), none))
+            )
+            for scene_state in states
         ]
 
     aread_scene = async_twin(read_scene)
@@ -167,12 +169,12 @@ class _Teller:
         return EstablishedFact(kind=kind, source_id=source_id, text=text, **{"made_by": self.made_by, **fields})
 
     def memories(self, statuses: Sequence[MemoryStatus] = ("active",)) -> list[EstablishedFact]:
-        recorded = {each.memory_id: each for each in self.record.memories}
+        recorded = {memory.memory_id: memory for memory in self.record.memories}
         kinds: dict[str, Any] = {"as_of": self.cut, "content_types": DISTILLED_TYPES, "as_brought": True}
         return [
-            self._memory(each, status, recorded.get(each.memory_id))
+            self._memory(memory, status, recorded.get(memory.memory_id))
             for status in statuses
-            for each in self.unit.memories.of_scenes([self.place], statuses=[status], **kinds)
+            for memory in self.unit.memories.of_scenes([self.place], statuses=[status], **kinds)
         ]
 
     def _memory(
@@ -187,12 +189,12 @@ class _Teller:
             importance=chunk.importance,
             event_type=chunk.event_type or "",
             entities=[
-                NamedEntity(entity_id=each, name=self.names[each])
-                for each in chunk.entities_mentioned
-                if each in self.names
+                NamedEntity(entity_id=entity_id, name=self.names[entity_id])
+                for entity_id in chunk.entities_mentioned
+                if entity_id in self.names
             ],
-            known_by=self._named([] if recorded is None else recorded.known_by),
-            hidden_from=self._named([] if recorded is None else recorded.hidden_from),
+            known_by=self._name_entities([] if recorded is None else recorded.known_by),
+            hidden_from=self._name_entities([] if recorded is None else recorded.hidden_from),
             made_by="author" if chunk.origin == "author" else self.made_by,
             is_note=chunk.content_type == "note",
             is_pinned=chunk.tier == "pinned",
@@ -200,22 +202,24 @@ class _Teller:
             replaced_by=chunk.superseded_by or "",
         )
 
-    def _named(self, ids: Sequence[str]) -> list[str]:
-        return [self.names[each] for each in ids if each in self.names]
+    def _name_entities(self, ids: Sequence[str]) -> list[str]:
+        return [self.names[other_id] for other_id in ids if other_id in self.names]
 
     def states(self) -> list[EstablishedFact]:
-        changed = list(dict.fromkeys(each.entity_id for each in self.record.state_changes))
+        changed = list(
+            dict.fromkeys(recorded_state_change.entity_id for recorded_state_change in self.record.state_changes)
+        )
         if not changed:
             return []
         labels = labels_for(self.unit.projects.require().language)
-        told = self.unit.states.stated_in(self.scene.position, entity_ids=changed)
+        changes = self.unit.states.stated_in(self.scene.position, entity_ids=changed)
         earlier = self.unit.states.standing_before(
             self.scene.position,
-            attributes={each.attribute for each in told},
-            entity_ids={each.entity_id for each in told},
+            attributes={change.attribute for change in changes},
+            entity_ids={change.entity_id for change in changes},
         )
-        before = {(each.entity_id, each.attribute): each for each in earlier}
-        return [self._state(each, before.get((each.entity_id, each.attribute)), labels) for each in told]
+        before = {(change.entity_id, change.attribute): change for change in earlier}
+        return [self._state(change, before.get((change.entity_id, change.attribute)), labels) for change in changes]
 
     def _state(self, change: StateChange, earlier: StateChange | None, labels: Labels) -> EstablishedFact:
         value = _value(change, self.names, labels)
@@ -226,7 +230,7 @@ class _Teller:
             f"{change.entity_id}.{change.attribute}",
             f"{labels.attribute(change.attribute)}{labels.colon}{value}",
             about=self.name(change.entity_id),
-            value="\n".join(render_value(each, self.names, labels) for each in values if each not in (None, "")),
+            value="\n".join(render_value(value, self.names, labels) for value in values if value not in (None, "")),
             was=was if was not in (value, _NO_VALUE) else "",
             span=change.source_span,
             is_verified=change.verified,
@@ -234,72 +238,83 @@ class _Teller:
 
     def newcomers(self, entities: Sequence[Entity]) -> list[EstablishedFact]:
         return [
-            self.fact("newcomer", each.entity_id, each.role or each.description, about=each.name)
-            for each in entities
-            if (each.first_chapter, each.first_scene) == self.place
+            self.fact("newcomer", entity.entity_id, entity.role or entity.description, about=entity.name)
+            for entity in entities
+            if (entity.first_chapter, entity.first_scene) == self.place
         ]
 
     def threads(self) -> list[EstablishedFact]:
         record = self.record
         # Descriptions as they stood then: an author may have said more of a thread since.
-        moved: list[Any] = [*record.open_loops_advanced, *record.open_loops_resolved]
-        going_on = [each.id for each in moved]
+        moved_items: list[Any] = [*record.open_loops_advanced, *record.open_loops_resolved]
+        going_on = [item.id for item in moved_items]
         threads = self.unit.threads.list_as_of(as_of=self.cut, loop_ids=going_on) if going_on else []
-        known = {each.loop_id: each.description for each in threads}
-        told: list[tuple[FactKind, str, str]] = [
-            *(("thread_planted", each.id, each.description) for each in record.open_loops_created),
-            *(("thread_moved", each.id, each.note) for each in record.open_loops_advanced),
-            *(("thread_ended", each.id, each.resolution_summary) for each in record.open_loops_resolved),
+        known_values = {thread.loop_id: thread.description for thread in threads}
+        lines: list[tuple[FactKind, str, str]] = [
+            *(
+                ("thread_planted", recorded_loop.id, recorded_loop.description)
+                for recorded_loop in record.open_loops_created
+            ),
+            *(
+                ("thread_moved", recorded_loop_advance.id, recorded_loop_advance.note)
+                for recorded_loop_advance in record.open_loops_advanced
+            ),
+            *(
+                ("thread_ended", recorded_loop_resolution.id, recorded_loop_resolution.resolution_summary)
+                for recorded_loop_resolution in record.open_loops_resolved
+            ),
         ]
         return [
-            self.fact(kind, loop_id, text, about="" if kind == "thread_planted" else known.get(loop_id, ""))
-            for kind, loop_id, text in told
+            self.fact(kind, loop_id, text, about="" if kind == "thread_planted" else known_values.get(loop_id, ""))
+            for kind, loop_id, text in lines
         ]
 
     def relationships(self) -> list[EstablishedFact]:
         return [
             self.fact(
                 "relationship",
-                f"{each.character_a}-{each.character_b}",
-                each.event or each.relationship_type or each.status,
-                about=f"{self.name(each.character_a)} – {self.name(each.character_b)}",
+                f"{relationship_change.character_a}-{relationship_change.character_b}",
+                relationship_change.event or relationship_change.relationship_type or relationship_change.status,
+                about=f"{self.name(relationship_change.character_a)} – {self.name(relationship_change.character_b)}",
             )
-            for each in self.record.relationship_changes
+            for relationship_change in self.record.relationship_changes
         ]
 
     def learnt(self) -> list[EstablishedFact]:
-        ids = {name for each in self.record.learned for name in each.memory_ids}
+        ids = {name for learning in self.record.learned for name in learning.memory_ids}
         contents = self._contents(ids - {ALL_LIVED})
         facts = []
-        for number, told in enumerate(self.record.learned):
-            found = self.finder.find(told.evidence)
+        for number, learning in enumerate(self.record.learned):
+            span = self.finder.find(learning.evidence)
             fact = self.fact(
                 "learnt",
                 str(number),
-                " · ".join(contents[each] for each in told.memory_ids if each in contents),
-                about="" if told.character_id == READER else self.name(told.character_id),
-                span=found and (found.start, found.end),
-                is_verified=found is not None or not told.evidence,
-                learnt_as=told.kind,
-                learnt_how=told.how,
-                learnt_from=self.name(told.from_id or ""),
+                " · ".join(contents[memory_id] for memory_id in learning.memory_ids if memory_id in contents),
+                about="" if learning.character_id == READER else self.name(learning.character_id),
+                span=span and (span.start, span.end),
+                is_verified=span is not None or not learning.evidence,
+                learnt_as=learning.kind,
+                learnt_how=learning.how,
+                learnt_from=self.name(learning.from_id or ""),
             )
             facts.append(fact)
         return facts
 
     def repeated(self) -> list[EstablishedFact]:
-        contents = self._contents({each.memory_id for each in self.record.memories_repeated})
+        contents = self._contents(
+            {recorded_repetition.memory_id for recorded_repetition in self.record.memories_repeated}
+        )
         facts = []
-        for number, each in enumerate(self.record.memories_repeated):
-            if each.memory_id in contents:
-                found = self.finder.find(each.evidence)
-                span = found and (found.start, found.end)
-                facts.append(self.fact("repeated", str(number), contents[each.memory_id], span=span))
+        for number, recorded_repetition in enumerate(self.record.memories_repeated):
+            if recorded_repetition.memory_id in contents:
+                matching_span = self.finder.find(recorded_repetition.evidence)
+                span = matching_span and (matching_span.start, matching_span.end)
+                facts.append(self.fact("repeated", str(number), contents[recorded_repetition.memory_id], span=span))
         return facts
 
     def _contents(self, source_ids: set[str]) -> dict[str, str]:
-        found = self.unit.memories.by_source_ids(sorted(source_ids), as_of=self.cut)
-        return {source_id: each.content for source_id, each in found.items()}
+        memories_by_id = self.unit.memories.by_source_ids(sorted(source_ids), as_of=self.cut)
+        return {source_id: memory.content for source_id, memory in memories_by_id.items()}
 
 
 _NO_VALUE = "—"

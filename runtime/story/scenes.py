@@ -78,7 +78,7 @@ class StoryScenes(StoryBase):
             parts = _parts(unit)
             words = unit.scenes.words()
         return [
-            _listed(scene, names, parts, words.get((scene.chapter_index, scene.scene_index), 0))
+            _list_scene(scene, names, parts, words.get((scene.chapter_index, scene.scene_index), 0))
             for scene in scenes[-(limit or 0) :]
         ]
 
@@ -97,12 +97,12 @@ class StoryScenes(StoryBase):
         """
         with self._stores.database(self.project_id).read() as unit:
             scene = unit.scenes.require(story_position(position))
-            listed = _listed(scene, _names(unit), _parts(unit), count_words(scene.text or ""))
-        text = listed.scene.text or ""
+            listed_scene = _list_scene(scene, _names(unit), _parts(unit), count_words(scene.text or ""))
+        text = listed_scene.scene.text or ""
         part = text[begin : None if length is None else begin + length]
-        told = listed.scene.model_copy(update={"text": part if text else listed.scene.text})
-        version = scene_version(listed.scene)
-        return listed.model_copy(update={"scene": told, "characters": len(text), "version": version})
+        rendered_scene = listed_scene.scene.model_copy(update={"text": part if text else listed_scene.scene.text})
+        version = scene_version(listed_scene.scene)
+        return listed_scene.model_copy(update={"scene": rendered_scene, "characters": len(text), "version": version})
 
     def insert_scene(self, position: At, *, text: SceneText | None = None, title: str = "") -> SceneChange:
         """Make room at a place and store a new scene there; those from there on move by one.
@@ -126,15 +126,17 @@ class StoryScenes(StoryBase):
             raise UserInputError(f"the new scene {str(position)!r} holds no text; nothing was moved")
         chapter_index, scene_index, scene = position.chapter_index or 0, position.scene_index or 0, None
         with self._stores.database(self.project_id).write() as unit:
-            stood = Standing.of(unit)
-            moved = unit.scenes.insert_gap(position)
+            stood_standing_order = Standing.of(unit)
+            moved_count = unit.scenes.insert_gap(position)
             if text is not None:
-                told = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text.strip())
-                take_in(unit, told, project_id=self.project_id, stores=self._stores)
+                rendered_scene = SceneInput(
+                    chapter_index=chapter_index, scene_index=scene_index, title=title, text=text.strip()
+                )
+                take_in(unit, rendered_scene, project_id=self.project_id, stores=self._stores)
                 scene = unit.scenes.require(position)
-            change = keep_insertion(unit, scene, stood)
+            change = keep_insertion(unit, scene, stood_standing_order)
         return SceneChange(
-            position=str(position), change_id=number_of(change), moved=moved, indexing=self._follow_edit()
+            position=str(position), change_id=number_of(change), moved=moved_count, indexing=self._follow_edit()
         )
 
     def move_scene(self, source: At, target: At) -> SceneChange:
@@ -147,15 +149,15 @@ class StoryScenes(StoryBase):
                 "chapter to a chapter's (3 5)"
             )
         with self._stores.database(self.project_id).write() as unit:
-            stood = Standing.of(unit)
+            stood_standing_order = Standing.of(unit)
             if source.scene_index is None:
                 chapters = source.chapter_index or 0, target.chapter_index or 0
-                moved = unit.scenes.move_chapter(*chapters)
+                moved_count = unit.scenes.move_chapter(*chapters)
             else:
-                moved = unit.scenes.move_scene(source, target)
-            change = keep_move(unit, source, target, stood)
+                moved_count = unit.scenes.move_scene(source, target)
+            change = keep_move(unit, source, target, stood_standing_order)
         indexing = self._follow_edit()
-        return SceneChange(position=str(target), change_id=number_of(change), moved=moved, indexing=indexing)
+        return SceneChange(position=str(target), change_id=number_of(change), moved=moved_count, indexing=indexing)
 
     def delete_scene(self, position: At) -> SceneChange:
         """Delete a scene with everything that came from it; the author's notes stay. `undo` takes it back.
@@ -184,9 +186,9 @@ class StoryScenes(StoryBase):
             memories = unit.memories.list_matching(MemoryFilter(unverified_only=True))
             changes = unit.states.unverified(scene_id=scene.scene_id)
             facts = [
-                f"memory {stored.chunk.source_id}: {stored.chunk.content}"
-                for stored in memories
-                if stored.scene_id == scene.scene_id
+                f"memory {stored_memory.chunk.source_id}: {stored_memory.chunk.content}"
+                for stored_memory in memories
+                if stored_memory.scene_id == scene.scene_id
             ]
             unverified = facts + [f"state {change.entity_id}.{change.attribute}: {change.value}" for change in changes]
         empty = SceneRecord(chapter_index=scene.chapter_index, scene_index=scene.scene_index, title=scene.title)
@@ -211,11 +213,11 @@ class StoryScenes(StoryBase):
             scene = unit.scenes.require(position)
             before, record = unit.scenes.image(scene), _parsed_record(written, scene, source_name)
             replacement = SceneInput.of_stored(scene, record=record, record_origin="author")
-            taken = take_in(unit, replacement, project_id=self.project_id, stores=self._stores)
+            result = take_in(unit, replacement, project_id=self.project_id, stores=self._stores)
             after = unit.scenes.image(unit.scenes.require(position))
             change = unit.journal.keep_fields("scene", "record", scene.scene_id, before, after)
         return RecordReplacement(
-            position=str(position), change_id=number_of(change), issues=taken.issues, indexing=self._follow_edit()
+            position=str(position), change_id=number_of(change), issues=result.issues, indexing=self._follow_edit()
         )
 
     alist_scenes = async_twin(list_scenes)
@@ -227,20 +229,22 @@ class StoryScenes(StoryBase):
 
 
 def _names(unit: UnitOfWork) -> dict[str, str]:
-    return {each.entity.entity_id: each.entity.name for each in unit.entities.list_all()}
+    return {entity.entity.entity_id: entity.entity.name for entity in unit.entities.list_all()}
 
 
 def _parts(unit: UnitOfWork) -> list[StoryPart]:
     return [StoryPart.model_validate(part) for part in unit.projects.require().settings.get("parts", ())]
 
 
-def _listed(scene: Scene, names: dict[str, str], parts: list[StoryPart], words: int) -> ListedScene:
-    holding = (each for each in parts if each.first_chapter <= scene.chapter_index <= each.last_chapter)
+def _list_scene(scene: Scene, names: dict[str, str], parts: list[StoryPart], words: int) -> ListedScene:
+    holding = (
+        story_part for story_part in parts if story_part.first_chapter <= scene.chapter_index <= story_part.last_chapter
+    )
     return ListedScene(
         scene=scene,
-        on_stage=[names.get(each, each) for each in scene.participants],
+        on_stage=[names.get(participant_id, participant_id) for participant_id in scene.participants],
         guessed=scene.guessed,
-        part=next((each.title for each in holding), ""),
+        part=next((story_part.title for story_part in holding), ""),
         words=words,
     )
 

@@ -123,14 +123,16 @@ class StorySearch(StoryBase):
             min_relevance: Only results of at least this relevance_score; below 0.2 little has to do with the query.
             as_of: As far as the story has shown them before this position.
         """
-        cut = position_of(as_of) or END_OF_STORY
+        position = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            cards = cards_as_of(unit, entity_types, as_of=cut)
+            cards = cards_as_of(unit, entity_types, as_of=position)
         words = _CardWords(query, cards)
-        meaning, issues = self._meaning(query, cards, cut)
+        meaning, issues = self._meaning(query, cards, position)
         scored = [(_relevance(card, words, meaning), card) for card in cards]
-        found = sorted((each for each in scored if each[0] > 0 and each[0] >= min_relevance), key=lambda each: -each[0])
-        return FoundCards(results=[_hit(card, score, words) for score, card in found[:limit]], issues=issues)
+        matches = sorted(
+            (pair for pair in scored if pair[0] > 0 and pair[0] >= min_relevance), key=lambda pair: -pair[0]
+        )
+        return FoundCards(results=[_hit(card, score, words) for score, card in matches[:limit]], issues=issues)
 
     def _meaning(
         self, query: str, cards: Sequence[Card], as_of: StoryPosition
@@ -139,30 +141,30 @@ class StorySearch(StoryBase):
         if not cards:
             return {}, []
         try:
-            wanted = np.asarray(self._stores.embeddings.embed_query(query), dtype=np.float32)
-            entities = self._entity_likeness(wanted, [card for card in cards if card.place is None])
-            scenes = self._scene_likeness(wanted, [card for card in cards if card.place is not None], as_of)
+            wanted_vectors = np.asarray(self._stores.embeddings.embed_query(query), dtype=np.float32)
+            entities = self._entity_likeness(wanted_vectors, [card for card in cards if card.place is None])
+            scenes = self._scene_likeness(wanted_vectors, [card for card in cards if card.place is not None], as_of)
         except NovelgenError as error:
             logger.warning("searching cards by words alone: %s", error)
             return None, [f"searched by words alone: {error}"]
         return likeness_above_typical(entities) | likeness_above_typical(scenes), []
 
-    def _entity_likeness(self, wanted: Vector, cards: Sequence[Card]) -> dict[str, float]:
+    def _entity_likeness(self, wanted_vectors: Vector, cards: Sequence[Card]) -> dict[str, float]:
         if not cards:
             return {}
         matrix = self._card_vectors.embed([card.lasting_text for card in cards])
-        likeness = (unit_rows(matrix) @ unit_rows(wanted)[0]).tolist()
+        likeness = (unit_rows(matrix) @ unit_rows(wanted_vectors)[0]).tolist()
         return {card.entity_id: value for card, value in zip(cards, likeness, strict=True)}
 
-    def _scene_likeness(self, wanted: Vector, cards: Sequence[Card], as_of: StoryPosition) -> dict[str, float]:
+    def _scene_likeness(self, wanted_vectors: Vector, cards: Sequence[Card], as_of: StoryPosition) -> dict[str, float]:
         """The best likeness of any memory of each scene, among the likest memories."""
         if not cards:
             return {}
         best: dict[Any, float] = {}
         with self._stores.database(self.project_id).read() as unit:
             ids, matrix = unit.embeddings.matrix(self._stores.embedding_identity.model_name, as_of=as_of)
-            if ids and matrix.shape[1] == len(wanted):
-                likeness = unit_rows(matrix) @ unit_rows(wanted)[0]
+            if ids and matrix.shape[1] == len(wanted_vectors):
+                likeness = unit_rows(matrix) @ unit_rows(wanted_vectors)[0]
                 by_id = {ids[row]: float(likeness[row]) for row in np.argsort(-likeness)[:MAX_SCENE_MEMORIES].tolist()}
                 for chunk in unit.memories.by_ids(list(by_id), as_of=as_of):
                     place = (chunk.chapter_index, chunk.scene_index)
@@ -201,7 +203,7 @@ class StorySearch(StoryBase):
             StoreError: When nothing of the search could answer.
         """
         self._awaken()
-        found = self._tools.rank_story_memory(
+        ranked_memories = self._tools.rank_story_memory(
             self.project_id,
             query,
             entities=entities,
@@ -211,7 +213,7 @@ class StorySearch(StoryBase):
             as_of=position_of(as_of),
             min_relevance=min_relevance,
         )
-        return ShownList(map(_found, found.memories), issues=found.issues)
+        return ShownList(map(_found_memory, ranked_memories.memories), issues=ranked_memories.issues)
 
     afind_cards = async_twin(find_cards)
     asearch = async_twin(search)
@@ -224,15 +226,15 @@ def cards_as_of(unit: UnitOfWork, card_types: Sequence[CardType], *, as_of: Stor
     how an entity stands differs from scene to scene.
     """
     cards: list[Card] = []
-    known = known_entities(unit, as_of)
-    wanted = [entity for entity in known if entity.entity_type in card_types]
-    if wanted:
-        names = {entity.entity_id: entity.name for entity in known}
+    known_items = known_entities(unit, as_of)
+    wanted_entities = [entity for entity in known_items if entity.entity_type in card_types]
+    if wanted_entities:
+        names = {entity.entity_id: entity.name for entity in known_items}
         labels = labels_for(unit.projects.require().language)
-        ids = [entity.entity_id for entity in wanted]
+        ids = [entity.entity_id for entity in wanted_entities]
         snapshots = unit.states.snapshots(ids, as_of=as_of)
         states = {snapshot.entity_id: snapshot for snapshot in snapshots}
-        cards += [_entity_card(entity, states.get(entity.entity_id), names, labels) for entity in wanted]
+        cards += [_entity_card(entity, states.get(entity.entity_id), names, labels) for entity in wanted_entities]
     if "scene" in card_types:
         scenes = unit.scenes.list_as_of(as_of=as_of, with_text=True)
         cards += [_scene_card(scene) for scene in scenes]
@@ -263,8 +265,8 @@ class _CardWords:
         """Return the weight of the query's words that a text holds, from 0 to 1."""
         total = sum(self._weights.values())
         spaced = _spaced(text)
-        held = sum(weight for phrase, weight in self._weights.items() if phrase in spaced)
-        return held / total if total else 0.0
+        held_value = sum(weight for phrase, weight in self._weights.items() if phrase in spaced)
+        return held_value / total if total else 0.0
 
     def best_line(self, card: Card) -> str:
         """Return a card's line with most query words, the first of equals."""
@@ -304,12 +306,12 @@ def _entity_card(entity: Entity, state: EntityStateSnapshot | None, names: Mappi
 
 def _scene_card(scene: Scene) -> Card:
     record = scene.record
-    told = [] if record is None else [*record.summary, *record.key_events, *record.emotional_beats]
+    lines = [] if record is None else [*record.summary, *record.key_events, *record.emotional_beats]
     return Card(
         entity_id=scene.label,
         entity_type="scene",
         name=scene.title or f"{scene.chapter_index}:{scene.scene_index}",
-        lines=tuple(told or [(scene.text or "")[:OPENING_CHARACTERS]]),
+        lines=tuple(lines or [(scene.text or "")[:OPENING_CHARACTERS]]),
         place=(scene.chapter_index, scene.scene_index),
     )
 
@@ -322,6 +324,6 @@ def _spaced(text: str) -> str:
     return f" {' '.join(index_tokens(text))} "
 
 
-def _found(ranked: RankedMemory) -> FoundMemory:
-    holder = ranked.held_by
-    return FoundMemory(**dict(ranked.chunk), score=ranked.score, held_by=holder and holder.memory_id)
+def _found_memory(ranked_memory: RankedMemory) -> FoundMemory:
+    holder = ranked_memory.held_by
+    return FoundMemory(**dict(ranked_memory.chunk), score=ranked_memory.score, held_by=holder and holder.memory_id)

@@ -74,15 +74,15 @@ class CharacterSecrets(CharacterPart):
                 f"that is no secret: {shown(secret)}; pass a mapping with secret_id, text and what unlocks it"
             )
         try:
-            given = secret if isinstance(secret, Secret) else Secret.model_validate(scrub_tree(dict(secret)))
+            input_secret = secret if isinstance(secret, Secret) else Secret.model_validate(scrub_tree(dict(secret)))
         except ValidationError as error:
             raise UserInputError(f"that is no secret: {described(error)}{_meant_field(error)}") from error
         with (
             self._stores.database(self.project_id).write() as unit,
-            unit.journal.changing_play("secret", self.character_id, given.secret_id) as kept,
+            unit.journal.changing_play("secret", self.character_id, input_secret.secret_id) as kept_snapshot_row,
         ):
-            unit.play.keep_secret(self.character_id, given)
-        return KeptSecret(**dict(given), change_id=kept.change_id)
+            unit.play.keep_secret(self.character_id, input_secret)
+        return KeptSecret(**dict(input_secret), change_id=kept_snapshot_row.change_id)
 
     def drop_secret(self, secret_id: str) -> KeptSecret:
         """Take a secret away.
@@ -92,9 +92,9 @@ class CharacterSecrets(CharacterPart):
         """
         with self._stores.database(self.project_id).write() as unit:
             secret = require_secret(unit.play.secrets(self.character_id), secret_id)
-            with unit.journal.changing_play("secret", self.character_id, secret_id) as kept:
+            with unit.journal.changing_play("secret", self.character_id, secret_id) as kept_snapshot_row:
                 unit.play.drop_secret(self.character_id, secret_id)
-        return KeptSecret(**dict(secret), change_id=kept.change_id)
+        return KeptSecret(**dict(secret), change_id=kept_snapshot_row.change_id)
 
     def secrets(self, *, to: str = PLAYER, as_of: When = None) -> list[SecretState]:
         """Return the secrets, and how each stands towards a listener: locked, hinted, unlocked or known.
@@ -184,10 +184,10 @@ class StoryFlags(StoryBase):
         require_json(value, f"flag {flag!r}")
         with self._stores.database(self.project_id).write() as unit:
             change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(as_moment(at), now)))
-            with unit.journal.changing_play("flag", flag) as kept:
+            with unit.journal.changing_play("flag", flag) as kept_snapshot_row:
                 unit.play.set_flag(change)
             flags = flags_in(unit, None)
-        return SetFlags(flags=flags, change_id=kept.change_id)
+        return SetFlags(flags=flags, change_id=kept_snapshot_row.change_id)
 
     def flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
         """Return the flags of a game with their values.
@@ -207,8 +207,8 @@ def _meant_field(error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     if first["type"] != "extra_forbidden":
         return ""
-    known = {**Secret.model_fields, **UnlockConditions.model_fields}
-    return did_you_mean(str(first["loc"][-1]), known)
+    known_fields_by_id = {**Secret.model_fields, **UnlockConditions.model_fields}
+    return did_you_mean(str(first["loc"][-1]), known_fields_by_id)
 
 
 def reveal_in(
@@ -227,14 +227,14 @@ def _disclosed(
     """Journal a disclosure for undo."""
     disclosure = Disclosure(character_id=character_id, other_id=other_id, kind=kind, subject=subject, **dict(when))
     change: Literal["reveal", "show"] = "reveal" if kind == "revealed" else "show"
-    with unit.journal.changing_play(change, character_id, other_id) as kept:
+    with unit.journal.changing_play(change, character_id, other_id) as kept_snapshot_row:
         unit.play.disclose(disclosure)
-    return KeptDisclosure(**disclosure.model_dump(), change_id=kept.change_id)
+    return KeptDisclosure(**disclosure.model_dump(), change_id=kept_snapshot_row.change_id)
 
 
 def flags_in(unit: UnitOfWork, as_of: Moment | None) -> dict[str, Any]:
     """Return the flags with their values, within a transaction."""
-    return {each.name: each.value for each in unit.play.flag_changes(as_of=as_of)}
+    return {flag_change.name: flag_change.value for flag_change in unit.play.flag_changes(as_of=as_of)}
 
 
 def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment | None) -> SecretView:
@@ -243,11 +243,11 @@ def secret_view(unit: UnitOfWork, character_id: str, to: str, *, as_of: Moment |
     if other_id == character_id:
         return SecretView(open=unit.play.secrets(character_id))
     states = _states(unit, character_id, other_id, as_of=as_of)
-    told = [each.secret for each in states if each.standing in ("unlocked", "known")]
+    secrets = [secret_state.secret for secret_state in states if secret_state.standing in ("unlocked", "known")]
     return SecretView(
-        open=told,
-        hints=[each.hint for each in states if each.hint is not None],
-        closed=[each.secret for each in states if each.secret not in told],
+        open=secrets,
+        hints=[secret_state.hint for secret_state in states if secret_state.hint is not None],
+        closed=[secret_state.secret for secret_state in states if secret_state.secret not in secrets],
     )
 
 
@@ -260,8 +260,8 @@ def towards_listener(
     other_id = other_id_of(unit, to)
     if other_id == character_id:
         return [], []
-    felt = feelings_in(unit, mind, character_id, other_id, as_of=as_of, now=now)
-    line = ProtectedLine(text=felt.header, slot_type="relationship_header")
+    felt_feelings = feelings_in(unit, mind, character_id, other_id, as_of=as_of, now=now)
+    line = ProtectedLine(text=felt_feelings.header, slot_type="relationship_header")
     return [line], secret_view(unit, character_id, other_id, as_of=as_of).closed
 
 
@@ -278,14 +278,16 @@ def _states(unit: UnitOfWork, character_id: str, other_id: str, *, as_of: Moment
         return []
     disposition = folded_disposition(unit.play.dispositions(character_id, other_id, as_of=as_of))
     disclosures = unit.play.disclosures(character_id, other_id, as_of=as_of)
-    shown = [each.subject for each in disclosures if each.kind == "shown"]
-    told = {name_key(each.subject) for each in disclosures if each.kind == "revealed"}
+    shown_ids = [disclosure.subject for disclosure in disclosures if disclosure.kind == "shown"]
+    told_ids = {name_key(disclosure.subject) for disclosure in disclosures if disclosure.kind == "revealed"}
     flags = flags_in(unit, as_of)
     states = []
     for secret in secrets:
-        standing = secret.standing(disposition, flags=flags, items=shown, is_known=name_key(secret.secret_id) in told)
-        hint = secret.hint(disposition, flags=flags, items=shown) if standing == "hinted" else None
-        states.append(SecretState(secret=secret, standing=standing, hint=hint))
+        standing_choice = secret.standing(
+            disposition, flags=flags, items=shown_ids, is_known=name_key(secret.secret_id) in told_ids
+        )
+        hint = secret.hint(disposition, flags=flags, items=shown_ids) if standing_choice == "hinted" else None
+        states.append(SecretState(secret=secret, standing=standing_choice, hint=hint))
     return states
 
 

@@ -40,13 +40,13 @@ class StoryStates(base.StoryBase):
             The state, or None when nothing is known of how it stands by then.
         """
         place = base.position_of(as_of) or END_OF_STORY
-        found = self._tools.get_entity_state(
+        snapshot = self._tools.get_entity_state(
             self.project_id, entity_id, chapter_index=place.chapter_index, scene_index=place.scene_index
         )
-        if found is None:
+        if snapshot is None:
             with self._stores.database(self.project_id).read() as unit:
                 base.resolved_entity(entity_id, base.known_entities(unit, base.position_of(as_of)))
-        return found
+        return snapshot
 
     def timeline(
         self, chapter_index: int, *, context_window: int = DEFAULT_CONTEXT_WINDOW, as_of: base.Place = None
@@ -77,10 +77,10 @@ class StoryStates(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         middle = base.story_position(chapter_index, name="chapter_index").chapter_index or 0
-        cut = as_of or END_OF_STORY
+        position = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            snapshots = unit.states.timeline(middle - context_window, middle + context_window, as_of=cut)
-            names = {each.entity_id: each.name for each in base.known_entities(unit, as_of)}
+            snapshots = unit.states.timeline(middle - context_window, middle + context_window, as_of=position)
+            names = {entity.entity_id: entity.name for entity in base.known_entities(unit, as_of)}
         return TimelineView(snapshots=snapshots, names=names)
 
     def stated_within(self, *, since: base.At, until: base.Place = None) -> StatedStretch:
@@ -88,9 +88,11 @@ class StoryStates(base.StoryBase):
         since = base.story_position(since)
         with self._stores.database(self.project_id).read() as unit:
             changes = unit.states.stated(since=since, as_of=base.position_of(until) or END_OF_STORY)
-            standing = unit.states.standing_before(since, attributes=[HOLDER_ATTRIBUTE])
-        held = {each.entity_id: each.value for each in standing}
-        return StatedStretch(changes=changes, holders={item: who for item, who in held.items() if isinstance(who, str)})
+            standing_changes = unit.states.standing_before(since, attributes=[HOLDER_ATTRIBUTE])
+        held_fields = {change.entity_id: change.value for change in standing_changes}
+        return StatedStretch(
+            changes=changes, holders={item: who for item, who in held_fields.items() if isinstance(who, str)}
+        )
 
     def state_history(self, entity_id: str, *, as_of: base.Place = None) -> list[StateChange]:
         """Return an entity's state history, step by step."""
@@ -116,7 +118,9 @@ class StoryStates(base.StoryBase):
             return [
                 AttributeHistory(
                     attribute=attribute,
-                    steps=[_step(each, _quote(unit, each) if each is steps[-1] else "") for each in reversed(steps)],
+                    steps=[
+                        _step(change, _quote(unit, change) if change is steps[-1] else "") for change in reversed(steps)
+                    ],
                 )
                 for attribute, steps in by_attribute.items()
             ]
@@ -154,8 +158,8 @@ class AttributeHistory(BaseModel):
 
 
 def _step(change: StateChange, quote: str) -> StateStep:
-    told = change.model_dump(include={"value", "chapter_index", "scene_index", "by_author"})
-    return StateStep(**told, is_verified=change.verified, quote=quote)
+    fields = change.model_dump(include={"value", "chapter_index", "scene_index", "by_author"})
+    return StateStep(**fields, is_verified=change.verified, quote=quote)
 
 
 def _quote(unit: UnitOfWork, change: StateChange) -> str:
@@ -183,28 +187,28 @@ class StoryTimes(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             language = unit.projects.require().language
             scenes = scene_times(unit.scenes.tellings(as_of=as_of or END_OF_STORY))
-            known = base.known_entities(unit, as_of)
+            known_entities = base.known_entities(unit, as_of)
         if character_id is not None:
             # The scenes with a character, each with the days since the one before it in which they were.
-            character_id = base.resolved_entity(character_id, known, "character").entity_id
-            found: list[SceneTime] = []
+            character_id = base.resolved_entity(character_id, known_entities, "character").entity_id
+            matching_scene_times: list[SceneTime] = []
             last: int | None = None
             for index, scene in enumerate(scenes):
                 if character_id not in scene.participants:
                     continue
                 since = None if last is None else days_apart(scenes, last, index)
                 is_said = since is not None and since != DaySpan(min_days=0)
-                found.append(scene.model_copy(update={"since_previous": since if is_said else None}))
+                matching_scene_times.append(scene.model_copy(update={"since_previous": since if is_said else None}))
                 if not scene.is_flashback:
                     last = index
-            scenes = found
+            scenes = matching_scene_times
         scenes = scenes[-(limit or 0) :]
-        used = {each for scene in scenes for each in (*scene.participants, scene.location_id)}
+        used_ids = {entity_id for scene in scenes for entity_id in (*scene.participants, scene.location_id)}
         return StoryTimeline(
             project_id=self.project_id,
             language=language,
             scenes=scenes,
-            names={each.entity_id: each.name for each in known if each.entity_id in used},
+            names={entity.entity_id: entity.name for entity in known_entities if entity.entity_id in used_ids},
         )
 
     def scenes_naming_characters(self, *, as_of: base.Place = None) -> NamedScenes:
@@ -214,12 +218,16 @@ class StoryTimes(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            known = base.known_entities(unit, as_of)
-            names = {each.entity_id: frozenset(each.names()) for each in known if each.entity_type == "character"}
-            named = unit.scenes.namings(names, as_of=as_of or END_OF_STORY)
+            known_entities = base.known_entities(unit, as_of)
+            names = {
+                entity.entity_id: frozenset(entity.names())
+                for entity in known_entities
+                if entity.entity_type == "character"
+            }
+            named_scene_namings = unit.scenes.namings(names, as_of=as_of or END_OF_STORY)
         places: dict[str, list[tuple[int, int]]] = {}
-        for each in named:
-            places.setdefault(each.entity_id, []).append((each.chapter_index, each.scene_index))
+        for scene_naming in named_scene_namings:
+            places.setdefault(scene_naming.entity_id, []).append((scene_naming.chapter_index, scene_naming.scene_index))
         return NamedScenes(places=places)
 
     astory_times = base.async_twin(story_times)

@@ -33,7 +33,7 @@ from runtime.memory_tools import DEFAULT_TOP_K
 from runtime.story.attachments import StoryAttachments
 from runtime.story.base import (
     PLACE_NUMBERS,
-    Given,
+    CallerObject,
     Language,
     Number,
     Passage,
@@ -124,12 +124,12 @@ class Story(
         self,
         chapter_index: Number,
         scene_index: Number,
-        scene_plan: Given | None = None,
+        scene_plan: CallerObject | None = None,
         *,
-        chapter_plan: Given | None = None,
-        characters: Given | None = None,
-        characters_config: Given | None = None,
-        settings: Given | None = None,
+        chapter_plan: CallerObject | None = None,
+        characters: CallerObject | None = None,
+        characters_config: CallerObject | None = None,
+        settings: CallerObject | None = None,
         hints: Sequence[str] = (),
         pov: Annotated[str, Field(max_length=400)] = "",
         knowledge: KnowledgeMode | None = None,
@@ -163,7 +163,7 @@ class Story(
         Raises:
             UserInputError: When the plan is none, or a field is misspelt; names the right one.
         """
-        asked = {
+        asked_by_key = {
             "chapter_index": chapter_index,
             "scene_index": scene_index,
             "scene_plan": scene_plan,
@@ -177,7 +177,7 @@ class Story(
             "top_k": top_k,
             "selector": selector,
         }
-        return self._built([asked], write_files=write_file)[0]
+        return self._built([asked_by_key], write_files=write_file)[0]
 
     def contexts(self, plans: Iterable[Mapping[str, Any]], *, write_file: bool = False) -> list[SceneMemoryContext]:
         """Build the contexts of several planned scenes, in their order.
@@ -323,8 +323,8 @@ class Story(
                 fails, the report says so and the chain goes on.
         """
 
-        def build(asked: Any) -> Any:
-            [context] = self._built([asked], write_files=write_file)
+        def build(request: Any) -> Any:
+            [context] = self._built([request], write_files=write_file)
             return context.as_prompt() if as_prompt else context
 
         return ContextStep(build, name="story_memory")
@@ -344,7 +344,9 @@ class Story(
             json_key: Key for the context as JSON, which checkpoints can keep; None leaves it out.
         """
         return build_context_node(
-            lambda asked: self._built([asked], write_files=False)[0], prompt_key=prompt_key, json_key=json_key
+            lambda requested_fields: self._built([requested_fields], write_files=False)[0],
+            prompt_key=prompt_key,
+            json_key=json_key,
         )
 
     def as_scene_node(
@@ -384,46 +386,46 @@ class Story(
     achunk_context = async_twin(chunk_context)
     asummarize_scene = async_twin(summarize_scene)
 
-    def _built(self, asked: Iterable[Any], *, write_files: bool) -> list[SceneMemoryContext]:
-        requests = [self._request(each) for each in asked]
+    def _built(self, queries: Iterable[Any], *, write_files: bool) -> list[SceneMemoryContext]:
+        requests = [self._request(item) for item in queries]
         options = ContextOptions(model=self._chat_model)
         builder = ContextBuilder(self._stores, self.project_id, options, write_files=write_files)
         self._awaken()
-        return [builder.build_request(each) for each in requests]
+        return [builder.build_request(memory_context_request) for memory_context_request in requests]
 
-    def _request(self, asked: Any) -> MemoryContextRequest:
+    def _request(self, request: Any) -> MemoryContextRequest:
         """Read a context request, with the project's plans by default."""
-        said = asked.model_fields_set if isinstance(asked, BaseModel) else dict(asked)
-        given = {name: value for name, value in dict(asked).items() if name in said}
+        said_names = request.model_fields_set if isinstance(request, BaseModel) else dict(request)
+        payload = {name: value for name, value in dict(request).items() if name in said_names}
         # Before the project's own plan takes the place of a misspelt one.
         try:
-            MemoryContextRequest.require_spelt(given)
+            MemoryContextRequest.require_spelt(payload)
         except ValueError as error:
             raise UserInputError(str(error)) from error
-        if given.setdefault("project_id", self.project_id) != self.project_id:
+        if payload.setdefault("project_id", self.project_id) != self.project_id:
             raise UserInputError(
-                f"a context of project {given['project_id']!r} was asked of {self!r}; ask memory.story for it"
+                f"a context of project {payload['project_id']!r} was asked of {self!r}; ask memory.story for it"
             )
-        if isinstance(given.get("chapter_index"), str):
-            given |= named_place(self, {name: given.get(name) for name in PLACE_NUMBERS})
-        place = StoryPosition(given.get("chapter_index"), given.get("scene_index"))
+        if isinstance(payload.get("chapter_index"), str):
+            payload |= named_place(self, {name: payload.get(name) for name in PLACE_NUMBERS})
+        place = StoryPosition(payload.get("chapter_index"), payload.get("scene_index"))
         if place.chapter_index is None or place.scene_index is None:
             raise UserInputError("a context needs its place; pass chapter_index and scene_index")
-        given["chapter_plan"] = in_first_shape(given.get("chapter_plan"))
+        payload["chapter_plan"] = in_first_shape(payload.get("chapter_plan"))
         own_plan, own_chapter_plan = own_scene_plan(
             self._stores.paths(self.project_id), chapter_index=place.chapter_index, scene_index=place.scene_index
         )
-        if given["chapter_plan"] is None:
-            given["chapter_plan"] = own_chapter_plan
-        if given.get("scene_plan") is None:
-            in_chapter = read_given(MemoryContextRequest, {**given, "scene_plan": {}}).chapter_plan
-            given["scene_plan"] = (in_chapter and in_chapter.scene(place.scene_index)) or own_plan
-        if given["scene_plan"] is None:
+        if payload["chapter_plan"] is None:
+            payload["chapter_plan"] = own_chapter_plan
+        if payload.get("scene_plan") is None:
+            in_chapter = read_given(MemoryContextRequest, {**payload, "scene_plan": {}}).chapter_plan
+            payload["scene_plan"] = (in_chapter and in_chapter.scene(place.scene_index)) or own_plan
+        if payload["scene_plan"] is None:
             raise UserInputError(
                 f"there is no plan of scene {str(place)!r}; pass scene_plan, such as "
                 '{"location": "…", "characters": ["…"], "purpose": "…"}'
             )
-        return read_given(MemoryContextRequest, given)
+        return read_given(MemoryContextRequest, payload)
 
     def editing_tools(self) -> list[BaseTool]:
         """Return LangChain tools with which an editor's agent corrects this story alone.

@@ -55,15 +55,15 @@ class StoryDifferences(StoryThreads):
             end = min(end, until)
         ledger = self.thread_ledger(as_of=end)
         with self._stores.database(self.project_id).read() as unit:
-            said = [each.event() for each in unit.knowledge.said_between(begin, end)]
+            events = [statement.event() for statement in unit.knowledge.said_between(begin, end)]
             memories = unit.memories.of_scenes(
-                [(each.chapter_index, each.scene_index) for each in scenes],
+                [(scene.chapter_index, scene.scene_index) for scene in scenes],
                 as_of=end,
                 content_types=[*DISTILLED_TYPES, SUMMARY_TYPE],
             )
-            about = {each.source_id for each in said} - {ALL_LIVED}
-            ended = {each.supersedes for each in memories if each.supersedes}
-            earlier = unit.memories.by_source_ids(sorted(about | ended), as_of=end)
+            about = {event.source_id for event in events} - {ALL_LIVED}
+            ended_ids = {memory.supersedes for memory in memories if memory.supersedes}
+            earlier = unit.memories.by_source_ids(sorted(about | ended_ids), as_of=end)
             changed = unit.states.changed_between(begin, end)
             entities_before = unit.entities.list_as_of(as_of=begin)
             entities = unit.entities.list_as_of(as_of=end)
@@ -73,12 +73,12 @@ class StoryDifferences(StoryThreads):
                 language=language,
                 since=begin,
                 until=end,
-                scenes=[_told(each) for each in scenes],
+                scenes=[_told_scene(scene) for scene in scenes],
                 memories=memories,
                 replaced=earlier,
                 changes=unit.states.changes_before(end, entity_ids=changed) if changed else [],
                 ledger=ledger,
-                said=said,
+                said=events,
                 told={source_id: memory for source_id, memory in earlier.items() if source_id in about},
                 relationships_before=unit.relationships.list_as_of(as_of=begin),
                 relationships=unit.relationships.list_as_of(as_of=end),
@@ -86,9 +86,11 @@ class StoryDifferences(StoryThreads):
                 entities=entities,
                 masks=unit.entities.masks_as_of(end),
                 seen_before=frozenset(
-                    {each for cast in casts for each in (*cast.participants, cast.location_id) if each}
+                    {entity_id for cast in casts for entity_id in (*cast.participants, cast.location_id) if entity_id}
                 ),
-                seen=[each for scene in scenes for each in (*scene.participants, scene.location_id) if each],
+                seen=[
+                    entity_id for scene in scenes for entity_id in (*scene.participants, scene.location_id) if entity_id
+                ],
             )
         return tell_difference(stretch)
 
@@ -100,12 +102,12 @@ class StoryDifferences(StoryThreads):
             with self._stores.database(self.project_id).read() as unit:
                 end = _after(unit.scenes.require(position))
             return self.what_changed(since=position, until=end)
-        found = self.what_changed(since=position, until=StoryPosition(chapter_index + 1))
-        if not found.scenes:
+        story_difference = self.what_changed(since=position, until=StoryPosition(chapter_index + 1))
+        if not story_difference.scenes:
             raise UnknownSceneError(
                 f"no scene of chapter {chapter_index} is stored; list them with `novelgen scene list {self.project_id}`"
             )
-        return found
+        return story_difference
 
     def what_taken_changed(self, *, taken: Iterable[ScenePlace]) -> StoryDifference | None:
         """Return the changes of just stored scenes, for a report.
@@ -132,7 +134,9 @@ class StoryDifferences(StoryThreads):
         if len(places) == 1:
             return self.what_changed(since=last, until=end)
         whole = self.what_changed(since=first, until=end)
-        is_one_piece = [(each.chapter_index, each.scene_index) for each in whole.scenes] == list(places)
+        is_one_piece = [
+            (scene_telling.chapter_index, scene_telling.scene_index) for scene_telling in whole.scenes
+        ] == list(places)
         is_short = len(places) <= MAX_SCENES_TOLD_TOGETHER and first.chapter_index == last.chapter_index
         if is_one_piece and is_short:
             return whole
@@ -144,7 +148,7 @@ class StoryDifferences(StoryThreads):
 
 
 def _totals(whole: StoryDifference) -> StretchTotals:
-    kinds = [each.kind for each in whole.threads]
+    kinds = [turn.kind for turn in whole.threads]
     return StretchTotals(
         scenes=len(whole.scenes),
         facts=whole.facts_in_all,
@@ -166,7 +170,7 @@ def _after(scene: Scene) -> StoryPosition:
     return StoryPosition(scene.chapter_index, scene.scene_index + 1)
 
 
-def _told(scene: Scene) -> ToldScene:
+def _told_scene(scene: Scene) -> ToldScene:
     return ToldScene(
         chapter_index=scene.chapter_index,
         scene_index=scene.scene_index,

@@ -74,16 +74,16 @@ class StorySummarizing(StoryBase):
             UnknownProjectError: When no such project is stored.
         """
         chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
-        cut = position_of(as_of) or END_OF_STORY
+        position = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            places = [place for place in unit.scenes.places() if cut.admits(*place)]
+            places = [place for place in unit.scenes.places() if position.admits(*place)]
             chapters = sorted({chapter_index for chapter_index, _ in places})
             last = max(chapters, default=-1)
             parts = unit.story_parts(last_chapter=last, chapters_per_part=chapters_per_part)
-            told = unit.story_summaries(chapters_per_part=chapters_per_part, as_of=cut)
-            written = unit.summaries.list_as_of(as_of=cut)
+            story_summaries = unit.story_summaries(chapters_per_part=chapters_per_part, as_of=position)
+            written_summaries = unit.summaries.list_as_of(as_of=position)
             own = unit.summaries.list_as_of(as_of=END_OF_STORY)
-        listed = [
+        listed_summaries = [
             ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number)
             for number in chapters
         ] + [
@@ -91,19 +91,26 @@ class StorySummarizing(StoryBase):
             for part in parts
             if any(part.holds(chapter) for chapter in chapters)
         ]
-        over = max((each for each in chapters if cut.admits(each, None)), default=-1)
+        over = max((chapter for chapter in chapters if position.admits(chapter, None)), default=-1)
         return [
-            _completed(each, told, written, over).model_copy(update={"version": _version(each, own)}) for each in listed
+            _completed(summary, story_summaries, written_summaries, over).model_copy(
+                update={"version": _version(summary, own)}
+            )
+            for summary in listed_summaries
         ]
 
     def get_summary(self, *, level: SummaryLevel, number: int) -> ListedSummary:
         """Return one chapter or part."""
-        listed = self.list_summaries()
-        found = next((each for each in listed if (each.level, each.number) == (level, number)), None)
-        if found is None:
-            known = [each.number for each in listed if each.level == level]
-            raise UserInputError(f"nothing is stored of {level} {number!r} of {self.project_id!r}; there are {known!r}")
-        return found
+        listed_summaries = self.list_summaries()
+        summary = next(
+            (summary for summary in listed_summaries if (summary.level, summary.number) == (level, number)), None
+        )
+        if summary is None:
+            known_numbers = [summary.number for summary in listed_summaries if summary.level == level]
+            raise UserInputError(
+                f"nothing is stored of {level} {number!r} of {self.project_id!r}; there are {known_numbers!r}"
+            )
+        return summary
 
     def write_author_summary(
         self, *, level: SummaryLevel, number: Number, text: str, expected_version: Version | None = None
@@ -121,15 +128,17 @@ class StorySummarizing(StoryBase):
         Raises:
             StaleVersionError: When somebody wrote another one since that version was read.
         """
-        found = self.get_summary(level=level, number=number)
+        summary = self.get_summary(level=level, number=number)
         with self._stores.database(self.project_id).write() as unit:
-            version = _version(found, unit.summaries.list_as_of(as_of=END_OF_STORY))
-            stored = {"text": found.written or found.told}
+            version = _version(summary, unit.summaries.list_as_of(as_of=END_OF_STORY))
+            stored_values = {"text": summary.written or summary.told}
             subject = f"summary of {level} {number}"
-            require_version(expected_version, version, subject=subject, stored=stored, sent={"text": text})
-            with unit.journal.changing_summary(level, number) as kept:
-                _store(unit, found, text, "author")
-        return self.get_summary(level=level, number=number).model_copy(update={"change_id": kept.change_id})
+            require_version(expected_version, version, subject=subject, stored=stored_values, sent={"text": text})
+            with unit.journal.changing_summary(level, number) as kept_snapshot_row:
+                _store(unit, summary, text, "author")
+        return self.get_summary(level=level, number=number).model_copy(
+            update={"change_id": kept_snapshot_row.change_id}
+        )
 
     def write_model_summaries(
         self,
@@ -144,20 +153,20 @@ class StorySummarizing(StoryBase):
         dropped. No transaction is open while the model writes.
         """
         writer = build_extraction_model(self._stores.settings, model)
-        chosen = [self.get_summary(level=only[0], number=only[1])] if only else self.list_summaries()
-        wanted = [
-            each
-            for each in chosen
-            if only or (each.state != "unfinished" and each.origin == "made" and bool(each.told))
+        chosen_summaries = [self.get_summary(level=only[0], number=only[1])] if only else self.list_summaries()
+        wanted_summaries = [
+            summary
+            for summary in chosen_summaries
+            if only or (summary.state != "unfinished" and summary.origin == "made" and bool(summary.told))
         ]
         if only:
-            _require_writable(self.project_id, wanted[0])
+            _require_writable(self.project_id, wanted_summaries[0])
         chain = SummaryChain(writer, timeout_s=self._stores.settings.memory.summarization.timeout_s)
         result = SummaryWriting()
-        for done, summary in enumerate(wanted, start=1):
+        for done_count, summary in enumerate(wanted_summaries, start=1):
             self._write_one(chain, summary, result)
             if progress is not None:
-                progress(done, len(wanted))
+                progress(done_count, len(wanted_summaries))
         return result
 
     def _write_one(self, chain: SummaryChain, summary: ListedSummary, result: SummaryWriting) -> None:
@@ -165,7 +174,7 @@ class StorySummarizing(StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             events = unit.summaries.events(*chapters)
             before = unit.summaries.source_hash(*chapters)
-            names = [name for each in unit.entities.list_all() for name in each.entity.names()]
+            names = [name for entity in unit.entities.list_all() for name in entity.entity.names()]
         if not events:
             return
         answer = chain.invoke(SummaryRequest(events=events, names=names))
@@ -180,9 +189,9 @@ class StorySummarizing(StoryBase):
                 message = f"{place} changed meanwhile; what the model wrote was dropped"
                 result.issues.append(ReportIssue(stage="summary", kind="stale", message=message))
                 return
-            with unit.journal.changing_summary(summary.level, summary.number) as kept:
+            with unit.journal.changing_summary(summary.level, summary.number) as kept_snapshot_row:
                 _store(unit, summary, answer.text, "model")
-        now = {"told": answer.text, "origin": "model", "state": "current", "change_id": kept.change_id}
+        now = {"told": answer.text, "origin": "model", "state": "current", "change_id": kept_snapshot_row.change_id}
         result.written.append(summary.model_copy(update=now))
 
     def sum_up_scene(
@@ -205,9 +214,13 @@ class StorySummarizing(StoryBase):
     asum_up_scene = async_twin(sum_up_scene)
 
 
-def _version(summary: ListedSummary, written: Sequence[StandingSummary]) -> str:
+def _version(summary: ListedSummary, written_summaries: Sequence[StandingSummary]) -> str:
     return summary_version(
-        [each for each in written if (each.summary.level, each.summary.number) == (summary.level, summary.number)]
+        [
+            other_summary
+            for other_summary in written_summaries
+            if (other_summary.summary.level, other_summary.summary.number) == (summary.level, summary.number)
+        ]
     )
 
 
@@ -233,16 +246,25 @@ def _require_writable(project_id: str, summary: ListedSummary) -> None:
 
 
 def _completed(
-    summary: ListedSummary, told: StorySummaries, written: Sequence[StandingSummary], last_over: int
+    summary: ListedSummary,
+    story_summaries: StorySummaries,
+    written_summaries: Sequence[StandingSummary],
+    last_over: int,
 ) -> ListedSummary:
     """Fill in a range's summary and its state."""
-    texts = {("chapter", each.chapter_index): (each.summary, each.origin) for each in told.chapters}
-    texts |= {("part", each.part_number): (each.summary, each.origin) for each in told.parts}
+    texts = {
+        ("chapter", summary.chapter_index): (summary.summary, summary.origin) for summary in story_summaries.chapters
+    }
+    texts |= {("part", part.part_number): (part.summary, part.origin) for part in story_summaries.parts}
     text, origin = texts.get((summary.level, summary.number), ("", "made"))
-    own = [each for each in written if (each.summary.level, each.summary.number) == (summary.level, summary.number)]
-    shown = next((each for each in own if each.summary.text == text), own[-1] if own else None)
-    state: SummaryState = shown.standing if shown else "current"
-    unused = "" if shown is None or shown.summary.text == text else shown.summary.text
+    own = [
+        other_summary
+        for other_summary in written_summaries
+        if (other_summary.summary.level, other_summary.summary.number) == (summary.level, summary.number)
+    ]
+    shown_summary = next((summary for summary in own if summary.summary.text == text), own[-1] if own else None)
+    state: SummaryState = shown_summary.standing if shown_summary else "current"
+    unused = "" if shown_summary is None or shown_summary.summary.text == text else shown_summary.summary.text
     is_over = summary.last_chapter <= last_over
     return summary.model_copy(
         update={"told": text, "origin": origin, "written": unused, "state": state if is_over else "unfinished"}
@@ -257,8 +279,8 @@ def summarize_scene(
     settings: NovelgenSettings | None = None,
 ) -> SceneSummary:
     """Summarise a scene, without storing."""
-    chosen = settings or load_settings()
-    summarization = chosen.memory.summarization
+    chosen_novelgen_settings = settings or load_settings()
+    summarization = chosen_novelgen_settings.memory.summarization
     most = summarization.max_bullets if max_bullets is None else max_bullets
     if most < 1:
         raise UserInputError(f"max_bullets {most!r} leaves nothing; give 1 or more")
@@ -267,9 +289,11 @@ def summarize_scene(
     if not scene.strip():
         raise UserInputError("the scene is empty; there is nothing to sum up")
     by_rules = SceneSummary(bullets=bullets(scene, max_bullets=most))
-    if not (chat_model or summarization.model or chosen.model):
+    if not (chat_model or summarization.model or chosen_novelgen_settings.model):
         return by_rules
-    chain = SceneSummaryChain(build_extraction_model(chosen, chat_model), timeout_s=summarization.timeout_s)
+    chain = SceneSummaryChain(
+        build_extraction_model(chosen_novelgen_settings, chat_model), timeout_s=summarization.timeout_s
+    )
     answer = chain.invoke(SceneSummaryRequest(text=scene, max_bullets=most))
     if answer.issues:
         return by_rules.model_copy(update={"issues": answer.issues})

@@ -98,7 +98,7 @@ def placed_text(
     here = {scene.scene_index: scene for scene in stored if scene.chapter_index == chapter_index}
     if isinstance(position, UnwrittenPosition) and (same := _stored_already(finished, names, stored)) is not None:
         place = StoredPlace(position=str(same.position), title=finished.title, words=count_words(finished.body))
-        return PlacedText((), _called(place, names, same.position), is_stored=True)
+        return PlacedText((), _call_place(place, names, same.position), is_stored=True)
     if isinstance(position, UnwrittenPosition):
         _require_new(finished, names, stored)
     gap = chapter_index if isinstance(position, UnwrittenPosition) and here else None
@@ -113,54 +113,58 @@ def placed_text(
         )
         for rank, (own, body) in enumerate(texts)
     ]
-    others = [] if gap is not None else [here[each.scene_index] for each in scenes if each.scene_index in here]
-    given = {scene.scene_index: scene for scene in scenes}
-    changed = [each for each in others if bare_text(each.text or "") != bare_text(given[each.scene_index].text)]
+    others = [] if gap is not None else [here[scene.scene_index] for scene in scenes if scene.scene_index in here]
+    scenes_by_number = {scene.scene_index: scene for scene in scenes}
+    changed = [
+        scene for scene in others if bare_text(scene.text or "") != bare_text(scenes_by_number[scene.scene_index].text)
+    ]
     place = StoredPlace(
         position=str(StoryPosition(chapter_index, first)),
         title=finished.title,
         scenes=len(scenes),
         words=sum(count_words(scene.text) for scene in scenes),
-        moved=0 if gap is None else sum(each.chapter_index >= chapter_index for each in stored),
-        replaced=[f"{each.position} {each.title} “{opening(each.text or '')}”" for each in changed],
-        needs_replace=any(not are_alike(each.text or "", given[each.scene_index].text) for each in changed),
+        moved=0 if gap is None else sum(scene.chapter_index >= chapter_index for scene in stored),
+        replaced=[f"{item.position} {item.title} “{opening(item.text or '')}”" for item in changed],
+        needs_replace=any(
+            not are_alike(scene.text or "", scenes_by_number[scene.scene_index].text) for scene in changed
+        ),
     )
-    return PlacedText(scenes, _called(place, names, StoryPosition(chapter_index, first), finished.title), gap)
+    return PlacedText(scenes, _call_place(place, names, StoryPosition(chapter_index, first), finished.title), gap)
 
 
-def _called(place: StoredPlace, names: ChapterNames, position: StoryPosition, title: str = "") -> StoredPlace:
+def _call_place(place: StoredPlace, names: ChapterNames, position: StoryPosition, title: str = "") -> StoredPlace:
     name = chapter_name(title) if title else None
     if name is not None and name.is_heading and name.number != position.chapter_index:
-        called = f"{name.label} ({position})"
+        call_name = f"{name.label} ({position})"
     else:
-        called = names.place(position.chapter_index, position.scene_index)
-    return place.model_copy(update={"called": called})
+        call_name = names.place(position.chapter_index, position.scene_index)
+    return place.model_copy(update={"called": call_name})
 
 
-def _stored_already(finished: FinishedText, names: ChapterNames, stored: Sequence[Scene]) -> Scene | None:
+def _stored_already(finished: FinishedText, names: ChapterNames, stored_scenes: Sequence[Scene]) -> Scene | None:
     """Return the first scene of the chapter that holds the very text that comes as a new one."""
-    wanted = bare_text("\n".join(body for _, body in _scenes_of(finished)))
+    target = bare_text("\n".join(body for _, body in _scenes_of(finished)))
     for chapter in reversed(names.chapters):
         scenes = [
-            each
-            for each in stored
-            if each.chapter_index == chapter.chapter_index and each.scene_index in chapter.scene_indexes
+            scene
+            for scene in stored_scenes
+            if scene.chapter_index == chapter.chapter_index and scene.scene_index in chapter.scene_indexes
         ]
-        if bare_text("\n".join(each.text or "" for each in scenes)) == wanted:
+        if bare_text("\n".join(scene.text or "" for scene in scenes)) == target:
             return scenes[0]
     return None
 
 
-def _require_new(finished: FinishedText, names: ChapterNames, stored: Sequence[Scene]) -> None:
+def _require_new(finished: FinishedText, names: ChapterNames, stored_scenes: Sequence[Scene]) -> None:
     """Refuse a chapter as a further one that is a stored one edited."""
     name = chapter_name(finished.title) if finished.title else None
     for chapter in names.chapters if name is not None else ():
         if chapter.name is None or name is None or not name.is_same(chapter.name):
             continue
         text = "\n".join(
-            each.text or ""
-            for each in stored
-            if each.chapter_index == chapter.chapter_index and each.scene_index in chapter.scene_indexes
+            scene.text or ""
+            for scene in stored_scenes
+            if scene.chapter_index == chapter.chapter_index and scene.scene_index in chapter.scene_indexes
         )
         if are_alike(text, finished.body):
             raise UserInputError(
@@ -185,11 +189,11 @@ def require_replaceable(scene: SceneInput, stored: Scene | None) -> None:
     if stored is None or not stored.text or bare_text(stored.text) == bare_text(scene.text):
         return
     first = next((line for line in scene.text.split("\n") if line.strip()), "")
-    given = chapter_name(chapter_part(scene.title) or first)
+    input_chapter_name = chapter_name(chapter_part(scene.title) or first)
     there = chapter_name(chapter_part(stored.title))
-    if given is None or there is None or not (given.is_heading and there.is_heading):
+    if input_chapter_name is None or there is None or not (input_chapter_name.is_heading and there.is_heading):
         return
-    if not given.is_same(there) and not are_alike(stored.text, scene.text):
+    if not input_chapter_name.is_same(there) and not are_alike(stored.text, scene.text):
         raise another_chapter(str(stored.position), stored.title, stored.text)
 
 
@@ -203,5 +207,5 @@ def another_chapter(place: str, title: str, text: str) -> UserInputError:
 
 def opening(text: str) -> str:
     """Return the first words of a text."""
-    told = " ".join(text[: OPENING_CHARACTERS * 4].split())
-    return told if len(told) <= OPENING_CHARACTERS else f"{told[:OPENING_CHARACTERS]}…"
+    told_text = " ".join(text[: OPENING_CHARACTERS * 4].split())
+    return told_text if len(told_text) <= OPENING_CHARACTERS else f"{told_text[:OPENING_CHARACTERS]}…"

@@ -47,8 +47,8 @@ class StoryThreads(base.StoryBase):
         """
         position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            found = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
-            return ShownList(_noted(unit, found, position))
+            matching_threads = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
+            return ShownList(_noted(unit, matching_threads, position))
 
     def get_thread(self, loop_id: base.Name, *, as_of: base.Place = None) -> ListedThread:
         """Return a thread as it stands at a position.
@@ -100,26 +100,26 @@ class StoryThreads(base.StoryBase):
             raise UserInputError("the description is empty; write what the story leaves open")
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            known = base.known_entities(unit, as_of)
+            known_entities = base.known_entities(unit, as_of)
             thread = RecordedLoop(
                 id=unit.threads.next_id(),
                 category=category,
                 description=description,
                 importance=importance,
-                related_characters=base.resolved_ids(characters, known, "character"),
-                related_locations=base.resolved_ids(locations, known, "location"),
-                related_items=base.resolved_ids(items, known, "item"),
+                related_characters=base.resolved_ids(characters, known_entities, "character"),
+                related_locations=base.resolved_ids(locations, known_entities, "location"),
+                related_items=base.resolved_ids(items, known_entities, "item"),
             )
             at = base.place_of_statement(unit, as_of, scene_id=scene_id)
-            told: dict[str, Any] = {"created_at": self._stores.clock().isoformat(), OWN_WORDS: True}
+            fields: dict[str, Any] = {"created_at": self._stores.clock().isoformat(), OWN_WORDS: True}
             if notes:
-                told["notes"] = notes
+                fields["notes"] = notes
             if start is not None and scene_id is None:
-                told["said_from"] = [start.chapter_index, start.scene_index or 1]
-            with unit.journal.changing_thread("add", thread.id, description) as kept:
+                fields["said_from"] = [start.chapter_index, start.scene_index or 1]
+            with unit.journal.changing_thread("add", thread.id, description) as kept_snapshot_row:
                 unit.threads.append(thread, at=at, follows_scene=scene_id is not None)
-                unit.threads.describe(thread.id, told)
-            return _changed(unit, self.project_id, thread.id, as_of, kept)
+                unit.threads.describe(thread.id, fields)
+            return _changed(unit, self.project_id, thread.id, as_of, kept_snapshot_row)
 
     def edit_thread(
         self,
@@ -155,7 +155,7 @@ class StoryThreads(base.StoryBase):
         """
         due_from = base.position_of(due_from)
         due_by = base.position_of(due_by)
-        said = {
+        said_by_key = {
             "description": description,
             "category": category,
             "importance": importance,
@@ -165,7 +165,7 @@ class StoryThreads(base.StoryBase):
             "due_by": _stated(due_by),
             "parts": parts,
         }
-        changes = {name: value for name, value in said.items() if value is not None}
+        changes = {name: value for name, value in said_by_key.items() if value is not None}
         if not changes:
             raise UserInputError(
                 "nothing to change; give a description, a category, an importance, notes, what its pay-off needs,"
@@ -176,24 +176,27 @@ class StoryThreads(base.StoryBase):
         if parts is not None and parts < 2:
             raise UserInputError(f"a thread cannot be paid in {parts!r} parts; give two or more")
         with self._stores.database(self.project_id).write() as unit:
-            stored = _required(unit, self.project_id, loop_id, END_OF_STORY)
+            stored_listed_thread = _required(unit, self.project_id, loop_id, END_OF_STORY)
             require_version(
                 expected_version,
-                thread_version(stored),
+                thread_version(stored_listed_thread),
                 subject=f"thread {loop_id}",
-                stored=stored.model_dump(),
+                stored=stored_listed_thread.model_dump(),
                 sent=changes,
             )
-            first, last = _stated(due_from) or stored.due_from, _stated(due_by) or stored.due_by
+            first, last = (
+                _stated(due_from) or stored_listed_thread.due_from,
+                _stated(due_by) or stored_listed_thread.due_by,
+            )
             if first and last and tuple(first) > tuple(last):
                 begin, end = deadline_text(first), deadline_text(last)
                 raise UserInputError(
                     f"thread {loop_id!r} would be overdue at {end} before it is due at {begin};"
                     " let it be due by a later scene than from which on it is due"
                 )
-            with unit.journal.changing_thread("edit", loop_id, stored.description) as kept:
+            with unit.journal.changing_thread("edit", loop_id, stored_listed_thread.description) as kept_snapshot_row:
                 unit.threads.describe(loop_id, changes)
-            return _changed(unit, self.project_id, loop_id, END_OF_STORY, kept)
+            return _changed(unit, self.project_id, loop_id, END_OF_STORY, kept_snapshot_row)
 
     def advance_thread(
         self, loop_id: base.Name, note: str, *, pays_part: bool = False, start: base.Place = None
@@ -211,12 +214,14 @@ class StoryThreads(base.StoryBase):
         """
         as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            stored = _required(unit, self.project_id, loop_id, as_of)
+            stored_listed_thread = _required(unit, self.project_id, loop_id, as_of)
             at = base.place_of_statement(unit, as_of)
-            with unit.journal.changing_thread("advance", loop_id, stored.description) as kept:
+            with unit.journal.changing_thread(
+                "advance", loop_id, stored_listed_thread.description
+            ) as kept_snapshot_row:
                 advance = RecordedLoopAdvance(id=loop_id, note=note, pays_part=pays_part)
                 unit.threads.append(advance, at=at, follows_scene=False)
-            return _changed(unit, self.project_id, loop_id, as_of, kept)
+            return _changed(unit, self.project_id, loop_id, as_of, kept_snapshot_row)
 
     def resolve_thread(
         self,
@@ -278,10 +283,12 @@ class StoryThreads(base.StoryBase):
         """
         as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            ended = unit.threads.get(loop_id, as_of=as_of)
-            with unit.journal.changing_thread("reopen", loop_id, ended.description if ended else "") as kept:
+            ended_thread = unit.threads.get(loop_id, as_of=as_of)
+            with unit.journal.changing_thread(
+                "reopen", loop_id, ended_thread.description if ended_thread else ""
+            ) as kept_snapshot_row:
                 unit.threads.take_back_ending(loop_id, as_of=as_of)
-            return _changed(unit, self.project_id, loop_id, as_of, kept)
+            return _changed(unit, self.project_id, loop_id, as_of, kept_snapshot_row)
 
     def reopenable_threads(self, *, as_of: base.Place = None) -> frozenset[str]:
         """Return the ids of threads ended by the author.
@@ -296,22 +303,24 @@ class StoryThreads(base.StoryBase):
         """
         with self._stores.database(self.project_id).read() as unit:
             endings = unit.threads.endings(as_of=base.position_of(as_of) or END_OF_STORY)
-        return frozenset(each for each, origin in endings.items() if origin == "author")
+        return frozenset(text for text, origin in endings.items() if origin == "author")
 
     def _end(self, ending: RecordedLoopResolution, scene_id: str | None, as_of: StoryPosition) -> ListedThread:
         with self._stores.database(self.project_id).write() as unit:
             thread = unit.threads.get(ending.id, as_of=as_of)
             if thread is None or thread.status not in WAITING:
-                waiting = unit.threads.list_as_of(as_of=as_of)
-                listed = ", ".join(f"{each.loop_id} ({each.description})" for each in waiting[:MAX_LISTED])
-                if not waiting:
+                waiting_threads = unit.threads.list_as_of(as_of=as_of)
+                listing = ", ".join(
+                    f"{thread.loop_id} ({thread.description})" for thread in waiting_threads[:MAX_LISTED]
+                )
+                if not waiting_threads:
                     raise UserInputError(f"no thread {ending.id!r} is open, and no other one")
-                raise UserInputError(f"no thread {ending.id!r} is open; open are {listed}")
+                raise UserInputError(f"no thread {ending.id!r} is open; open are {listing}")
             at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             kind: ThreadChangeKind = "abandon" if ending.abandoned else "resolve"
-            with unit.journal.changing_thread(kind, ending.id, thread.description) as kept:
+            with unit.journal.changing_thread(kind, ending.id, thread.description) as kept_snapshot_row:
                 unit.threads.append(ending, at=at, follows_scene=scene_id is not None)
-            return _changed(unit, self.project_id, ending.id, as_of, kept)
+            return _changed(unit, self.project_id, ending.id, as_of, kept_snapshot_row)
 
     def thread_ledger(
         self,
@@ -334,10 +343,10 @@ class StoryThreads(base.StoryBase):
             outline = unit.outline(as_of=position)
             events = unit.threads.events(as_of=position)
             characters = {
-                each
+                item
                 for moves in events.values()
                 for event in moves
-                for each in event.detail.get("related_characters") or ()
+                for item in event.detail.get("related_characters") or ()
             }
             changes = unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=position) if characters else []
         story = LedgerStory(
@@ -358,10 +367,10 @@ class StoryThreads(base.StoryBase):
 
     def thread_warnings(self, *, scenes: Iterable[ScenePlace]) -> list[str]:
         """Return the story's thread warnings after an ingest, in its language."""
-        taken = frozenset(scenes)
-        if not taken:
+        taken_places = frozenset(scenes)
+        if not taken_places:
             return []
-        return ledger_warnings(self.thread_ledger(), taken)
+        return ledger_warnings(self.thread_ledger(), taken_places)
 
     aedit_thread = base.async_twin(edit_thread)
     areopen_thread = base.async_twin(reopen_thread)
@@ -391,8 +400,10 @@ def _required(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosit
     return _noted(unit, [thread], as_of)[0]
 
 
-def _changed(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition, kept: Kept) -> ListedThread:
-    changed = _required(unit, project_id, loop_id, as_of).model_copy(update={"change_id": kept.change_id})
+def _changed(
+    unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition, kept_snapshot_row: Kept
+) -> ListedThread:
+    changed = _required(unit, project_id, loop_id, as_of).model_copy(update={"change_id": kept_snapshot_row.change_id})
     return _versioned(unit, project_id, changed)
 
 

@@ -102,10 +102,10 @@ class StoryTransfer(StoryUpkeep):
             scenes = unit.scenes.list_as_of(with_text=True)
         is_chinese = stated_language(project.language) == "zh"
         chapters = []
-        for number, chapter in groupby(scenes, key=lambda each: each.chapter_index):
-            told = list(chapter)
-            heading = _heading(number, told[0].title, is_chinese=is_chinese)
-            chapters.append(BookChapter(heading, [(each.text or "").strip() for each in told]))
+        for number, chapter in groupby(scenes, key=lambda scene: scene.chapter_index):
+            rendered_scenes = list(chapter)
+            heading = _heading(number, rendered_scenes[0].title, is_chinese=is_chinese)
+            chapters.append(BookChapter(heading, [(scene.text or "").strip() for scene in rendered_scenes]))
         return BOOK_WRITERS[kind].write(chapters, project.name or self.project_id, project.language or "en")
 
     def import_project(

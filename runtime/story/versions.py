@@ -28,8 +28,8 @@ VERSION_CHARACTERS = 16
 
 def version_of(*parts: Any) -> str:
     """Return a version hash of parts, equal on every machine."""
-    written = json.dumps(to_jsonable_python(parts, fallback=str), sort_keys=True, ensure_ascii=True)
-    return sha256(written.encode()).hexdigest()[:VERSION_CHARACTERS]
+    written_form = json.dumps(to_jsonable_python(parts, fallback=str), sort_keys=True, ensure_ascii=True)
+    return sha256(written_form.encode()).hexdigest()[:VERSION_CHARACTERS]
 
 
 def require_version(
@@ -61,31 +61,31 @@ def require_version(
 
 def card_version(unit: UnitOfWork, entity_id: str) -> str:
     """Return the version of a card, its states included."""
-    stored = unit.entities.get(entity_id)
+    stored_entity = unit.entities.get(entity_id)
     # What is said again at the same place changes nothing.
     states = sorted({change.model_dump_json() for change in unit.states.changes_of([entity_id])})
-    return version_of(None if stored is None else stored.entity, states)
+    return version_of(None if stored_entity is None else stored_entity.entity, states)
 
 
 def card_fields(entity: Entity, state: Mapping[str, Any]) -> dict[str, Any]:
     """Return a card's editable fields."""
     own = {name: getattr(entity, name) for name in ("name", "role", "description")}
-    aliases = [each.alias for each in entity.aliases]
+    aliases = [alias.alias for alias in entity.aliases]
     return {**state, **entity.profile, **own, "alias": aliases, "aliases": aliases}
 
 
 def memory_version(unit: UnitOfWork, memory: StoredMemory) -> str:
     """Return a memory's version, with attachments and decisions."""
     chunk = memory.chunk
-    attached = sorted(each.target for each in unit.attachments.attachments_of(chunk.chunk_id))
-    said = [chunk.content, chunk.short, chunk.importance, chunk.tags, chunk.event_type, chunk.source_span]
-    return version_of(said, attached, memory.status, memory.pinned)
+    attached_ids = sorted(attachment.target for attachment in unit.attachments.attachments_of(chunk.chunk_id))
+    statements = [chunk.content, chunk.short, chunk.importance, chunk.tags, chunk.event_type, chunk.source_span]
+    return version_of(statements, attached_ids, memory.status, memory.pinned)
 
 
 def thread_version(thread: ListedThread) -> str:
     """Return the version of a thread as it stands at the end of the story."""
-    said = [thread.description, thread.category, thread.importance, thread.status, thread.related_entities]
-    return version_of(said, thread.notes, thread.pay_off, thread.due_from, thread.due_by, thread.parts)
+    statements = [thread.description, thread.category, thread.importance, thread.status, thread.related_entities]
+    return version_of(statements, thread.notes, thread.pay_off, thread.due_from, thread.due_by, thread.parts)
 
 
 def scene_version(scene: Scene) -> str:
@@ -95,7 +95,7 @@ def scene_version(scene: Scene) -> str:
 
 def summary_version(written: Sequence[StandingSummary]) -> str:
     """Return a written summary's version."""
-    return version_of([(each.summary.text, each.summary.origin) for each in written])
+    return version_of([(summary.summary.text, summary.summary.origin) for summary in written])
 
 
 def relationship_version(relationship: Relationship) -> str:

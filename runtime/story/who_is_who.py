@@ -69,22 +69,24 @@ class StoryAppearances(base.StoryBase):
             order: How they are ordered; equals stand in order of id.
             as_of: The position; None means the end of the story.
         """
-        cut = base.position_of(as_of) or END_OF_STORY
+        position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            known = base.known_entities(unit, cut)
-            seen, named = _seen(unit, cut), unit.entities.mentions_before(cut)
-        found = []
-        for each in known:
-            scenes, last = seen.get(each.entity_id, (0, None))
+            known_entities = base.known_entities(unit, position)
+            seen_by_key, named_by_key = _count_sightings(unit, position), unit.entities.mentions_before(position)
+        appearances = []
+        for entity in known_entities:
+            scenes, last = seen_by_key.get(entity.entity_id, (0, None))
             chapter, scene = last or (None, None)
-            count = named.get(each.entity_id, (0,))[0]
-            found.append(Appearance(entity=each, scenes=scenes, named=count, last_chapter=chapter, last_scene=scene))
+            count = named_by_key.get(entity.entity_id, (0,))[0]
+            appearances.append(
+                Appearance(entity=entity, scenes=scenes, named=count, last_chapter=chapter, last_scene=scene)
+            )
         orders: dict[Order, Callable[[Appearance], Any]] = {
-            "weight": lambda each: -each.scenes,
-            "name": lambda each: each.entity.name.casefold(),
-            "last": lambda each: (-each.last_place[0], -each.last_place[1]),
+            "weight": lambda appearance: -appearance.scenes,
+            "name": lambda other_appearance: other_appearance.entity.name.casefold(),
+            "last": lambda this_appearance: (-this_appearance.last_place[0], -this_appearance.last_place[1]),
         }
-        return sorted(found, key=orders[order])
+        return sorted(appearances, key=orders[order])
 
     def preview_merge(self, keep: str, gone: base.Name, *, as_of: base.Place = None) -> MergePreview:
         """Preview `merge_entities`, changing nothing.
@@ -97,52 +99,54 @@ class StoryAppearances(base.StoryBase):
         Raises:
             UserInputError: When both are one, or of different types.
         """
-        cut = base.position_of(as_of) or END_OF_STORY
+        position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            known = base.known_entities(unit, cut)
-            kept, other = (base.named_entity(name, known) for name in (keep, gone))
-            require_mergeable(kept, other)
-            scenes, _ = _seen(unit, cut).get(other.entity_id, (0, None))
-            changes = unit.states.stated(entity_ids=[other.entity_id], as_of=cut)
+            known_entities = base.known_entities(unit, position)
+            kept_entity, other = (base.named_entity(name, known_entities) for name in (keep, gone))
+            require_mergeable(kept_entity, other)
+            scenes, _ = _count_sightings(unit, position).get(other.entity_id, (0, None))
+            changes = unit.states.stated(entity_ids=[other.entity_id], as_of=position)
             is_person = other.entity_type == "character"
             pairs = (
-                unit.relationships.list_as_of(as_of=cut, character_id=other.entity_id, status=None) if is_person else []
+                unit.relationships.list_as_of(as_of=position, character_id=other.entity_id, status=None)
+                if is_person
+                else []
             )
-            threads = unit.threads.list_as_of(as_of=cut, statuses=EVERY_STATUS)
-            memories = unit.memories.count(MemoryFilter(as_of=cut, entities=[other.entity_id]))
+            threads = unit.threads.list_as_of(as_of=position, statuses=EVERY_STATUS)
+            memories = unit.memories.count(MemoryFilter(as_of=position, entities=[other.entity_id]))
         return MergePreview(
-            kept=kept,
+            kept=kept_entity,
             gone=other,
-            added_names=[name for name in other.names() if name not in kept.names()],
+            added_names=[name for name in other.names() if name not in kept_entity.names()],
             scenes=scenes,
             memories=memories,
             states=len(changes),
             relationships=len(pairs),
-            threads=sum(other.entity_id in each.related_entities for each in threads),
+            threads=sum(other.entity_id in thread.related_entities for thread in threads),
         )
 
     alist_appearances = base.async_twin(list_appearances)
     apreview_merge = base.async_twin(preview_merge)
 
 
-def _seen(unit: UnitOfWork, cut: StoryPosition) -> dict[str, tuple[int, tuple[int, int] | None]]:
+def _count_sightings(unit: UnitOfWork, position: StoryPosition) -> dict[str, tuple[int, tuple[int, int] | None]]:
     """Return in how many scenes each entity is, and the last of them, as `entity_counts` counts it for a card.
 
     A character is where it is on stage or whose point of view tells, a place where scenes play; only of anything else
     it counts that texts name it.
     """
-    found: dict[str, tuple[int, tuple[int, int] | None]] = {}
-    for scene in unit.scenes.stagings(as_of=cut):
+    found_by_key: dict[str, tuple[int, tuple[int, int] | None]] = {}
+    for scene in unit.scenes.stagings(as_of=position):
         for entity_id in filter(None, {scene.pov, scene.location_id, *scene.participants}):
-            count, _ = found.get(entity_id, (0, None))
-            found[entity_id] = (count + 1, scene.place)
-    known = (each.entity for each in unit.entities.list_all())
-    staged = {each.entity_id for each in known if each.entity_type in ("character", "location")}
-    for entity_id, (count, last) in unit.entities.mentions_before(cut).items():
+            count, _ = found_by_key.get(entity_id, (0, None))
+            found_by_key[entity_id] = (count + 1, scene.place)
+    known_entities = (entity.entity for entity in unit.entities.list_all())
+    staged = {entity.entity_id for entity in known_entities if entity.entity_type in ("character", "location")}
+    for entity_id, (count, last) in unit.entities.mentions_before(position).items():
         if entity_id not in staged:
-            before, place_before = found.get(entity_id, (0, None))
-            found[entity_id] = (max(before, count), max(place_before or last, last))
-    return found
+            before, place_before = found_by_key.get(entity_id, (0, None))
+            found_by_key[entity_id] = (max(before, count), max(place_before or last, last))
+    return found_by_key
 
 
 class CandidateDecision(BaseModel):
@@ -169,8 +173,10 @@ class StoryNameCandidates(base.StoryBase):
             as_of: Only scenes before this position count.
         """
         with self._stores.database(self.project_id).read() as unit:
-            found = open_candidates(unit, as_of=base.position_of(as_of) or END_OF_STORY, min_count=min_count)
-        return [each for each in found if kind in (None, each.kind)]
+            matching_candidates = open_candidates(
+                unit, as_of=base.position_of(as_of) or END_OF_STORY, min_count=min_count
+            )
+        return [candidate for candidate in matching_candidates if kind in (None, candidate.kind)]
 
     def confirm_candidate(self, name: str, *, kind: EntityType | None = None) -> CandidateDecision:
         """Make a candidate an entity, known from the first scene that names it on, each variant from its own first.
@@ -201,37 +207,41 @@ class StoryNameCandidates(base.StoryBase):
             raise UserInputError("nobody is named; give names, or how many of the first candidates to take (top)")
         with self._stores.database(self.project_id).write() as unit:
             offered = open_candidates(unit, as_of=END_OF_STORY, min_count=1)
-            chosen: dict[str, NameCandidate] = {}
+            chosen_candidates_by_id: dict[str, NameCandidate] = {}
             missing: list[UnknownEntityError] = []
             for name in names:
                 try:
-                    found = _required(unit, name, offered)
+                    candidate = _required(unit, name, offered)
                 except UnknownEntityError as error:
                     missing.append(error)
                 else:
-                    chosen[found.name] = found
-            if missing and not chosen and top is None:
+                    chosen_candidates_by_id[candidate.name] = candidate
+            if missing and not chosen_candidates_by_id and top is None:
                 raise missing[0]
-            others = [each for each in offered if each.kind == (kind or "character") and each.name not in chosen]
-            chosen |= {each.name: each for each in others[: top or 0]}
+            others = [
+                candidate
+                for candidate in offered
+                if candidate.kind == (kind or "character") and candidate.name not in chosen_candidates_by_id
+            ]
+            chosen_candidates_by_id |= {candidate.name: candidate for candidate in others[: top or 0]}
             entities = {
-                name: _entity_of(each, unit.entities.next_id(entity_type), entity_type, _places(unit, each))
-                for name, each in chosen.items()
-                for entity_type in [kind or _entity_type(each)]
+                name: _entity_of(candidate, unit.entities.next_id(entity_type), entity_type, _places(unit, candidate))
+                for name, candidate in chosen_candidates_by_id.items()
+                for entity_type in [kind or _entity_type(candidate)]
             }
             # All at once: the scenes that name them are derived anew once.
             store_entities_in(unit, list(entities.values()), origin="author", stores=self._stores)
             decided = [
                 CandidateDecision(
                     change=unit.merges.keep_names("confirm", entity.entity_id, name, entity.names()),
-                    candidate=chosen[name],
+                    candidate=chosen_candidates_by_id[name],
                     entity=entity,
                 )
                 for name, entity in entities.items()
             ]
         indexing = self._follow_edit()
         return ShownList(
-            (each.model_copy(update={"indexing": indexing}) for each in decided),
+            (candidate_decision.model_copy(update={"indexing": indexing}) for candidate_decision in decided),
             issues=[ReportIssue(stage="card", kind="unresolved", message=str(error)) for error in missing],
         )
 
@@ -243,27 +253,27 @@ class StoryNameCandidates(base.StoryBase):
         """
         if self.is_candidate(name=keep):
             with self._stores.database(self.project_id).write() as unit:
-                kept, candidate = (_required(unit, each) for each in (keep, other))
-                if kept.name == candidate.name:
+                kept_candidate, candidate = (_required(unit, text) for text in (keep, other))
+                if kept_candidate.name == candidate.name:
                     raise UserInputError(f"{keep!r} and {other!r} are one candidate already; give two")
-                change = unit.merges.keep("join", kept.name, candidate.name, [])
-                joined = _required(unit, kept.name)
-            return CandidateDecision(change=change, candidate=candidate, joined=joined)
+                change = unit.merges.keep("join", kept_candidate.name, candidate.name, [])
+                joined_candidate = _required(unit, kept_candidate.name)
+            return CandidateDecision(change=change, candidate=candidate, joined=joined_candidate)
         from runtime.ingest.entities import store_entities_in
 
         with self._stores.database(self.project_id).write() as unit:
             entity = base.resolved_entity(keep, base.known_entities(unit, None))
             candidate = _required(unit, other)
             borne = set(map(name_key, entity.names()))
-            added = [alias for alias in _aliases(candidate) if name_key(alias.alias) not in borne]
-            named = entity.model_copy(update={"aliases": [*entity.aliases, *added]})
-            stored = unit.entities.get(entity.entity_id)
-            origin = stored.origin if stored else "author"
-            store_entities_in(unit, [named], origin=origin, stores=self._stores)
-            names = [alias.alias for alias in added]
+            added_aliases = [alias for alias in _aliases(candidate) if name_key(alias.alias) not in borne]
+            named_entity = entity.model_copy(update={"aliases": [*entity.aliases, *added_aliases]})
+            stored_entity = unit.entities.get(entity.entity_id)
+            origin = stored_entity.origin if stored_entity else "author"
+            store_entities_in(unit, [named_entity], origin=origin, stores=self._stores)
+            names = [alias.alias for alias in added_aliases]
             change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names)
         indexing = self._follow_edit()
-        return CandidateDecision(change=change, candidate=candidate, entity=named, indexing=indexing)
+        return CandidateDecision(change=change, candidate=candidate, entity=named_entity, indexing=indexing)
 
     def drop_candidate(self, name: str) -> CandidateDecision:
         """Never offer a candidate again; the text stays searchable by its names."""
@@ -275,9 +285,9 @@ class StoryNameCandidates(base.StoryBase):
     def is_candidate(self, *, name: str) -> bool:
         """Return whether a name belongs to a candidate."""
         with self._stores.database(self.project_id).read() as unit:
-            found = candidate_of(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
+            candidate = candidate_of(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
             key = name_key(name)
-            return found is not None and key in map(name_key, found.names())
+            return candidate is not None and key in map(name_key, candidate.names())
 
     acandidates = base.async_twin(candidates)
     aconfirm_candidate = base.async_twin(confirm_candidate)
@@ -289,17 +299,17 @@ class StoryNameCandidates(base.StoryBase):
 def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] | None = None) -> NameCandidate:
     if candidates is None:
         candidates = open_candidates(unit, as_of=END_OF_STORY, min_count=1)
-    found = candidate_of(candidates, name)
-    if found is not None:
-        return found
+    candidate = candidate_of(candidates, name)
+    if candidate is not None:
+        return candidate
     bearer = next(
-        (each for each in base.known_entities(unit, None) if name_key(name) in map(name_key, each.names())), None
+        (entity for entity in base.known_entities(unit, None) if name_key(name) in map(name_key, entity.names())), None
     )
     if bearer is not None:
         raise UnknownEntityError(
             f"{name!r} has a card already: {bearer.entity_id} ({bearer.name}); `novelgen card delete` takes it away"
         )
-    names = {variant: each.name for each in reversed(candidates) for variant in each.names()}
+    names = {variant: candidate.name for candidate in reversed(candidates) for variant in candidate.names()}
     near = nearest_names(name, names, at_most=MAX_NEAR, likeness=0.4)
     advice = f"near it: {', '.join(near)}" if near else "list them with `novelgen entity candidates`"
     raise UnknownEntityError(
@@ -325,7 +335,7 @@ def _places(unit: UnitOfWork, candidate: NameCandidate) -> dict[str, tuple[int, 
     A name that the text has before the full one counts from there only where it told the same kind already: that a
     place is a person's name, too, the full name tells.
     """
-    places = {each.name: each.first_place for each in candidate.variants}
+    places = {name_variant.name: name_variant.first_place for name_variant in candidate.variants}
     own = places[candidate.name]
     texts = unit.scenes.texts_as_of(as_of=StoryPosition(*own)) if any(place < own for place in places.values()) else []
     for name, place in places.items():
@@ -359,7 +369,7 @@ def _entity_of(
 
 def _aliases(candidate: NameCandidate) -> list[EntityAlias]:
     """Return the names of a candidate, each from the first scene that holds it on."""
-    places = {each.name: each.first_place for each in candidate.variants}
+    places = {name_variant.name: name_variant.first_place for name_variant in candidate.variants}
     return [
         EntityAlias(alias=name, first_chapter=places[name][0], first_scene=places[name][1])
         for name in candidate.names()

@@ -13,7 +13,7 @@ _PIECES = re.compile(r"[\u2e80-\u9fff\uff00-\uffef…]|[^\s\u2e80-\u9fff\uff00-\
 _NEVER_FIRST = frozenset("，。；：、？！）】”…")
 _BESIDE = re.compile(r"^(?P<said>.*)  \[(?P<beside>[^\[\]]*(?:\[[^\[\]]*\])?[^\[\]]*)\]$", re.DOTALL)
 _KINDS_BESIDE = {"default": "默认", "env var": "环境变量", "required": "必填"}
-_CUT = "..."
+_ELLIPSIS = "..."
 
 
 class ChineseHelp(click.HelpFormatter):
@@ -31,11 +31,11 @@ class ChineseHelp(click.HelpFormatter):
         """Write paragraphs, keeping lines of literal ones."""
         indent = " " * self.current_indent
         paragraphs = []
-        for told in _in_paragraphs(text):
-            if isinstance(told, list):
-                lines: Iterable[str] = map(_with_its_indent, told)
+        for told_value in _in_paragraphs(text):
+            if isinstance(told_value, list):
+                lines: Iterable[str] = map(_with_its_indent, told_value)
             else:
-                lines = _wrapped(in_chinese(told), self.width - len(indent))
+                lines = _wrapped(in_chinese(told_value), self.width - len(indent))
             paragraphs.append("\n".join(indent + line for line in lines))
         self.write("\n\n".join(paragraphs) + "\n")
 
@@ -75,29 +75,29 @@ def said_in_chinese(text: str) -> str | None:
     if plain in _catalogue():
         return _catalogue()[plain]
     if beside := _BESIDE.match(text):
-        said = said_in_chinese(beside["said"]) if beside["said"] else ""
-        return None if said is None else f"{said} [{_told_beside(beside['beside'])}]"
-    if text.endswith(_CUT):
-        whole = [each for each in _catalogue() if each.startswith(plain.removesuffix(_CUT).rstrip())]
+        statement = said_in_chinese(beside["said"]) if beside["said"] else ""
+        return None if statement is None else f"{statement} [{_told_beside(beside['beside'])}]"
+    if text.endswith(_ELLIPSIS):
+        whole = [text for text in _catalogue() if text.startswith(plain.removesuffix(_ELLIPSIS).rstrip())]
         return _catalogue()[whole[0]] if whole else None
     return None
 
 
 def _told_beside(text: str) -> str:
     """Say a default, a variable or bounds as click lists them behind an option."""
-    told = []
-    for each in text.split("; "):
-        kind, colon, value = each.partition(": ")
+    lines = []
+    for other_text in text.split("; "):
+        kind, colon, value = other_text.partition(": ")
         if kind not in _KINDS_BESIDE:
-            told.append(each)
+            lines.append(other_text)
         else:
-            told.append(f"{_KINDS_BESIDE[kind]}{'：' if colon else ''}{in_chinese(value)}")
-    return "；".join(told)
+            lines.append(f"{_KINDS_BESIDE[kind]}{'：' if colon else ''}{in_chinese(value)}")
+    return "；".join(lines)
 
 
 def _with_its_indent(line: str) -> str:
-    told = line.strip()
-    return line[: len(line) - len(line.lstrip())] + in_chinese(told) if told else ""
+    text = line.strip()
+    return line[: len(line) - len(line.lstrip())] + in_chinese(text) if text else ""
 
 
 def _wrapped(text: str, width: int) -> Sequence[str]:

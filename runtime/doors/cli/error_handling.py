@@ -66,28 +66,28 @@ def _run(body: Callable[[], Any]) -> int:
     try:
         result = body()
     except click.UsageError as error:
-        return _ended(ExitCode.BAD_INPUT, error, _usage_message(error))
+        return _report_error(ExitCode.BAD_INPUT, error, _usage_message(error))
     except click.ClickException as error:
-        return _ended(ExitCode.FAILED, error, error.format_message())
+        return _report_error(ExitCode.FAILED, error, error.format_message())
     except NovelgenError as error:
-        return _ended(exit_code_of(error), error, str(error))
+        return _report_error(exit_code_of(error), error, str(error))
     except (click.Abort, KeyboardInterrupt) as error:
-        return _ended(ExitCode.INTERRUPTED, error, "interrupted; what was stored before stays stored")
+        return _report_error(ExitCode.INTERRUPTED, error, "interrupted; what was stored before stays stored")
     except BrokenPipeError:
         raise
     except OSError as error:
         where = f" {error.filename!r}" if error.filename else ""
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            return _ended(ExitCode.FAILED, error, f"the disk is full{where}; make room and run it again")
+            return _report_error(ExitCode.FAILED, error, f"the disk is full{where}; make room and run it again")
         message = f"cannot use{where}: {error.strerror or error}; check that it exists and can be written"
-        return _ended(ExitCode.FAILED, error, message)
+        return _report_error(ExitCode.FAILED, error, message)
     except Exception as error:  # noqa: BLE001 - the program's outermost border: a bug must not show a traceback
         advice = "a bug in novelgen: run again with `--log-level debug` before the command and report it"
-        return _ended(ExitCode.FAILED, error, f"{type(error).__name__}: {error} ({advice})")
+        return _report_error(ExitCode.FAILED, error, f"{type(error).__name__}: {error} ({advice})")
     return result if isinstance(result, int) else ExitCode.DONE
 
 
-def _ended(code: ExitCode, error: BaseException, message: str) -> int:
+def _report_error(code: ExitCode, error: BaseException, message: str) -> int:
     logger.debug("ended with exit code %d", code, exc_info=error)
     click.echo(with_quoted_arguments(in_words("error: " + " ".join(message.split()))), err=True)
     return code
@@ -96,10 +96,10 @@ def _ended(code: ExitCode, error: BaseException, message: str) -> int:
 def _usage_message(error: click.UsageError) -> str:
     command = error.ctx.command_path if error.ctx else "novelgen"
     message = " ".join(error.format_message().rstrip(".").split())
-    told = in_words(f"see '{command} --help'")
+    text = in_words(f"see '{command} --help'")
     if message.endswith("?"):
-        return f"{in_words(message)} {told[:1].upper()}{told[1:]}"
-    return f"{in_words(message)}{'；' if told.startswith('见') else '; '}{told}"
+        return f"{in_words(message)} {text[:1].upper()}{text[1:]}"
+    return f"{in_words(message)}{'；' if text.startswith('见') else '; '}{text}"
 
 
 def silence_stdout() -> None:

@@ -44,7 +44,7 @@ def _row(path: str) -> tuple[Operation, Offer, type[Arguments]]:
 def described_commands() -> dict[str, Described]:
     """Return the parameters and help of every command, by name."""
     by_hand = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
-    described = {path: told | {"epilog": _epilog(told.pop("example").splitlines())} for path, told in by_hand.items()}
+    described = {path: text | {"epilog": _epilog(text.pop("example").splitlines())} for path, text in by_hand.items()}
     return described | {offer.command: _described_command(offer.command) for offer in OFFERS.values()}
 
 
@@ -53,10 +53,16 @@ def _described_command(path: str) -> Described:
     fields, forms = model.model_fields, forms_of(model)
     first = offer.by_position
     if first is None:
-        first = tuple(each for each, info in fields.items() if info.is_required())
-    arguments = [_argument(each, fields[each], forms[each], is_last=each == first[-1]) for each in first]
-    options = [_option(each, info, forms[each], offer) for each, info in fields.items() if each not in first]
-    options += [dict(each) for each in offer.more]
+        first = tuple(entity_id for entity_id, info in fields.items() if info.is_required())
+    arguments = [
+        _argument(entity_id, fields[entity_id], forms[entity_id], is_last=entity_id == first[-1]) for entity_id in first
+    ]
+    options = [
+        _option(entity_id, info, forms[entity_id], offer)
+        for entity_id, info in fields.items()
+        if entity_id not in first
+    ]
+    options += [dict(fields) for fields in offer.more]
     if operation.is_of_character:
         arguments.insert(0, _CHARACTER)
     if operation.may_create:
@@ -77,25 +83,28 @@ def run(
     """Run a command, and print its result."""
     operation, offer, model = _row(path)
     forms = forms_of(model)
-    payload = {each: _payload(given.pop(each), info, forms[each]) for each, info in model.model_fields.items()}
-    payload = {each: value for each, value in payload.items() if value is not None}
-    asked = {**given, "shows_all": shows_all}
-    with _opened(project, operation, asked, story_as_of=payload.get("story_as_of")) as view:
+    payload = {
+        entity_id: _payload(given.pop(entity_id), info, forms[entity_id])
+        for entity_id, info in model.model_fields.items()
+    }
+    payload = {text: value for text, value in payload.items() if value is not None}
+    requested_fields = {**given, "shows_all": shows_all}
+    with _open_view(project, operation, requested_fields, story_as_of=payload.get("story_as_of")) as view:
         if offer.before is not None:
             offer.before(view, payload)
         values = read_arguments(model, payload)
         view.values.update(values)
         if offer.asks:
-            found = offer.asks(view, payload) if callable(offer.asks) else _found(offer.asks, view, payload)
-            question = view.labels[f"ask.{operation.name}"].format(found=found, project=project, **payload)
+            found_value = offer.asks(view, payload) if callable(offer.asks) else _find_object(offer.asks, view, payload)
+            question = view.labels[f"ask.{operation.name}"].format(found=found_value, project=project, **payload)
             parameters.require_confirmation(question, is_confirmed=is_confirmed)
         result = _result(operation, offer, view)
         indexing = getattr(result, "indexing", None)
         if indexing is not None:
             output.report_indexing(indexing, project)
         if as_json:
-            told = operation.answer(result) if offer.json is None else offer.json(result, view)
-            output.print_json(told)
+            text = operation.answer(result) if offer.json is None else offer.json(result, view)
+            output.print_json(text)
         else:
             labels = view.labels
             if offer.pairs:
@@ -109,12 +118,16 @@ def run(
                     view.table(offer.columns, rows)
             if offer.show is not None:
                 offer.show(result, view)
-            done = labels.get(f"done.{operation.name}")
-            if done:
-                stored = {each: labels.value(str(getattr(result, each, ""))) for each in ("status", "kind")}
+            done_text = labels.get(f"done.{operation.name}")
+            if done_text:
+                stored_values = {kind: labels.value(str(getattr(result, kind, ""))) for kind in ("status", "kind")}
                 count = len(result) if isinstance(result, list | tuple) else 0
                 output.print_text(
-                    in_words(done.format(result=result, project=view.project, count=count, **stored | view.values))
+                    in_words(
+                        done_text.format(
+                            result=result, project=view.project, count=count, **stored_values | view.values
+                        )
+                    )
                 )
             if operation.changes:
                 output.print_undo(change_number(result), project, labels)
@@ -123,23 +136,25 @@ def run(
 
 
 @contextmanager
-def _opened(project: str, operation: Operation, asked: dict[str, Any], *, story_as_of: Any = None) -> Iterator[View]:
-    session, is_new = click.get_current_context().obj, asked.get("create", False)
+def _open_view(
+    project: str, operation: Operation, requested_fields: dict[str, Any], *, story_as_of: Any = None
+) -> Iterator[View]:
+    session, is_new = click.get_current_context().obj, requested_fields.get("create", False)
     with (parameters.opened_stores if is_new else parameters.opened_project)(session, project) as stores:
         part: Any = operation.part
         if operation.is_of_character:
             from runtime.story.characters import StoryCharacters
 
             entity = StoryCharacters(stores, project).open_character(
-                name=asked["character_id"], create=is_new, as_of=story_as_of
+                name=requested_fields["character_id"], create=is_new, as_of=story_as_of
             )
             part = part(stores, project, entity)
         else:
             part = part(stores, project)
-        yield View(stores, project, parameters.story_language(stores, project), part, {}, asked)
+        yield View(stores, project, parameters.story_language(stores, project), part, {}, requested_fields)
 
 
-def _found(name: str, view: View, payload: Mapping[str, Any]) -> Any:
+def _find_object(name: str, view: View, payload: Mapping[str, Any]) -> Any:
     """Return the object of a deletion, for its confirmation."""
     operation = BY_NAME[name]
     model = arguments_of(operation.function, operation.without)
@@ -158,19 +173,19 @@ def _result(operation: Operation, offer: Offer, view: View) -> Any:
 
 
 def _epilog(examples: Sequence[str]) -> str:
-    lines = (f"  {each}" if "novelgen" in each else f"  novelgen {each}" for each in examples)
+    lines = (f"  {example}" if "novelgen" in example else f"  novelgen {example}" for example in examples)
     return "\n".join(("\b", "Example:" if len(examples) == 1 else "Examples:", *lines))
 
 
 def _first_part(operation: Operation) -> str:
-    told = re.split(r"\n\n(?:Args|Returns|Raises):", inspect.getdoc(operation.function) or "")[0].replace("`", "")
-    return re.sub(r"^Return ", "Show ", told)
+    text = re.split(r"\n\n(?:Args|Returns|Raises):", inspect.getdoc(operation.function) or "")[0].replace("`", "")
+    return re.sub(r"^Return ", "Show ", text)
 
 
 def _argument(name: str, info: FieldInfo, forms: Sequence[Schema], *, is_last: bool) -> Described:
-    kind, is_many = ("chapter", False) if name == "chapter_index" else _taken(forms)
+    kind, is_many = ("chapter", False) if name == "chapter_index" else _argument_kind(forms)
     many = is_many and is_last
-    called = {
+    call_name = {
         "position": "C:S",
         "changes": "[FIELD=VALUE]...",
         "fields": "[FIELD=VALUE]...",
@@ -178,30 +193,30 @@ def _argument(name: str, info: FieldInfo, forms: Sequence[Schema], *, is_last: b
         "loop_id": "THREAD",
         "content": "TEXT",
     }.get(name)
-    metavar = called or re.sub(r"_ids?$|s$", "", name).upper() + ("..." if many else "")
+    metavar = call_name or re.sub(r"_ids?$|s$", "", name).upper() + ("..." if many else "")
     is_required = info.is_required() and kind != "change"
     return {"name": name, "kind": kind, "is_many": many, "is_required": is_required, "metavar": metavar}
 
 
 def _option(name: str, info: FieldInfo, forms: Sequence[Schema], offer: Offer) -> Described:
-    kind, is_many = ("chapter", False) if name == "chapter_index" else _taken(forms)
+    kind, is_many = ("chapter", False) if name == "chapter_index" else _argument_kind(forms)
     own = "--" + name.replace("_", "-")
     spelling = offer.spellings.get(name) or SPELLINGS.get(name) or ""
     # What an argument is, as its method says it, and its default in the words of a command line.
     default = info.default
-    meant = r".  [default: \1]" if default is None else "."
-    text = re.sub(r"[;,] None (?:means|takes) (.+?)\.?$", meant, info.description or "").replace("`", "")
+    suggestion = r".  [default: \1]" if default is None else "."
+    text = re.sub(r"[;,] None (?:means|takes) (.+?)\.?$", suggestion, info.description or "").replace("`", "")
     is_told = "[default" in text or info.is_required() or default in (None, False, True, "", [])
-    told = text if is_told else f"{text}  [default: {default}]"
+    told_text = text if is_told else f"{text}  [default: {default}]"
     if spelling == "--file":
-        return {"names": ["--file", name], "kind": "file_text", "help": told}
+        return {"names": ["--file", name], "kind": "file_text", "help": told_text}
     if "/" in spelling:
-        return {"names": [spelling, name], "kind": "flag", "default": info.default, "help": told}
+        return {"names": [spelling, name], "kind": "flag", "default": info.default, "help": told_text}
     names = [spelling or (_singular(own) if is_many else own), name]
     if kind == "flag":
-        return {"names": names, "kind": kind, "help": told}
+        return {"names": names, "kind": kind, "help": told_text}
     more = {"is_many": True} if is_many else {"is_required": True} if info.is_required() else {}
-    return {"names": names, "kind": kind, "help": told + (" Repeatable." if is_many else ""), **more}
+    return {"names": names, "kind": kind, "help": told_text + (" Repeatable." if is_many else ""), **more}
 
 
 def _singular(name: str) -> str:
@@ -212,13 +227,13 @@ def _singular(name: str) -> str:
     return name
 
 
-def _taken(forms: Sequence[Schema]) -> tuple[Any, bool]:
+def _argument_kind(forms: Sequence[Schema]) -> tuple[Any, bool]:
     """Return the kind of an argument as the manifest tells it, and whether it is given many times."""
     # What may be told in many parts is typed so.
-    form = next((each for each in forms if each.get("type") == "array"), forms[0])
+    form = next((form for form in forms if form.get("type") == "array"), forms[0])
     kind = form.get("type")
     if kind == "array":
-        return _taken([form["items"]])[0], True
+        return _argument_kind([form["items"]])[0], True
     if kind == "object":
         is_dimension = form["additionalProperties"] == {"type": "integer"}
         return ("dimension" if is_dimension else "change"), True
@@ -235,7 +250,7 @@ def _taken(forms: Sequence[Schema]) -> tuple[Any, bool]:
 
 def _payload(value: Any, info: FieldInfo, forms: Sequence[Schema]) -> Any:
     """Return a typed value as JSON, or None if missing."""
-    kind, is_many = _taken(forms)
+    kind, is_many = _argument_kind(forms)
     if value in (None, ()) and not (info.is_required() and is_many):
         return None
     if kind in ("dimension", "change"):

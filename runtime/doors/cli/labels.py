@@ -35,8 +35,8 @@ def speak(language: str) -> None:
 
 def language_of_reader(story: str = "") -> StoryLanguage:
     """Return `zh` or `en`: by NOVELGEN_LANG, else as the story that the command is about, else by the locale."""
-    chosen = os.environ.get(LANGUAGE_VARIABLE) or story or _Spoken.language or _language_of_locale()
-    return "zh" if chosen.lower().startswith(_CHINESE) else "en"
+    choice = os.environ.get(LANGUAGE_VARIABLE) or story or _Spoken.language or _language_of_locale()
+    return "zh" if choice.lower().startswith(_CHINESE) else "en"
 
 
 def in_words(message: str) -> str:
@@ -45,8 +45,8 @@ def in_words(message: str) -> str:
 
 
 def _language_of_locale() -> str:
-    told = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
-    return next(filter(None, told), None) or locale.getlocale()[0] or "en"
+    lines = (os.environ.get(name) for name in ("LC_ALL", "LC_MESSAGES", "LANG"))
+    return next(filter(None, lines), None) or locale.getlocale()[0] or "en"
 
 
 class ViewLabels:
@@ -92,9 +92,9 @@ class ViewLabels:
     def reason(self, text: str) -> str:
         """Return why something is in a context, or is not, in the language of the story."""
         text = message_in(text, self.language)
-        known = sorted(self._reasons, key=len, reverse=True)
-        pattern = r"(?<![A-Za-z_])(?:" + "|".join(map(re.escape, known)) + r")(?![A-Za-z_])"
-        return re.sub(pattern, lambda found: self._reasons[found[0]], text)
+        known_keys = sorted(self._reasons, key=len, reverse=True)
+        pattern = r"(?<![A-Za-z_])(?:" + "|".join(map(re.escape, known_keys)) + r")(?![A-Za-z_])"
+        return re.sub(pattern, lambda match: self._reasons[match[0]], text)
 
     def issue(self, stage: str, kind: str, message: str) -> str:
         """Return an issue with its stage."""

@@ -51,14 +51,14 @@ _ALL = {"names": ["--all", "shows_all"], "help": "Show every row, on a terminal 
 @cache
 def manifest() -> dict[str, Any]:
     """Return the sections of the help, help of groups by their names, and commands by the words that call them."""
-    read: dict[str, Any] = json.loads(MANIFEST_FILE.read_text(encoding="utf-8"))
-    return read
+    parsed_fields: dict[str, Any] = json.loads(MANIFEST_FILE.read_text(encoding="utf-8"))
+    return parsed_fields
 
 
 def help_of(path: str) -> str:
     """Return the help of a command, or of a group of them."""
-    told: str = manifest()["groups"].get(path) or manifest()["commands"][path]["help"]
-    return told
+    text: str = manifest()["groups"].get(path) or manifest()["commands"][path]["help"]
+    return text
 
 
 @cache
@@ -66,8 +66,8 @@ def command_at(path: str) -> click.Command | None:
     """Return the command that stands at a path, or the group of those below it."""
     if path in manifest()["groups"]:
         return _Group(path, help=help_of(path))
-    told = manifest()["commands"].get(path)
-    return None if told is None else _command(path, told)
+    text = manifest()["commands"].get(path)
+    return None if text is None else _command(path, text)
 
 
 class _Group(parameters.CommandGroup):
@@ -76,68 +76,68 @@ class _Group(parameters.CommandGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands."""
         begin = f"{self.name} "
-        return sorted(each.removeprefix(begin) for each in manifest()["commands"] if begin in each)
+        return sorted(item.removeprefix(begin) for item in manifest()["commands"] if begin in item)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command, or None when there is none of that name."""
         return command_at(f"{self.name} {cmd_name}")
 
 
-def _command(path: str, told: dict[str, Any]) -> click.Command:
+def _command(path: str, fields: dict[str, Any]) -> click.Command:
     def run(**given: Any) -> None:
-        if "code" not in told:
+        if "code" not in fields:
             from runtime.doors.cli import generated
 
             generated.run(path, **given)
             return
-        module, _, function = told["code"].partition(":")
+        module, _, function = fields["code"].partition(":")
         code = importlib.import_module(f"runtime.doors.cli.commands.{module}")
         getattr(code, function)(click.get_current_context().obj, **given)
 
-    project = told.get("project", "required")
+    project = fields.get("project", "required")
     first = [] if project == "none" else [_PROJECT | {"is_required": project == "required"}]
-    asked = {"json": _JSON, "asks": _YES, "is_long": _ALL}
-    last = [option for name, option in asked.items() if told.get(name, name == "json")]
+    requested_fields = {"json": _JSON, "asks": _YES, "is_long": _ALL}
+    last = [option for name, option in requested_fields.items() if fields.get(name, name == "json")]
     return click.Command(
         path.rpartition(" ")[2],
         callback=run,
-        help=told["help"],
-        epilog=told["epilog"],
+        help=fields["help"],
+        epilog=fields["epilog"],
         params=[
-            *map(_argument, (*first, *told.get("arguments", ()))),
-            *map(_option, (*told.get("options", ()), *last)),
+            *map(_argument, (*first, *fields.get("arguments", ()))),
+            *map(_option, (*fields.get("options", ()), *last)),
         ],
     )
 
 
-def _argument(told: dict[str, Any]) -> click.Argument:
-    many, kind = -1 if told.get("is_many") else 1, _kind(told.get("kind", "text"))
-    is_required, metavar = told.get("is_required", True), told.get("metavar")
-    return click.Argument([told["name"]], type=kind, nargs=many, required=is_required, metavar=metavar)
+def _argument(fields: dict[str, Any]) -> click.Argument:
+    many, kind = -1 if fields.get("is_many") else 1, _kind(fields.get("kind", "text"))
+    is_required, metavar = fields.get("is_required", True), fields.get("metavar")
+    return click.Argument([fields["name"]], type=kind, nargs=many, required=is_required, metavar=metavar)
 
 
-def _option(told: dict[str, Any]) -> click.Option:
-    kind, default = told.get("kind", "flag"), told.get("default", False)
-    option = partial(click.Option, told["names"], help=told["help"])
+def _option(fields: dict[str, Any]) -> click.Option:
+    kind, default = fields.get("kind", "flag"), fields.get("default", False)
+    option = partial(click.Option, fields["names"], help=fields["help"])
     if kind == "flag":
         # Neither way of two that nobody chose.
         return option(is_flag=True, default=None if default == "none" else default)
     return option(
         type=_kind(kind),
-        multiple=told.get("is_many", False),
-        required=told.get("is_required", False),
-        metavar=told.get("metavar"),
+        multiple=fields.get("is_many", False),
+        required=fields.get("is_required", False),
+        metavar=fields.get("metavar"),
         callback=_read if kind == "file_text" else None,
-        **({"default": default, "show_default": bool(default)} if "default" in told else {}),
+        **({"default": default, "show_default": bool(default)} if "default" in fields else {}),
     )
 
 
-def _kind(told: Any) -> click.ParamType:
-    if isinstance(told, list):
-        return click.Choice(told)
-    if isinstance(told, str):
-        return _KINDS[told]
-    is_whole, low, high = told["number"] == "int", told.get("min"), told.get("max")
+def _kind(text: Any) -> click.ParamType:
+    if isinstance(text, list):
+        return click.Choice(text)
+    if isinstance(text, str):
+        return _KINDS[text]
+    is_whole, low, high = text["number"] == "int", text.get("min"), text.get("max")
     if low is None and high is None:
         return click.INT if is_whole else click.FLOAT
     return (click.IntRange if is_whole else click.FloatRange)(low, high)
@@ -178,7 +178,8 @@ class _Program(CommandGroup):
         for heading, names in manifest()["sections"].items():
             commands = [click.Command(name, help=help_of(name)) for name in names]
             rows = [
-                (str(each.name).ljust(width), each.get_short_help_str(formatter.width - 6 - width)) for each in commands
+                (str(command.name).ljust(width), command.get_short_help_str(formatter.width - 6 - width))
+                for command in commands
             ]
             with formatter.section(heading):
                 formatter.write_dl(rows)

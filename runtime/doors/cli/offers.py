@@ -70,8 +70,8 @@ class View:
         """Places of the stored scenes by their own ids, such as S117."""
         from runtime.story.scenes import StoryScenes
 
-        listed = [each.scene for each in StoryScenes(self.stores, self.project).list_scenes()]
-        return {each.label: self.labels.place(each.chapter_index, each.scene_index) for each in listed}
+        listed_scenes = [listed_scene.scene for listed_scene in StoryScenes(self.stores, self.project).list_scenes()]
+        return {scene.label: self.labels.place(scene.chapter_index, scene.scene_index) for scene in listed_scenes}
 
     def name(self, entity_id: str | None) -> str:
         """Return an id's display name, the reader's by its word."""
@@ -97,22 +97,22 @@ class View:
         if mark == ":":
             function, _, rest = rest.partition("/")
             return _CELLS[function](self.at(rest, value), self)
-        found = self.at(rest, value)
+        result = self.at(rest, value)
         if mark == "@":
-            return self.place(found)
+            return self.place(result)
         if mark == "?":
-            return self.labels["value.yes"] if found else ""
-        if isinstance(found, Mapping):
-            return ", ".join(f"{name} {each}" for name, each in found.items())
-        listed = found if isinstance(found, list | tuple) else [found]
-        worded = {"~": self.labels.value, "=": self.name}.get(mark, lambda each: each)
-        told = [worded(each) if each is not None else "" for each in listed]
-        return ", ".join(map(str, told)) if isinstance(found, list | tuple) else told[0]
+            return self.labels["value.yes"] if result else ""
+        if isinstance(result, Mapping):
+            return ", ".join(f"{name} {item}" for name, item in result.items())
+        listing = result if isinstance(result, list | tuple) else [result]
+        worded_function = {"~": self.labels.value, "=": self.name}.get(mark, lambda item: item)
+        lines = [worded_function(item) if item is not None else "" for item in listing]
+        return ", ".join(map(str, lines)) if isinstance(result, list | tuple) else lines[0]
 
     def table(self, columns: Mapping[str, str], rows: Iterable[Any]) -> None:
         """Print rows in columns."""
-        shown = [[self.cell(path, each) for path in columns.values()] for each in rows]
-        output.print_table(list(columns), shown, labels=self.labels, shows_all=self.asked.get("shows_all", True))
+        shown_items = [[self.cell(path, row) for path in columns.values()] for row in rows]
+        output.print_table(list(columns), shown_items, labels=self.labels, shows_all=self.asked.get("shows_all", True))
 
     def say(self, key: str, **values: object) -> None:
         """Print a line in the story's language."""
@@ -168,25 +168,27 @@ class Offer:
 
 _CELLS: dict[str, Callable[[Any, View], object]] = {
     "memory_id": lambda chunk, _: str(chunk.memory_id),
-    "attached_to": lambda found, view: _attached(found.attachments, view),
+    "attached_to": lambda result, view: _attachment_text(result.attachments, view),
     "from": lambda entry, view: entry.start or view.labels.always,
     "due": lambda place, _: deadline_text(place),
-    "first_place": lambda each, view: view.labels.place(*each.first_told),
-    "names": lambda each, _: ", ".join(each.names()),
-    "kind": lambda each, view: "" if "entity_type" in view.values else view.cell("~entity_type", each),
-    "role": lambda each, view: each.role if "entity_type" in view.values else "",
-    "concerns": lambda found, view: view.labels["line.concerns_who_is_nowhere"] if found.occurs_nowhere else "",
+    "first_place": lambda item, view: view.labels.place(*item.first_told),
+    "names": lambda other_item, _: ", ".join(other_item.names()),
+    "kind": lambda item, view: "" if "entity_type" in view.values else view.cell("~entity_type", item),
+    "role": lambda item, view: item.role if "entity_type" in view.values else "",
+    "concerns": lambda found_value, view: (
+        view.labels["line.concerns_who_is_nowhere"] if found_value.occurs_nowhere else ""
+    ),
     "verified": lambda found, view: "" if found.chunk.verified else view.labels["line.not_verified"],
     "speaks": lambda candidate, _: candidate.speaks or "",
     "first_and_last": lambda candidate, _: f"{candidate.first} - {candidate.last}",
-    "since_place": lambda each, view: view.labels.place(each.since_chapter, each.since_scene),
-    "how": lambda each, view: view.labels.value("as_said" if each.how == "author" else each.how),
+    "since_place": lambda item, view: view.labels.place(item.since_chapter, item.since_scene),
+    "how": lambda item, view: view.labels.value("as_said" if item.how == "author" else item.how),
     "conflict_side": lambda source, _: f"{source.chapter_index}:{source.scene_index} {source.says}",
-    "waived": lambda each, view: (each.note or view.labels["value.yes"]) if each.is_waived else "",
+    "waived": lambda item, view: (item.note or view.labels["value.yes"]) if item.is_waived else "",
     "summary_of": lambda summary, view: summary_name(summary, view.labels),
     "summary_text": lambda summary, _: f"{summary.told}\n  ← {summary.written}" if summary.written else summary.told,
-    "kept_as": lambda each, _: "" if each.key == each.name else each.key,
-    "field_changes": lambda each, view: view.labels["line.field_changes"] if each.changes else "",
+    "kept_as": lambda item, _: "" if item.key == item.name else item.key,
+    "field_changes": lambda item, view: view.labels["line.field_changes"] if item.changes else "",
     "moved_at": lambda change, _: "" if change.session is None else f"{change.session}:{change.turn}",
 }
 """What a path of `offers.toml` names that is told in a line; `cell` adds the others."""
@@ -203,16 +205,16 @@ def does(part: str, *operations: str) -> Callable[[Function], Function]:
     """Register a function as a part of operations' offers, such as `show`."""
 
     def kept(function: Function) -> Function:
-        for each in operations:
-            _CODE[each][part] = function
+        for operation in operations:
+            _CODE[operation][part] = function
         return function
 
     return kept
 
 
-def _cells(told: str) -> dict[str, str]:
+def _cells(text: str) -> dict[str, str]:
     """Return cells by their headings: `heading=path`, or a heading alone, which is its path."""
-    parts = (each.partition("=") for each in told.split())
+    parts = (text.partition("=") for text in text.split())
     return {heading: path or heading for heading, _, path in parts}
 
 
@@ -228,7 +230,7 @@ _MEMORY = _cells("entity_id=:memory_id place=@ kind=~content_type importance tex
 @does("show", "delete_entity", "delete_relationship", "delete_thread")
 def _show_deletion(result: Any, view: View) -> None:
     view.say("deleted", id=result.deleted, name=result.name)
-    for told in (
+    for told_choice in (
         "unlinked_memories",
         "removed_relationships",
         "changed_threads",
@@ -237,15 +239,18 @@ def _show_deletion(result: Any, view: View) -> None:
         "removed_character_memories",
         "changed_character_memories",
     ):
-        ids = getattr(result, told)
+        ids = getattr(result, told_choice)
         if ids:
-            view.say(f"after_{told}", count=len(ids), ids=", ".join(ids[:MAX_LISTED]))
+            view.say(f"after_{told_choice}", count=len(ids), ids=", ".join(ids[:MAX_LISTED]))
 
 
-def _attached(attachments: Sequence[Any], view: View) -> str:
+def _attachment_text(attachments: Sequence[Any], view: View) -> str:
     """A memory's attachments on one line: entities, chapters, book."""
-    told = (f"{each.name} ({each.target})" if each.name else _target(each.target, view) for each in attachments)
-    return view.labels["line.comma"].join(told)
+    lines = (
+        f"{attachment.name} ({attachment.target})" if attachment.name else _target(attachment.target, view)
+        for attachment in attachments
+    )
+    return view.labels["line.comma"].join(lines)
 
 
 def _target(target: str, view: View) -> str:
@@ -260,7 +265,7 @@ def _target(target: str, view: View) -> str:
 def _show_attachments(result: Any, view: View) -> None:
     [memory_id] = view.values["memory_ids"]
     same = "" if result.changed else view.labels["line.as_before"]
-    output.print_text(f"{memory_id}: {_attached(result.attachments[memory_id], view)}{same}")
+    output.print_text(f"{memory_id}: {_attachment_text(result.attachments[memory_id], view)}{same}")
 
 
 @cell
@@ -280,16 +285,18 @@ def _show_edited_memory(result: Any, view: View) -> None:
     if set(view.values) - {"memory_id", "attach", "detach", "attached_to"}:
         view.say("edited_memory", id=memory_id)
     if set(view.values) & {"attach", "detach", "attached_to"}:
-        output.print_text(f"{memory_id}: {_attached(view.part.find_memory(memory_id=memory_id).attachments, view)}")
+        output.print_text(
+            f"{memory_id}: {_attachment_text(view.part.find_memory(memory_id=memory_id).attachments, view)}"
+        )
 
 
 @does("show", "add_note")
 def _show_note(result: Any, view: View) -> None:
     start, note = view.values.get("start"), result.note
     view.say("noted_from" if start else "noted", id=note.chunk_id, place=start)
-    if any(each.type == "chapter" for each in note.attached_to):
-        told = (_target(each.id, view) for each in note.attached_to if each.type == "chapter")
-        view.say("noted_for", what=view.labels["line.comma"].join(told))
+    if any(item.type == "chapter" for item in note.attached_to):
+        lines = (_target(item.id, view) for item in note.attached_to if item.type == "chapter")
+        view.say("noted_for", what=view.labels["line.comma"].join(lines))
     if result.stated:
         attribute = view.labels.prompt.attribute(result.stated.attribute)
         view.say(
@@ -321,7 +328,7 @@ def _show_glossary_import(found: Any, view: View) -> None:
 def _note_aside(result: Any, view: View) -> None:
     if result.occurs_nowhere:
         view.remark("occurs_nowhere")
-    elif not (result.named or view.values.get("known_by")) and all(each.is_default for each in result.note.attached_to):
+    elif not (result.named or view.values.get("known_by")) and all(item.is_default for item in result.note.attached_to):
         view.remark("concerns_nobody")
 
 
@@ -349,7 +356,7 @@ def _window(entry: Any, _: View) -> str:
 
 @does("run", "get_thread_ledger")
 def _ledger(view: View) -> Any:
-    if sum(bool(view.asked[each]) for each in ("only_due", "as_board", "as_report")) > 1:
+    if sum(bool(view.asked[kind]) for kind in ("only_due", "as_board", "as_report")) > 1:
         raise click.UsageError("--due, --board and --report are three views; give one of them")
     ledger = view.part.thread_ledger(**view.values).of_category(*view.asked["categories"])
     return ledger.model_copy(update={"entries": ledger.at("due", "overdue")}) if view.asked["only_due"] else ledger
@@ -365,13 +372,13 @@ def _show_ledger(ledger: Any, view: View) -> None:
             output.print_text(line)
         return
     if not view.asked["as_board"]:
-        waiting = [each for each in ledger.entries if each.is_waiting]
-        if not waiting:
+        waiting_items = [entry for entry in ledger.entries if entry.is_waiting]
+        if not waiting_items:
             is_narrowed = view.asked["only_due"] or view.asked["categories"]
             key = "none_of_these_threads" if is_narrowed else "list_threads"
             output.print_text(view.labels[f"empty.{key}"].format(project=view.project))
             return
-        view.table(_LEDGER, waiting)
+        view.table(_LEDGER, waiting_items)
         return
     for heading, lines in board_lines(ledger):
         output.print_heading(heading)
@@ -386,17 +393,17 @@ _LEDGER = _cells(
 
 
 @cell
-def _place_or_none(each: Any, view: View) -> object:
+def _place_or_none(item: Any, view: View) -> object:
     from novelgen.models.position import place_told
 
-    return "" if place_told(each)[0] is None else view.cell("@", each)
+    return "" if place_told(item)[0] is None else view.cell("@", item)
 
 
 @cell
-def _last_moved(each: Any, view: View) -> str:
-    if (each.last_chapter_index, each.last_scene_index) == (each.chapter_index, each.scene_index):
-        return str(_place_or_none(each, view))
-    return view.labels.place(each.last_chapter_index, each.last_scene_index)
+def _last_moved(item: Any, view: View) -> str:
+    if (item.last_chapter_index, item.last_scene_index) == (item.chapter_index, item.scene_index):
+        return str(_place_or_none(item, view))
+    return view.labels.place(item.last_chapter_index, item.last_scene_index)
 
 
 @does("aside", "delete_scene")
@@ -424,28 +431,33 @@ def _show_entity(card: Any, view: View) -> None:
     from runtime.doors.cli.views import print_states
     from runtime.story.attachments import StoryAttachments
 
-    found, labels, prompt = card.entity, view.labels, view.labels.prompt
+    result, labels, prompt = card.entity, view.labels, view.labels.prompt
     profile = {
         name: render_value(value, view.names, prompt)
-        for name, value in found.profile.items()
+        for name, value in result.profile.items()
         if name not in ("current_state", DATED) and (name != METADATA or not isinstance(value, dict))
     }
-    for each in dated_values(found):
-        key, place = f" {each.key}" if each.key else "", labels.place(*(each.start or (None, None)))
-        profile[f"{labels.field(each.field)}{key} ({place})"] = render_value(each.value, view.names, prompt)
+    for dated_value in dated_values(result):
+        key, place = (
+            f" {dated_value.key}" if dated_value.key else "",
+            labels.place(*(dated_value.start or (None, None))),
+        )
+        profile[f"{labels.field(dated_value.field)}{key} ({place})"] = render_value(
+            dated_value.value, view.names, prompt
+        )
     # Of a thing it is counted alone where it is named.
-    untold = () if found.entity_type in ("character", "location") else ("scene_count",)
-    counts = {name: value for name, value in card.metadata.items() if name not in untold}
+    untold_items = () if result.entity_type in ("character", "location") else ("scene_count",)
+    counts = {name: value for name, value in card.metadata.items() if name not in untold_items}
     output.print_pairs(
         {
-            labels["head.entity_id"]: found.entity_id,
-            labels["head.kind"]: "" if view.values.get("entity_type") else labels.value(found.entity_type),
-            labels["head.names"]: ", ".join(found.names()),
-            labels["head.place"]: labels.place(*found.first_told),
-            labels["value.role"]: found.role,
-            labels["head.text"]: found.description,
+            labels["head.entity_id"]: result.entity_id,
+            labels["head.kind"]: "" if view.values.get("entity_type") else labels.value(result.entity_type),
+            labels["head.names"]: ", ".join(result.names()),
+            labels["head.place"]: labels.place(*result.first_told),
+            labels["value.role"]: result.role,
+            labels["head.text"]: result.description,
             **{labels.field(name): value for name, value in profile.items()},
-            **{labels.field(name): _counted(value, view) for name, value in counts.items()},
+            **{labels.field(name): _count_text(value, view) for name, value in counts.items()},
         }
     )
     if card.state is not None:
@@ -453,17 +465,17 @@ def _show_entity(card: Any, view: View) -> None:
     if not view.asked["memories"]:
         return
     about = StoryAttachments(view.stores, view.project).memories_about(
-        found.entity_id, limit=view.asked["memories"], as_of=view.values.get("as_of")
+        result.entity_id, limit=view.asked["memories"], as_of=view.values.get("as_of")
     )
     if about.memories:
         output.print_heading(prompt.memories)
         view.table(_MEMORY, about.memories)
         if about.more:
-            command = f"novelgen memory list {view.project} --attached-to {found.entity_id}"
+            command = f"novelgen memory list {view.project} --attached-to {result.entity_id}"
             view.say("more_about", count=about.more, command=command)
 
 
-def _counted(value: object, view: View) -> object:
+def _count_text(value: object, view: View) -> object:
     """Return a card's count, and the place of its scene id."""
     return view.scene_places.get(value, value) if isinstance(value, str) else value
 
@@ -484,7 +496,7 @@ def _show_edited_entity(result: Any, view: View) -> None:
 
 @does("show", "rename_card")
 def _show_renaming(result: Any, view: View) -> None:
-    counts = [f"{view.labels.value(held)} {times}" for held, times in result.counts.items()]
+    counts = [f"{view.labels.value(held_value)} {times}" for held_value, times in result.counts.items()]
     names = ", ".join(f"{old} → {new}" for old, new in result.names.items())
     view.say("renames" if counts else "renames_alone", names=names, counts=", ".join(counts))
     if result.places:
@@ -526,16 +538,16 @@ def _show_added_entity(result: Any, view: View) -> None:
 @does("asks", "merge_entities")
 def _merging(view: View, payload: Mapping[str, Any]) -> Any:
     """Look both up, before the merge is confirmed."""
-    gone, keep = (
-        payload[each] if _is_candidate(view, payload[each]) else _called(view, payload[each])
-        for each in ("gone", "keep")
+    removed_id, keep = (
+        payload[kind] if _is_candidate(view, payload[kind]) else _call_text(view, payload[kind])
+        for kind in ("gone", "keep")
     )
-    if gone == keep:
+    if removed_id == keep:
         raise UserInputError(f"{payload['gone']!r} is a name of {keep} already; give two")
-    return [gone, keep]
+    return [removed_id, keep]
 
 
-def _called(view: View, name: str) -> str:
+def _call_text(view: View, name: str) -> str:
     entity = view.part.entity(name).entity
     return f"{entity.entity_id} ({entity.name})"
 
@@ -550,10 +562,10 @@ def _is_candidate(view: View, name: str) -> bool:
 def _merge(view: View) -> Any:
     from runtime.story.who_is_who import StoryNameCandidates
 
-    keep, gone = view.values["keep"], view.values["gone"]
-    if _is_candidate(view, keep) or _is_candidate(view, gone):
-        return StoryNameCandidates(view.stores, view.project).merge_candidate(keep=keep, other=gone)
-    return view.part.merge_entities(keep=keep, gone=gone)
+    keep, gone_value = view.values["keep"], view.values["gone"]
+    if _is_candidate(view, keep) or _is_candidate(view, gone_value):
+        return StoryNameCandidates(view.stores, view.project).merge_candidate(keep=keep, other=gone_value)
+    return view.part.merge_entities(keep=keep, gone=gone_value)
 
 
 @does("show", "merge_entities")
@@ -565,9 +577,9 @@ def _show_merged(result: Any, view: View) -> None:
         else:
             view.say("offered_as", names=names, name=result.joined.name if result.joined else result.change.entity_id)
     else:
-        gone = f"{result.change.other_id} ({result.other.name if result.other else view.values['gone']})"
-        kept = f"{result.change.entity_id} ({result.entity.name if result.entity else view.values['keep']})"
-        view.say("merged", gone=gone, kept=kept)
+        removed_id = f"{result.change.other_id} ({result.other.name if result.other else view.values['gone']})"
+        kept_text = f"{result.change.entity_id} ({result.entity.name if result.entity else view.values['keep']})"
+        view.say("merged", gone=removed_id, kept=kept_text)
 
 
 @does("show", "split_entity")
@@ -603,10 +615,10 @@ def _show_candidate_decision(result: Any, view: View) -> None:
 
 @does("show", "confirm_candidates")
 def _show_confirmed(result: Any, view: View) -> None:
-    for each in result:
-        _show_candidate_decision(each, view)
-        if each.candidate.same_as:
-            _ask_whether_same(each.candidate, view, has_card=True)
+    for item in result:
+        _show_candidate_decision(item, view)
+        if item.candidate.same_as:
+            _ask_whether_same(item.candidate, view, has_card=True)
 
 
 def _ask_whether_same(candidate: Any, view: View, *, has_card: bool = False) -> None:
@@ -615,24 +627,24 @@ def _ask_whether_same(candidate: Any, view: View, *, has_card: bool = False) -> 
     An existing card stays.
     """
     names = [candidate.same_as, candidate.name]
-    keep, gone = reversed(names) if has_card and _is_candidate(view, candidate.same_as) else names
-    command = f"novelgen entity merge {view.project} {in_shell(keep)} {in_shell(gone)}"
+    keep, gone_value = reversed(names) if has_card and _is_candidate(view, candidate.same_as) else names
+    command = f"novelgen entity merge {view.project} {in_shell(keep)} {in_shell(gone_value)}"
     view.say("is_it_the_same", name=candidate.name, other=candidate.same_as, command=command)
 
 
 @cell
 def _variants(candidate: Any, view: View) -> str:
-    others = [f"{each.name} {each.count}" for each in candidate.variants if each.name != candidate.name]
+    others = [f"{variant.name} {variant.count}" for variant in candidate.variants if variant.name != candidate.name]
     more = view.labels["line.and_more"].format(len(others) - MAX_LISTED) if len(others) > MAX_LISTED else ""
-    asked = f"  = {candidate.same_as}?" if candidate.same_as else ""
-    return f"{', '.join(others[:MAX_LISTED])} {more}".rstrip() + asked
+    query = f"  = {candidate.same_as}?" if candidate.same_as else ""
+    return f"{', '.join(others[:MAX_LISTED])} {more}".rstrip() + query
 
 
 @does("show", "list_candidates")
 def _show_candidates_hint(result: Any, view: View) -> None:
-    asked = next((each for each in result if each.same_as), None)
-    if asked is not None:
-        _ask_whether_same(asked, view)
+    request = next((item for item in result if item.same_as), None)
+    if request is not None:
+        _ask_whether_same(request, view)
     if result:
         command = f"novelgen entity confirm {view.project} {in_shell(result[0].name)}"
         output.print_text(
@@ -649,12 +661,12 @@ class _Side(NamedTuple):
 def _sides(result: Any, view: View) -> list[_Side]:
     """Return pairs from the requested side, by default the first."""
     if not view.values.get("character_id"):
-        return [_Side(each.character_a, each.seen_by(each.character_a)) for each in result]
+        return [_Side(item.character_a, item.seen_by(item.character_a)) for item in result]
     from runtime.story.entities import StoryEntities
 
     story = StoryEntities(view.stores, view.project)
     own = story.entity(view.values["character_id"], as_of=view.values.get("as_of")).entity.entity_id
-    return [_Side(own, each.seen_by(own)) for each in result]
+    return [_Side(own, item.seen_by(own)) for item in result]
 
 
 @does("show", "get_relationship")
@@ -677,7 +689,7 @@ def _show_relationship(found: Any, view: View) -> None:
             **{labels.value(name): value for name, value in found.dimensions.items()},
             **felt(one, found.dimensions_a),
             **felt(other, found.dimensions_b),
-            **{labels.value(name): _counted(value, view) for name, value in found.metadata.items()},
+            **{labels.value(name): _count_text(value, view) for name, value in found.metadata.items()},
             labels["value.last_changed"]: "" if found.updated_at is None else f"{found.updated_at:%Y-%m-%d %H:%M} UTC",
         }
     )
@@ -691,20 +703,20 @@ def _show_edited_relationship(result: Any, view: View) -> None:
 
 
 @cell
-def _why_unknown(each: Any, view: View) -> str:
+def _why_unknown(item: Any, view: View) -> str:
     from novelgen.memory.knowledge_rules import why_unknown
 
-    return why_unknown(each.why, view.labels.language) + (_guess(view) if each.is_guess else "")
+    return why_unknown(item.why, view.labels.language) + (_guess(view) if item.is_guess else "")
 
 
-_KNOWN = "since=:since_place how=:how learned_from==learned_from sure=:sure"
-_UNKNOWN = "why=:why_unknown might_know_from==might_know_from"
+_KNOWN_COLUMNS = "since=:since_place how=:how learned_from==learned_from sure=:sure"
+_UNKNOWN_COLUMNS = "why=:why_unknown might_know_from==might_know_from"
 
 
 def _print_two(view: View, tables: Iterable[tuple[str, str, Sequence[Any]]]) -> None:
-    for heading, told, found in tables:
-        output.print_heading(f"{view.labels[f'line.{heading}']} ({len(found)})")
-        view.table(_cells(told), found)
+    for heading, text, matches in tables:
+        output.print_heading(f"{view.labels[f'line.{heading}']} ({len(matches)})")
+        view.table(_cells(text), matches)
 
 
 @does("show", "list_knowledge")
@@ -712,15 +724,17 @@ def _show_knowledge(found: Any, view: View) -> None:
     if not found.known and not found.not_known:
         output.print_text(view.labels["empty.list_knowledge"].format(project=view.project))
         return
-    known, unknown = (f"entity_id=source_id {columns} text=content" for columns in (_KNOWN, _UNKNOWN))
-    _print_two(view, (("knows", known, found.known), ("does_not_know", unknown, found.not_known)))
+    known_name, unknown_text = (
+        f"entity_id=source_id {columns} text=content" for columns in (_KNOWN_COLUMNS, _UNKNOWN_COLUMNS)
+    )
+    _print_two(view, (("knows", known_name, found.known), ("does_not_know", unknown_text, found.not_known)))
 
 
 @does("show", "who_knows")
 def _show_knowers(found: Any, view: View) -> None:
     output.print_text(found.content)
-    known, unknown = (f"entity=~name {columns}" for columns in (_KNOWN, _UNKNOWN))
-    _print_two(view, (("known_to", known, found.known_by), ("not_known_to", unknown, found.not_known_by)))
+    known_name, unknown_text = (f"entity=~name {columns}" for columns in (_KNOWN_COLUMNS, _UNKNOWN_COLUMNS))
+    _print_two(view, (("known_to", known_name, found.known_by), ("not_known_to", unknown_text, found.not_known_by)))
 
 
 @does("show", "set_knowledge")
@@ -731,23 +745,23 @@ def _show_set_knowledge(said: Any, view: View) -> None:
     what = said.source_id
     if what == ALL_LIVED:
         what = labels["line.everything_that_has_lived_through"].format(view.name(said.learned_from))
-    told = labels[f"line.said_{view.values.get('kind', 'knows')}"].format(view.name(said.character_id), what)
+    text = labels[f"line.said_{view.values.get('kind', 'knows')}"].format(view.name(said.character_id), what)
     if said.chapter_index is None:
         since = labels.always
     elif start is None:
         since = labels["line.from_its_own_scene_on"].format(labels.place(said.chapter_index, said.scene_index))
     else:
         since = labels["line.on_entering"].format(start)
-    output.print_text(f"{told}{labels['line.comma']}{since}")
+    output.print_text(f"{text}{labels['line.comma']}{since}")
 
 
 @does("show", "list_shared_scenes")
 def _show_together(shared: Any, view: View) -> None:
-    people = [view.name(each) for each in (shared.character_id, shared.other_id)]
+    people = [view.name(item) for item in (shared.character_id, shared.other_id)]
     key = "line.together_alone" if shared.alone else "line.together_never_alone"
     output.print_text(view.labels[key].format(*people, len(shared.scenes), len(shared.alone)))
-    for each in shared.scenes:
-        output.print_text(f"  {view.cell('@', each)}" + (f" ({view.labels['value.alone']})" if each.is_alone else ""))
+    for scene in shared.scenes:
+        output.print_text(f"  {view.cell('@', scene)}" + (f" ({view.labels['value.alone']})" if scene.is_alone else ""))
 
 
 @does("show", "get_scene")
@@ -845,13 +859,13 @@ def _show_changes(difference: Any, _: View) -> None:
 def _scenes_in_order(timeline: Any, view: View) -> Any:
     if not view.asked["is_lived"]:
         return timeline.scenes
-    return sorted(timeline.scenes, key=lambda each: (each.lived_order or math.inf, each.told_order))
+    return sorted(timeline.scenes, key=lambda item: (item.lived_order or math.inf, item.told_order))
 
 
 @cell
 def _told_time(scene: Any, _: View) -> str:
-    told = scene.told.text if scene.told is not None else ""
-    return f"“{told}”" if scene.said_in == "text" else told
+    text = scene.told.text if scene.told is not None else ""
+    return f"“{text}”" if scene.said_in == "text" else text
 
 
 @cell
@@ -877,7 +891,7 @@ def _days_since(scene: Any, view: View) -> str:
 
 
 @cell
-def _lived(scene: Any, view: View) -> str:
+def _shared_scene_text(scene: Any, view: View) -> str:
     order = "?" if scene.lived_order is None else str(scene.lived_order)
     if not scene.is_flashback:
         return order
@@ -893,19 +907,19 @@ def _who_and_where(scene: Any, view: View) -> str:
 
 
 @cell
-def _on_stage(each: Any, view: View) -> str:
-    return ", ".join(each.on_stage) + (_mark(each, "participants", view) if each.on_stage else "")
+def _on_stage(item: Any, view: View) -> str:
+    return ", ".join(item.on_stage) + (_mark(item, "participants", view) if item.on_stage else "")
 
 
 @cell
-def _sure(each: Any, view: View) -> str:
-    if each.certainty == 1:
+def _sure(item: Any, view: View) -> str:
+    if item.certainty == 1:
         return ""
-    return f"{each.certainty}{_guess(view) if each.is_guess else ''}"
+    return f"{item.certainty}{_guess(view) if item.is_guess else ''}"
 
 
-def _mark(each: Any, field: str, view: View) -> str:
-    return _guess(view) if field in each.guessed else ""
+def _mark(item: Any, field: str, view: View) -> str:
+    return _guess(view) if field in item.guessed else ""
 
 
 def _guess(view: View) -> str:
@@ -928,15 +942,15 @@ def _show_standing(found: Any, view: View) -> None:
 def _show_consolidation(report: Any, view: View) -> None:
     labels = view.labels
     sources = sum(len(group.source_ids) for group in report.groups)
-    done = labels["line.memories_into"].format(sources, len(report.groups))
+    done_text = labels["line.memories_into"].format(sources, len(report.groups))
     if not report.dry_run:
         by_model = sum(group.is_models for group in report.groups)
-        done += labels["line.of_them_written_by_the_model"].format(by_model)
+        done_text += labels["line.of_them_written_by_the_model"].format(by_model)
     output.print_pairs(
         {
             labels["value.project"]: view.project,
             labels["value.limit"]: labels["line.memories_per_entity"].format(report.limit),
-            labels["line.would_consolidate" if report.dry_run else "value.consolidated"]: done,
+            labels["line.would_consolidate" if report.dry_run else "value.consolidated"]: done_text,
             labels["value.memories"]: f"{report.memories_before} -> {report.memories_after}",
             labels["line.still_over_the_limit"]: ", ".join(f"{name} {n}" for name, n in report.over_limit.items()),
             labels["line.changed_meanwhile"]: labels["line.groups_left_alone"].format(report.overtaken)
@@ -979,16 +993,16 @@ def _show_recalled(found: Any, view: View) -> None:
     if view.asked["explain"]:
         rows = [
             (
-                each.memory.memory_id,
-                f"{each.score:.2f}",
-                " × ".join(f"{name} {value:.2f}" for name, value in each.parts.model_dump().items() if value != 1),
-                ", ".join(each.why),
+                item.memory.memory_id,
+                f"{item.score:.2f}",
+                " × ".join(f"{name} {value:.2f}" for name, value in item.parts.model_dump().items() if value != 1),
+                ", ".join(item.why),
             )
-            for each in found.items
+            for item in found.items
         ]
         output.print_table(("entity_id", "score", "score_parts", "why"), rows, labels=view.labels)
-        spent = {"tokens": f"{found.tokens} / {found.budget_tokens}", "left_out": len(found.left_out)}
-        output.print_pairs(spent, view.labels)
+        spent_fields = {"tokens": f"{found.tokens} / {found.budget_tokens}", "left_out": len(found.left_out)}
+        output.print_pairs(spent_fields, view.labels)
 
 
 @cell
@@ -1007,30 +1021,30 @@ def _moved(change: Any, view: View) -> str:
 def _show_feelings(found: Any, view: View) -> None:
     output.print_text(found.header)
     output.print_text(view.labels["line.comma"].join(found.words) or view.labels["head.nothing"])
-    moved = view.part.feelings_history(**view.values)
-    if moved:
-        view.table(_cells("when=:moved_at change=:moved why=event_type"), moved)
+    moved_value = view.part.feelings_history(**view.values)
+    if moved_value:
+        view.table(_cells("when=:moved_at change=:moved why=event_type"), moved_value)
 
 
 @does("json", "list_secrets")
 def _secrets_shown(states: Any, view: View) -> list[dict[str, Any]]:
     """Return secrets open to their listener, or all for the author."""
-    shown: list[dict[str, Any]] = []
-    for each in states:
-        told: dict[str, Any] = {"secret_id": each.secret.secret_id, "standing": each.standing, "hint": each.hint}
-        if view.asked["reveal"] or each.standing in ("unlocked", "known"):
-            told["text"] = each.secret.text
+    shown_entries: list[dict[str, Any]] = []
+    for state in states:
+        fields: dict[str, Any] = {"secret_id": state.secret.secret_id, "standing": state.standing, "hint": state.hint}
+        if view.asked["reveal"] or state.standing in ("unlocked", "known"):
+            fields["text"] = state.secret.text
         if view.asked["reveal"]:
-            told |= each.secret.model_dump(mode="json", include={"unlock", "never", "hints", "key_words"})
-        shown.append(told)
-    return shown
+            fields |= state.secret.model_dump(mode="json", include={"unlock", "never", "hints", "key_words"})
+        shown_entries.append(fields)
+    return shown_entries
 
 
 @does("show", "list_secrets")
 def _show_secrets(states: Any, view: View) -> None:
     rows = [
-        (each["secret_id"], view.labels.value(each["standing"]), each["hint"], each.get("text", ""))
-        for each in _secrets_shown(states, view)
+        (fields["secret_id"], view.labels.value(fields["standing"]), fields["hint"], fields.get("text", ""))
+        for fields in _secrets_shown(states, view)
     ]
     output.print_table(("entity_id", "status", "hint", "text"), rows, labels=view.labels)
 
@@ -1042,8 +1056,8 @@ def _findings(found: Any, _: View) -> Any:
 
 @does("show", "check_reply")
 def _show_findings(found: Any, view: View) -> None:
-    for each in found:
-        output.print_text(f"{view.labels.value(each.kind)}: {each.message}")
+    for item in found:
+        output.print_text(f"{view.labels.value(item.kind)}: {item.message}")
     if not found:
         view.say("nothing_is_wrong_with_it")
 
@@ -1061,8 +1075,8 @@ def _flags(view: View) -> Any:
     at = view.asked["at"]
     if at is not None and not view.asked["settings"]:
         raise UserInputError("--at says when flags are set; add --set NAME, or read with --as-of")
-    for given in view.asked["settings"]:
-        name, sign, text = given.partition("=")
+    for given_value in view.asked["settings"]:
+        name, sign, text = given_value.partition("=")
         value = json_or_text(text) if sign else True
         view.values["change_id"] = view.part.set_flag(name, value, at=at and moment(at)).change_id
     return view.part.flags(as_of=view.values.get("as_of"))
@@ -1079,24 +1093,26 @@ def _show_flags(found: dict[str, Any], view: View) -> None:
         output.print_undo(view.values["change_id"], view.project, view.labels)
 
 
-def _offer(name: str, told: dict[str, Any]) -> Offer:
-    cells: dict[str, Any] = {each: _cells(told[each]) for each in ("pairs", "columns") if each in told}
-    return Offer(**told | cells | _CODE.get(name, {}))
+def _offer(name: str, fields: dict[str, Any]) -> Offer:
+    cells: dict[str, Any] = {kind: _cells(fields[kind]) for kind in ("pairs", "columns") if kind in fields}
+    return Offer(**fields | cells | _CODE.get(name, {}))
 
 
-_TOLD: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_OFFER_FIELDS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 
-SECTIONS: dict[str, list[str]] = _TOLD.pop("sections")
+SECTIONS: dict[str, list[str]] = _OFFER_FIELDS.pop("sections")
 """The commands by the sections of the program's help."""
 
-GROUPS: dict[str, str] = _TOLD.pop("groups")
+GROUPS: dict[str, str] = _OFFER_FIELDS.pop("groups")
 """Help of groups of commands."""
 
-SPELLINGS: dict[str, str] = _TOLD.pop("spellings")
+SPELLINGS: dict[str, str] = _OFFER_FIELDS.pop("spellings")
 """Argument to the option by which commands take it, in place of its own name."""
 
-OTHER_COMMANDS: dict[str, str] = _TOLD.pop("other_commands")
+OTHER_COMMANDS: dict[str, str] = _OFFER_FIELDS.pop("other_commands")
 """Commands that no offer is made of, to the operation that does the same."""
 
-OFFERS = {name: _offer(name, told) for name, told in _TOLD.items()}
+OFFERS = {name: _offer(name, fields) for name, fields in _OFFER_FIELDS.items()}
 """By the name of the operation."""

@@ -91,9 +91,9 @@ def last_rows(sentences: Sequence[str], most: int) -> list[str]:
     from novelgen.language.sentences import join_sentences
 
     room, rows = _console().width - 2, [""]
-    for each in map(" ".join, map(str.split, reversed(sentences))):
-        joined = join_sentences([each, rows[0]]) if rows[0] else each
-        rows = [joined, *rows[1:]] if not rows[0] or cell_len(joined) <= room else [each, *rows]
+    for text in map(" ".join, map(str.split, reversed(sentences))):
+        joined_text = join_sentences([text, rows[0]]) if rows[0] else text
+        rows = [joined_text, *rows[1:]] if not rows[0] or cell_len(joined_text) <= room else [text, *rows]
         if len(rows) > most:
             return rows[1:]
     return rows
@@ -115,7 +115,7 @@ def print_table(
     from rich.table import Table
 
     cells = [["" if cell is None else scrub_text(str(cell)) for cell in row] for row in rows]
-    shown = cells if shows_all or not is_terminal() else cells[:MAX_ROWS]
+    shown_items = cells if shows_all or not is_terminal() else cells[:MAX_ROWS]
     columns = [index for index in range(len(headings)) if any(row[index] for row in cells)]
     if not columns:
         print_text((labels or view_labels_for())["head.nothing"])
@@ -124,11 +124,11 @@ def print_table(
     for index in columns:
         heading = headings[index] if labels is None else labels.heading(headings[index])
         table.add_column(heading, overflow="fold", ratio=1 if index == columns[-1] else None)
-    for row in shown:
+    for row in shown_items:
         table.add_row(*(row[index] for index in columns))
     _console().print(table)
-    if len(shown) < len(cells):
-        print_text((labels or view_labels_for())["line.more_rows"].format(count=len(cells) - len(shown)))
+    if len(shown_items) < len(cells):
+        print_text((labels or view_labels_for())["line.more_rows"].format(count=len(cells) - len(shown_items)))
 
 
 def print_pairs(pairs: Mapping[str, object], labels: ViewLabels | None = None) -> None:
@@ -138,11 +138,11 @@ def print_pairs(pairs: Mapping[str, object], labels: ViewLabels | None = None) -
     """
     from rich.table import Table
 
-    given = {name: value for name, value in pairs.items() if value not in (None, "", [], {})}
+    payload = {name: value for name, value in pairs.items() if value not in (None, "", [], {})}
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, value in given.items():
+    for name, value in payload.items():
         table.add_row(name if labels is None else labels.heading(name), scrub_text(str(value)))
     _console().print(table)
 
@@ -164,9 +164,9 @@ def report_end(failures: Sequence[str], summary: str) -> None:
 def report_warning(text: str) -> None:
     """Print a warning on stderr, once per run."""
     context = click.get_current_context(silent=True)
-    told: set[str] = context.meta.setdefault(f"{__name__}.warnings", set()) if context else set()
-    if text not in told:
-        told.add(text)
+    told_names: set[str] = context.meta.setdefault(f"{__name__}.warnings", set()) if context else set()
+    if text not in told_names:
+        told_names.add(text)
         report_line(f"warning: {text}")
 
 
@@ -180,8 +180,8 @@ def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels) -
     reason = f" ({in_words(indexing.issues[0].message)})" if indexing.issues else ""
     if not indexing.waiting:
         return labels["line.up_to_date"] + reason
-    waiting = labels["line.memories_wait"].format(indexing.waiting)
-    return f"{waiting}{reason}; {labels['value.run']} `novelgen reindex {project_id}`"
+    waiting_text = labels["line.memories_wait"].format(indexing.waiting)
+    return f"{waiting_text}{reason}; {labels['value.run']} `novelgen reindex {project_id}`"
 
 
 def report_indexing(indexing: IndexingResult, project_id: str) -> None:
@@ -203,13 +203,13 @@ def print_condition(condition: StoryCondition, labels: ViewLabels) -> None:
         "open_threads": condition.threads,
         "memories": condition.memories,
     }
-    read = labels["line.scenes_read_failed_waiting"].format(
+    text = labels["line.scenes_read_failed_waiting"].format(
         condition.scenes_with_record, condition.scenes_failed, condition.scenes_waiting
     )
     indexed = max(0, condition.indexable - condition.unindexed)
     by_meaning = labels["line.of_memories_indexed_by_meaning"].format(indexed, condition.indexable)
     print_heading(labels["line.there_is_now"])
-    for line in ((labels[f"line.{key}"].format(number) for key, number in counts.items()), (read,), (by_meaning,)):
+    for line in ((labels[f"line.{key}"].format(number) for key, number in counts.items()), (text,), (by_meaning,)):
         print_text("  " + labels["line.comma"].join(line))
     print_heading(labels["line.what_to_do_next"])
     for step in next_steps_in(condition, labels.language):
@@ -285,8 +285,8 @@ def _bars() -> Progress:
     return Progress(*columns, console=console, speed_estimate_period=SPEED_PERIOD_S)
 
 
-def _update(progress: Progress, task: TaskID, done: int, total: int) -> None:
-    progress.update(task, completed=done, total=total, visible=True)
+def _update(progress: Progress, task: TaskID, done_count: int, total: int) -> None:
+    progress.update(task, completed=done_count, total=total, visible=True)
 
 
 def _console() -> Console:

@@ -108,7 +108,7 @@ def _dimension(text: str) -> tuple[str, int]:
     from novelgen.models.state import DIMENSION_RANGES
 
     name, _, number = (part.strip() for part in text[:80].partition("="))
-    ranges = {str(each): bounds for each, bounds in DIMENSION_RANGES.items()}
+    ranges = {str(dimension_range): bounds for dimension_range, bounds in DIMENSION_RANGES.items()}
     if name not in ranges:
         raise UserInputError(f"{name!r} is no dimension; write one of {', '.join(ranges)}, such as trust=40")
     lowest, highest = ranges[name]
@@ -191,8 +191,8 @@ def require_confirmation(action: str, *, is_confirmed: bool) -> None:
         return
     if not can_ask():
         raise UserInputError(f"about to {action}, and no terminal to ask at; add --yes to do it")
-    told = in_words(action)
-    question = f"{told[:1].upper()}{told[1:]}?" if told.isascii() else f"{told}？"
+    text = in_words(action)
+    question = f"{text[:1].upper()}{text[1:]}?" if text.isascii() else f"{text}？"
     if not click.confirm(question, err=True):
         click.echo(in_words("nothing was changed"), err=True)
         raise click.exceptions.Exit(ExitCode.FAILED)

@@ -25,11 +25,11 @@ def note_arguments(arguments: Iterable[str]) -> None:
 def with_quoted_arguments(text: str) -> str:
     """Quote the arguments of this run where the commands of a text begin with them."""
     for argument in _arguments:
-        text = re.sub(_COMMAND + re.escape(argument), partial(_quoted, argument), text)
+        text = re.sub(_COMMAND + re.escape(argument), partial(_quote_argument, argument), text)
     return text
 
 
-def _quoted(argument: str, command: re.Match[str]) -> str:
+def _quote_argument(argument: str, command: re.Match[str]) -> str:
     return command[1] + shlex.quote(argument)
 
 

@@ -41,8 +41,8 @@ def print_context(context: SceneMemoryContext, labels: ViewLabels, written_to: P
         print_text(labels["head.nothing"])
     if context.story_so_far:
         print_heading(prompt.story_so_far)
-        for told in context.story_so_far:
-            print_text(render_told_before(told, labels=prompt))
+        for notice in context.story_so_far:
+            print_text(render_told_before(notice, labels=prompt))
     if context.left_off is not None:
         print_heading(prompt.left_off)
         for line in render_left_off(context.left_off, report.names, labels=prompt):
@@ -71,18 +71,18 @@ def print_first_screen(context: SceneMemoryContext, labels: ViewLabels) -> None:
     place = labels.place(context.chapter_index, context.scene_index)
     print_heading(labels["head.context"].format(place=place, project=context.project_id))
     states: dict[bool, list[str]] = {True: [], False: []}
-    for each in context.entity_states:
-        name = report.names.get(each.entity_id, each.entity_id)
-        facts = facts_text(each, report.names, labels)
-        is_here = each.entity_type == "character" and each.entity_id in report.entities
+    for snapshot in context.entity_states:
+        name = report.names.get(snapshot.entity_id, snapshot.entity_id)
+        facts = facts_text(snapshot, report.names, labels)
+        is_here = snapshot.entity_type == "character" and snapshot.entity_id in report.entities
         states[is_here].append(f"{name}{prompt.colon}{facts}")
     left_off = []
-    if (left := context.left_off) is not None:
-        said = [left.text[each.start : each.end] for each in split_sentences(left.text)]
-        left_off = [render_left_off(left, report.names, labels=prompt)[0], *said]
+    if (omission := context.left_off) is not None:
+        statements = [omission.text[span.start : span.end] for span in split_sentences(omission.text)]
+        left_off = [render_left_off(omission, report.names, labels=prompt)[0], *statements]
     loops = (context.timeline_context or {}).get("open_loops") or []
-    threads = [render_timeline_entry("open_loops", each, report.names, labels=prompt)[2:] for each in loops]
-    memories = [f"[{labels.memory_place(each)}] {each.text}" for each in report.own_items]
+    threads = [render_timeline_entry("open_loops", loop, report.names, labels=prompt)[2:] for loop in loops]
+    memories = [f"[{labels.memory_place(context_item)}] {context_item.text}" for context_item in report.own_items]
     parts = {
         "must_hold": states[False][: FIRST_LINES["states"]],
         "we_left_off": [*left_off[:1], *last_rows(left_off[1:], FIRST_LINES["left_off"] - 1)],
@@ -111,15 +111,15 @@ def _print_hidden(context: SceneMemoryContext, report: ContextReport, labels: Vi
     if hidden.timeline_context:
         apart = context.model_copy(update={"timeline_context": hidden.timeline_context})
         _print_timeline(apart, report.model_copy(update={"names": names}), labels)
-    for told in hidden.story_so_far:
-        print_text(render_told_before(told, labels=prompt))
+    for notice in hidden.story_so_far:
+        print_text(render_told_before(notice, labels=prompt))
     if hidden.items:
         print_items(hidden.items, labels)
 
 
 def _why(item: ContextItem) -> list[str]:
     """The reasons for a memory, without those of its form."""
-    return [each for each in item.reasons if not each.startswith("full form: ")]
+    return [reason for reason in item.reasons if not reason.startswith("full form: ")]
 
 
 def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
@@ -160,7 +160,7 @@ def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
 
 def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | None) -> None:
     """Print a context's summary, without repeating issues."""
-    spent = labels.reason(", ".join(f"{need} {tokens}" for need, tokens in report.tokens_per_need.items()))
+    spent_text = labels.reason(", ".join(f"{need} {tokens}" for need, tokens in report.tokens_per_need.items()))
     why = report.planner.reason
     for issue in report.issues:
         why = why.removesuffix(f": {issue.message}")
@@ -170,7 +170,7 @@ def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | 
         {
             "planner": f"{labels.reason(report.planner.used)}{reason}",
             "selector": _selected(report.selector, labels),
-            "total": f"{sum(report.tokens.values())} ({spent})" if spent else "0",
+            "total": f"{sum(report.tokens.values())} ({spent_text})" if spent_text else "0",
             "unresolved": ", ".join(_strangers(report)),
             "issues": "" if report.issues or report.unresolved_names else labels["head.no_issues"],
             "written": written_to or labels["head.not_written"],
@@ -188,14 +188,17 @@ def _selected(selector: SelectorReport | None, labels: ViewLabels) -> str:
 
 def _strangers(report: ContextReport) -> list[str]:
     """Return plan names without an entity or a mention in the text."""
-    told = [issue.message for issue in report.issues if issue.kind == "unresolved"]
-    return [name for name in report.unresolved_names if any(repr(name) in message for message in told)]
+    lines = [issue.message for issue in report.issues if issue.kind == "unresolved"]
+    return [name for name in report.unresolved_names if any(repr(name) in message for message in lines)]
 
 
 def print_explanation(report: ContextReport, labels: ViewLabels) -> None:
     """Print the receipts of a context."""
     print_heading(labels["head.queries"])
-    queries = [(labels.reason(each.origin), labels.reason(each.purpose), each.text) for each in report.queries]
+    queries = [
+        (labels.reason(reported_query.origin), labels.reason(reported_query.purpose), reported_query.text)
+        for reported_query in report.queries
+    ]
     print_table(("origin", "purpose", "text"), queries, labels=labels)
     print_heading(f"{labels.prompt.memories}: {labels['head.score']}")
     rows = [
@@ -215,13 +218,13 @@ def print_explanation(report: ContextReport, labels: ViewLabels) -> None:
         print_heading(labels["head.left_out"])
         left_out = [
             (
-                labels.reason(each.section),
-                each.source_id or each.id,
-                each.tokens,
-                "" if each.score is None else f"{each.score:.3f}",
-                f"{each.text}\n  ← {labels.reason(each.reason)}",
+                labels.reason(omission.section),
+                omission.source_id or omission.id,
+                omission.tokens,
+                "" if omission.score is None else f"{omission.score:.3f}",
+                f"{omission.text}\n  ← {labels.reason(omission.reason)}",
             )
-            for each in left_out_of_prompt
+            for omission in left_out_of_prompt
         ]
         print_table(("section", "entity_id", "tokens", "score", "text"), left_out, labels=labels)
     if strangers := _strangers(report):
@@ -251,12 +254,12 @@ def print_difference(difference: ContextDifference, labels: ViewLabels, file: Pa
     if difference.memories:
         print_heading(prompt.memories)
         rows = []
-        for each in difference.memories:
-            wordings = [wording for wording in (each.was, each.now) if wording is not None]
+        for memory_difference in difference.memories:
+            wordings = [wording for wording in (memory_difference.was, memory_difference.now) if wording is not None]
             rows.append(
                 (
-                    labels[f"changes.{each.change}"],
-                    labels.memory_place(each),
+                    labels[f"changes.{memory_difference.change}"],
+                    labels.memory_place(memory_difference),
                     " → ".join(dict.fromkeys(labels[f"forms.{wording.form}"] for wording in wordings)),
                     _arrow([wording.text for wording in wordings]),
                 )
@@ -287,9 +290,12 @@ def _print_state_differences(states: list[StateDifference], names: Mapping[str, 
         entity = f"{names.get(state.entity_id, state.entity_id)}{mark}"
         if not state.attributes:
             rows.append((entity, "", "", ""))
-        for each in state.attributes:
-            was, now = (value_text(each.attribute, value, names, labels) for value in (each.was, each.now))
-            rows.append((entity, prompt.attribute(each.attribute), was, now))
+        for attribute_change in state.attributes:
+            was, now = (
+                value_text(attribute_change.attribute, value, names, labels)
+                for value in (attribute_change.was, attribute_change.now)
+            )
+            rows.append((entity, prompt.attribute(attribute_change.attribute), was, now))
     print_table(("entity", "attribute", "was", "now"), rows, labels=labels)
 
 
@@ -298,13 +304,19 @@ def _print_timeline_differences(
 ) -> None:
     prompt = labels.prompt
     rows = []
-    for each in entries:
+    for timeline_difference in entries:
         lines = [
-            render_timeline_entry(each.section, entry, names, labels=prompt).removeprefix("- ")
-            for entry in (each.was, each.now)
+            render_timeline_entry(timeline_difference.section, entry, names, labels=prompt).removeprefix("- ")
+            for entry in (timeline_difference.was, timeline_difference.now)
             if entry is not None
         ]
-        rows.append((labels[f"changes.{each.change}"], getattr(prompt, each.section), _arrow(lines)))
+        rows.append(
+            (
+                labels[f"changes.{timeline_difference.change}"],
+                getattr(prompt, timeline_difference.section),
+                _arrow(lines),
+            )
+        )
     print_table(("change", "section", "text"), rows, labels=labels)
 
 
@@ -315,8 +327,12 @@ def _arrow(texts: list[str]) -> str:
 def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, str], labels: ViewLabels) -> None:
     """Print states, one row per snapshot, in their order."""
     rows = [
-        (names.get(each.entity_id, each.entity_id), labels.memory_place(each), facts_text(each, names, labels))
-        for each in snapshots
+        (
+            names.get(snapshot.entity_id, snapshot.entity_id),
+            labels.memory_place(snapshot),
+            facts_text(snapshot, names, labels),
+        )
+        for snapshot in snapshots
     ]
     print_table(("entity", "place", "facts"), rows, labels=labels)
 

@@ -66,15 +66,15 @@ class AgentDoor:
             )
         server = await anyio.to_thread.run_sync(self._server, scope.get("access", "read"))
         manager = self._code.build_session_manager(server, body_bytes=self._house.settings.limits.body_bytes)
-        ended: Exception | None = None
+        ended_error: Exception | None = None
         async with manager.run():
             try:
                 await manager.handle_request(scope, receive, send)
             except (ClientDisconnect, problems.Refusal) as error:
                 # Agents go away in the middle of a request; nobody is left to be answered.
-                ended = error
-        if isinstance(ended, problems.Refusal):
-            raise ended
+                ended_error = error
+        if isinstance(ended_error, problems.Refusal):
+            raise ended_error
 
     @cached_property
     def _code(self) -> Any:
@@ -95,16 +95,16 @@ EXAMPLES_FILE = Path(__file__).with_name("examples.json")
 @cache
 def examples() -> dict[str, dict[str, Any]]:
     """Return request and response examples by operation id."""
-    told: dict[str, dict[str, Any]] = json.loads(EXAMPLES_FILE.read_text(encoding="utf-8"))
-    return told
+    fields: dict[str, dict[str, Any]] = json.loads(EXAMPLES_FILE.read_text(encoding="utf-8"))
+    return fields
 
 
 def with_examples(document: dict[str, Any]) -> dict[str, Any]:
     """Return an OpenAPI document with an example of each operation's request and answer."""
-    known = examples() if EXAMPLES_FILE.exists() else {}
+    known_fields = examples() if EXAMPLES_FILE.exists() else {}
     for operations in document["paths"].values():
         for operation in operations.values():
-            example = known.get(operation["operationId"])
+            example = known_fields.get(operation["operationId"])
             if example is None:
                 continue
             for parameter in operation.get("parameters", ()):
@@ -146,7 +146,7 @@ def build_app(
     settings = settings or ServerSettings()
     projects_dir = stores.settings.projects_dir
     all_jobs = Jobs(projects_dir / JOBS_FOLDER, limits=settings.limits, secret_folders=(projects_dir,))
-    telemetry = Telemetry(lambda: [each.state for each in all_jobs.list()], tracer_provider=tracer_provider)
+    telemetry = Telemetry(lambda: [job.state for job in all_jobs.list()], tracer_provider=tracer_provider)
     house = House(stores, settings, all_jobs, telemetry=telemetry, chat_model=chat_model)
     offer_work(house)
     offer_draft_work(house)
@@ -205,15 +205,18 @@ def _answer_problems(app: FastAPI, house: House) -> None:
         if isinstance(error, problems.Refusal):
             return refused(request, error)
         kind = {404: "unknown-route", 405: "wrong-method"}.get(error.status_code, "invalid-request")
-        told = f"{error.detail}; /openapi.json lists every route and what it takes"
-        problem = problems.problem_like(kind, error.status_code, told)
+        text = f"{error.detail}; /openapi.json lists every route and what it takes"
+        problem = problems.problem_like(kind, error.status_code, text)
         headers = dict(error.headers or {})
         if error.status_code == 405:
             # The first route of a path names its own method alone.
             headers["Allow"] = ", ".join(
                 method
                 for method in ("DELETE", "GET", "PATCH", "POST", "PUT")
-                if any(each.matches({**request.scope, "method": method})[0] is Match.FULL for each in app.routes)
+                if any(
+                    base_route.matches({**request.scope, "method": method})[0] is Match.FULL
+                    for base_route in app.routes
+                )
             )
         return _answer(request, problem, headers)
 
@@ -241,8 +244,8 @@ def _answer(request: Request, problem: problems.Problem, headers: dict[str, str]
             problem = problem.model_copy(update={"detail": "there is no page at this address"})
         return problem_page(request, problem, headers)
     language = language_wished(request.headers.get("accept-language", ""))
-    told = problem.model_copy(update={"detail": message_in(problem.detail, language)})
-    return problems.problem_answer(told, request_id=request.scope.get("request_id", ""), headers=headers)
+    rendered_problem = problem.model_copy(update={"detail": message_in(problem.detail, language)})
+    return problems.problem_answer(rendered_problem, request_id=request.scope.get("request_id", ""), headers=headers)
 
 
 def _describe(app: FastAPI) -> None:
@@ -269,10 +272,10 @@ def _tell_pairs_plainly(schema: Any) -> None:
     """Describe uniform tuples as arrays, since few client generators know `prefixItems`."""
     if isinstance(schema, dict):
         parts = schema.get("prefixItems")
-        if isinstance(parts, list) and parts and all(each == parts[0] for each in parts):
+        if isinstance(parts, list) and parts and all(part == parts[0] for part in parts):
             schema["items"] = schema.pop("prefixItems")[0]
-        for each in schema.values():
-            _tell_pairs_plainly(each)
+        for item in schema.values():
+            _tell_pairs_plainly(item)
     elif isinstance(schema, list):
-        for each in schema:
-            _tell_pairs_plainly(each)
+        for item in schema:
+            _tell_pairs_plainly(item)

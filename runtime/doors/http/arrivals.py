@@ -87,8 +87,8 @@ class Arrivals:
             self._bytes_by_arrival.pop(arrival, None)
 
     def _make_room(self) -> None:
-        kept = self._bytes_by_arrival
-        while len(kept) > self._at_once or sum(kept.values()) > self._most_bytes:
-            longest = next(iter(kept))
-            del kept[longest]
+        kept_counts = self._bytes_by_arrival
+        while len(kept_counts) > self._at_once or sum(kept_counts.values()) > self._most_bytes:
+            longest = next(iter(kept_counts))
+            del kept_counts[longest]
             longest.reschedule(0)

@@ -63,27 +63,27 @@ class Gate:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        given = headers.get("x-request-id", "")
-        request_id = scope["request_id"] = given if _GIVEN_REQUEST_ID.fullmatch(given) else uuid.uuid4().hex
-        told = _Told(send, request_id)
-        with self._telemetry.request(scope, told):
+        value = headers.get("x-request-id", "")
+        request_id = scope["request_id"] = value if _GIVEN_REQUEST_ID.fullmatch(value) else uuid.uuid4().hex
+        text = _Told(send, request_id)
+        with self._telemetry.request(scope, text):
             try:
                 scope["access"] = self._access(scope, headers)
-                await self._app(scope, receive, told)
+                await self._app(scope, receive, text)
                 return
             except Refusal as error:
                 refusal = error
             except asyncio.CancelledError:
                 # The server ends and has waited as long as it may.
-                if told.status:
+                if text.status:
                     raise
                 refusal = Refusal(503, "ending", "the server ends; what it was at may be stored, send it again")
             except Exception:
                 # The server's outermost border: whoever asked gets an answer, whoever runs it the traceback.
                 logger.exception("request %s failed", request_id)
                 refusal = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the request's id")
-            if not told.status:
-                await self._answer(Request(scope), refusal)(scope, receive, told)
+            if not text.status:
+                await self._answer(Request(scope), refusal)(scope, receive, text)
 
     def _access(self, scope: Scope, headers: Headers) -> Access:
         # What a page of another site lets a browser send here is refused.
@@ -101,13 +101,13 @@ class Gate:
             raise Refusal(403, "cross-site", "pages of other sites may not use this server")
         if self._settings.token is None or scope["path"] in OPEN_PATHS:
             return "all"
-        given = _given_token(headers.get("authorization", ""))
+        payload = _given_token(headers.get("authorization", ""))
         tokens: tuple[tuple[Access, SecretStr | None], ...] = (
             ("all", self._settings.token),
             ("read", self._settings.read_token),
         )
         for access, token in tokens:
-            if token is not None and hmac.compare_digest(given, token.get_secret_value().encode()):
+            if token is not None and hmac.compare_digest(payload, token.get_secret_value().encode()):
                 return access
         raise Refusal(
             401,
@@ -140,8 +140,8 @@ class _Told:
 
 def _given_token(authorization: str) -> bytes:
     """Return the token of a header: that of a program (bearer), or the password of a person (basic)."""
-    scheme, _, given = authorization.partition(" ")
-    token = given.strip().encode("utf-8", "surrogateescape")
+    scheme, _, value = authorization.partition(" ")
+    token = value.strip().encode("utf-8", "surrogateescape")
     if scheme.lower() == "basic":
         try:
             return base64.b64decode(token, validate=True).partition(b":")[2]
@@ -202,16 +202,18 @@ class Repeats:
         call: Call = (scope["access"], scope["method"], scope["path"], scope["query_string"], key)
         body = await _whole_body(receive)
         body_hash = sha256(body).hexdigest()
-        kept = self._kept.get(call)
-        if kept is not None:
-            if kept.body_hash != body_hash:
+        kept_answer = self._kept.get(call)
+        if kept_answer is not None:
+            if kept_answer.body_hash != body_hash:
                 raise Refusal(
                     422,
                     "idempotency-key-reused",
                     f"Idempotency-Key {key!r} came with another body before; take a new one",
                 )
-            await send({**kept.start, "headers": [*kept.start["headers"], (b"idempotency-replayed", b"true")]})
-            await send({"type": "http.response.body", "body": kept.body, "more_body": False})
+            await send(
+                {**kept_answer.start, "headers": [*kept_answer.start["headers"], (b"idempotency-replayed", b"true")]}
+            )
+            await send({"type": "http.response.body", "body": kept_answer.body, "more_body": False})
             return
         if call in self._under_way:
             raise Refusal(
@@ -221,36 +223,36 @@ class Repeats:
                 headers={"Retry-After": "1"},
             )
         self._under_way.add(call)
-        given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-        answered: list[Message] = []
+        values: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+        answered_items: list[Message] = []
 
         async def receive_given() -> Message:
-            return given.pop() if given else await receive()
+            return values.pop() if values else await receive()
 
         async def send_and_keep(message: Message) -> None:
-            if not answered or not _is_stream(answered[0]):
-                answered.append(message)
+            if not answered_items or not _is_stream(answered_items[0]):
+                answered_items.append(message)
             await send(message)
 
         try:
             await self._app(scope, receive_given, send_and_keep)
         finally:
             self._under_way.discard(call)
-        self._keep(call, body_hash, answered)
+        self._keep(call, body_hash, answered_items)
 
-    def _keep(self, call: Call, body_hash: str, answered: list[Message]) -> None:
+    def _keep(self, call: Call, body_hash: str, answered_items: list[Message]) -> None:
         """Store an answer for repeats of its request, unless a retry may succeed."""
-        if not answered or answered[-1].get("more_body") or _is_stream(answered[0]):
+        if not answered_items or answered_items[-1].get("more_body") or _is_stream(answered_items[0]):
             return
-        start, *parts = answered
+        start, *parts = answered_items
         if start["status"] >= 500 or start["status"] in (409, 429):
             return
-        answer = Answer(body_hash, start, b"".join(each.get("body", b"") for each in parts))
+        answer = Answer(body_hash, start, b"".join(part.get("body", b"") for part in parts))
         self._kept[call] = answer
         self._kept_bytes += len(answer.body)
         while len(self._kept) > MAX_KEPT or self._kept_bytes > MAX_KEPT_BYTES:
-            _, gone = self._kept.popitem(last=False)
-            self._kept_bytes -= len(gone.body)
+            _, removed_answer = self._kept.popitem(last=False)
+            self._kept_bytes -= len(removed_answer.body)
 
 
 class _Tagged:
@@ -282,7 +284,7 @@ class _Tagged:
         headers["ETag"] = tag
         headers["Cache-Control"] = "private, no-cache"
         headers["Vary"] = "Accept, Authorization"
-        if self._known == "*" or tag in {each.strip().removeprefix("W/") for each in self._known.split(",")}:
+        if self._known == "*" or tag in {text.strip().removeprefix("W/") for text in self._known.split(",")}:
             del headers["content-length"]
             await self._send({**start, "status": 304})
             await self._send({**message, "body": b""})

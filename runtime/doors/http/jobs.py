@@ -213,12 +213,12 @@ class Jobs:
     def list(self, project_id: str | None = None) -> list[Job]:
         """Return the jobs, the latest first."""
         with self._lock:
-            jobs = [each for each in self._jobs.values() if project_id in (None, each.project_id)]
-        return sorted(jobs, key=lambda each: each.created_at, reverse=True)
+            jobs = [job for job in self._jobs.values() if project_id in (None, job.project_id)]
+        return sorted(jobs, key=lambda job: job.created_at, reverse=True)
 
     def require_idle(self, project_id: str) -> None:
         """Reject changes that would disturb a project's job."""
-        at_work = next((each for each in self.list(project_id) if each.state not in OVER), None)
+        at_work = next((job for job in self.list(project_id) if job.state not in OVER), None)
         if at_work is not None:
             raise Refusal(
                 409,
@@ -262,7 +262,7 @@ class Jobs:
 
     def _run_next(self) -> None:
         with self._lock:
-            busy = {self._jobs[each].project_id for each in self._running if each in self._jobs}
+            busy = {self._jobs[entity_id].project_id for entity_id in self._running if entity_id in self._jobs}
             for job_id in list(self._waiting):
                 job = self._jobs[job_id]
                 if self._is_closing or len(self._running) >= self._limits.jobs_at_once:
@@ -288,22 +288,22 @@ class Jobs:
             job = self.get(job_id)
             self._write(job)
             result = self._work[job.kind](JobOrder(job, self._folder / job_id, tell))
-            ended: dict[str, Any] = {
+            ended_fields: dict[str, Any] = {
                 "state": "done",
                 "result": json.loads(told(result, folders=self._secret_folders).model_dump_json()),
             }
         except JobCancelled:
-            ended = {"state": "interrupted" if self._is_closing else "cancelled"}
+            ended_fields = {"state": "interrupted" if self._is_closing else "cancelled"}
         except NovelgenError as error:
-            ended = {"state": "failed", "problem": problem_of(error, folders=self._secret_folders)}
+            ended_fields = {"state": "failed", "problem": problem_of(error, folders=self._secret_folders)}
         except Exception:
             # The border of the thread: whoever waits for the job must hear that it ended.
             logger.exception("job %s failed", job_id)
             bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the job's id")
-            ended = {"state": "failed", "problem": bug.problem}
+            ended_fields = {"state": "failed", "problem": bug.problem}
         with self._lock:
             self._running.pop(job_id, None)
-            job = self._set(job_id, ended_at=self._clock(), **ended)
+            job = self._set(job_id, ended_at=self._clock(), **ended_fields)
         self._write(job)
         self._run_next()
 
@@ -331,7 +331,7 @@ class Jobs:
         return job
 
     def _forget_old(self) -> None:
-        over = sorted((each for each in self._jobs.values() if each.state in OVER), key=lambda each: each.created_at)
+        over = sorted((job for job in self._jobs.values() if job.state in OVER), key=lambda job: job.created_at)
         for job in over[: max(0, len(self._jobs) - MAX_KEPT_JOBS)]:
             del self._jobs[job.job_id]
             shutil.rmtree(self._folder / job.job_id, ignore_errors=True)

@@ -81,10 +81,10 @@ class Refusal(HTTPException):
     """
 
     def __init__(self, status: int, kind: str, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
-        told = dict(headers or {})
+        texts = dict(headers or {})
         if status in (429, 503):
-            told.setdefault("Retry-After", str(RETRY_AFTER_S))
-        super().__init__(status, detail, headers=told)
+            texts.setdefault("Retry-After", str(RETRY_AFTER_S))
+        super().__init__(status, detail, headers=texts)
         self.problem = problem_like(kind, status, detail, is_retryable=status in (429, 503))
 
 
@@ -101,7 +101,7 @@ def problem_like(kind: str, status: int, detail: str, **more: Any) -> Problem:
 
 def problem_of(error: errors.NovelgenError, *, folders: Sequence[Path] = ()) -> Problem:
     """Return the problem of an error."""
-    status = next(STATUS_OF[each] for each in type(error).__mro__ if each in STATUS_OF)
+    status = next(STATUS_OF[kind] for kind in type(error).__mro__ if kind in STATUS_OF)
     detail = with_own_ways(without_paths(str(error), folders=folders), _ways())
     both = {name: getattr(error, name) for name in STALE_FIELDS} if isinstance(error, errors.StaleVersionError) else {}
     return problem_like(error_kind(error), status, detail, is_retryable=error.is_retryable, **both)
@@ -110,7 +110,7 @@ def problem_of(error: errors.NovelgenError, *, folders: Sequence[Path] = ()) -> 
 @cache
 def _ways() -> dict[str, str]:
     """Return operations with method and path, or those of the nearest route."""
-    calls = {each.name: each.http for each in OPERATIONS if each.http}
+    calls = {operation.name: operation.http for operation in OPERATIONS if operation.http}
     calls |= {name: calls[nearly] for name, nearly in _NEARLY.items()} | {"extract_scenes": "POST /extract"}
     return {name: call.replace(" ", " /v1/projects/{project_id}", 1) for name, call in calls.items()}
 
@@ -122,28 +122,28 @@ def invalid_request(wrong: Sequence[Mapping[str, Any]]) -> Problem:
     """Return the problem of a malformed request."""
     fields = [
         FieldProblem(
-            where=".".join(str(part) for part in each.get("loc", ()))[:LONGEST_VALUE],
-            message=str(each.get("msg", ""))[:LONGEST_VALUE],
-            value=repr(each.get("input"))[:LONGEST_VALUE],
+            where=".".join(str(part) for part in fields.get("loc", ()))[:LONGEST_VALUE],
+            message=str(fields.get("msg", ""))[:LONGEST_VALUE],
+            value=repr(fields.get("input"))[:LONGEST_VALUE],
         )
-        for each in wrong[:MAX_FIELDS]
+        for fields in wrong[:MAX_FIELDS]
     ]
     first = fields[0] if fields else FieldProblem(where="body", message="cannot be read")
     is_missing = bool(fields) and wrong[0].get("type") == "missing"
-    told = f"{first.where} cannot be {first.value}: {first.message}; see /openapi.json"
+    text = f"{first.where} cannot be {first.value}: {first.message}; see /openapi.json"
     missing = f"{first.where} is missing; see /openapi.json"
-    return problem_like("invalid-request", 422, missing if is_missing else told, errors=fields)
+    return problem_like("invalid-request", 422, missing if is_missing else text, errors=fields)
 
 
 def problem_answer(problem: Problem, *, request_id: str = "", headers: Mapping[str, str] | None = None) -> Response:
     """Return the answer to a request that went wrong."""
-    told = problem.model_copy(update={"request_id": request_id}).model_dump()
-    told = {name: value for name, value in told.items() if value is not None and (value or name != "errors")}
-    answered = dict(headers or {})
+    fields = problem.model_copy(update={"request_id": request_id}).model_dump()
+    fields = {name: value for name, value in fields.items() if value is not None and (value or name != "errors")}
+    answered_values = dict(headers or {})
     if problem.status in (429, 503):
-        answered.setdefault("Retry-After", str(RETRY_AFTER_S))
+        answered_values.setdefault("Retry-After", str(RETRY_AFTER_S))
     # Escaped, so that no text of a request can break the encoding.
-    return Response(json.dumps(told), status_code=problem.status, headers=answered, media_type=PROBLEM_TYPE)
+    return Response(json.dumps(fields), status_code=problem.status, headers=answered_values, media_type=PROBLEM_TYPE)
 
 
 class AnsweringRouter(APIRouter):
@@ -168,7 +168,7 @@ def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
     def answer(**given: Any) -> Any:
         # The house of a request, or of what it names.
         houses = (getattr(value, "house", value) for value in given.values())
-        house = next((each for each in houses if hasattr(each, "secret_folders")), None)
+        house = next((house for house in houses if hasattr(house, "secret_folders")), None)
         if house is None:
             return told(endpoint(**given))
         with house.telemetry.use_case(endpoint.__name__):

@@ -83,13 +83,13 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
     }
     if operation.may_create:
         rest["create"] = (bool, InBody(default=False, description="Make who is not there yet, and the project."))
-    name = "".join(each.capitalize() for each in operation.name.split("_"))
+    name = "".join(name.capitalize() for name in operation.name.split("_"))
     others = create_model(f"{name}Request", __base__=Arguments, **rest) if rest else None
 
     def endpoint(project: Project, request: Request, response: Response, **given: Any) -> Any:
-        sent = given.pop("sent", None)
+        sent_value = given.pop("sent", None)
         if_match = given.pop("if_match", None) if VERSION in model.model_fields else request.headers.get("if-match")
-        values = {**operation.fixed, **given, **({} if sent is None else values_of(sent))}
+        values = {**operation.fixed, **given, **({} if sent_value is None else values_of(sent_value))}
         if if_match is not None and operation.changes:
             values |= _expected(if_match, model)
         if request.scope.get("access") == "read":
@@ -119,18 +119,18 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
         inspect.Parameter("request", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Request),
         inspect.Parameter("response", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=Response),
     ]
-    for each in in_path:
-        if operation.is_of_character and each == "character_id":
+    for item in in_path:
+        if operation.is_of_character and item == "character_id":
             annotation: Any = EntityName
         else:
-            annotation = _PLACE[each] if operation.position else _path_parameter(model, each)
-        parameters.append(inspect.Parameter(each, keyword, annotation=annotation))
+            annotation = _PLACE[item] if operation.position else _path_parameter(model, item)
+        parameters.append(inspect.Parameter(item, keyword, annotation=annotation))
     if VERSION in model.model_fields:
         parameters.append(inspect.Parameter("if_match", keyword, annotation=IfMatch, default=None))
     if others is not None:
         source = Query() if verb in ("GET", "DELETE") else InBody()
         is_optional = verb not in ("GET", "DELETE") and all(
-            not each.is_required() for each in others.model_fields.values()
+            not field.is_required() for field in others.model_fields.values()
         )
         default = others() if is_optional else inspect.Parameter.empty
         parameters.append(inspect.Parameter("sent", keyword, annotation=Annotated[others, source], default=default))
@@ -183,7 +183,7 @@ def _path_parameter(model: type[Arguments], name: str) -> Any:
 
 def _written(result: Any, project: Project, request: Request) -> Response:
     """Return a prompt block on request, else JSON."""
-    accepted = [each.partition(";")[0].strip() for each in request.headers.get("accept", "").split(",")]
+    accepted = [text.partition(";")[0].strip() for text in request.headers.get("accept", "").split(",")]
     if PROMPT_TYPE in accepted and "application/json" not in accepted:
         return Response(result.as_prompt(), media_type=f"{PROMPT_TYPE}; charset=utf-8")
     headers = {}
@@ -373,10 +373,10 @@ def offer_work(house: House) -> None:
 
     def ingest(order: JobOrder) -> BaseModel:
         project = ServedProject(house, order.job.project_id)
-        asked = IngestFiles.model_validate(order.job.arguments)
+        requested_ingest_files = IngestFiles.model_validate(order.job.arguments)
         return StoryIngest(project.stores, project.project_id).ingest_project(
-            records=asked.records,
-            chapter_index=asked.chapter_index,
+            records=requested_ingest_files.records,
+            chapter_index=requested_ingest_files.chapter_index,
             progress=order.progress,
             index_progress=order.progress_of("meaning"),
         )
@@ -395,12 +395,12 @@ def offer_work(house: House) -> None:
 
     def extract(order: JobOrder) -> BaseModel:
         project = ServedProject(house, order.job.project_id)
-        asked = ExtractScenes.model_validate(order.job.arguments)
+        requested_extract_scenes = ExtractScenes.model_validate(order.job.arguments)
         return StoryExtraction(project.stores, project.project_id).extract(
-            scenes=asked.scenes,
-            chapter_index=asked.chapter_index,
-            retry_failed=asked.retry_failed,
-            again=asked.again,
+            scenes=requested_extract_scenes.scenes,
+            chapter_index=requested_extract_scenes.chapter_index,
+            retry_failed=requested_extract_scenes.retry_failed,
+            again=requested_extract_scenes.again,
             model=house.chat_model,
             progress=order.progress,
             index_progress=order.progress_of("meaning"),
@@ -504,8 +504,8 @@ async def _known_job(house: TheHouse, job_id: JobId) -> Job:
 @_jobs.get("/jobs/{job_id}/events", response_class=EventSourceResponse)
 async def follow_job(house: TheHouse, job: Annotated[Job, Depends(_known_job)]) -> AsyncIterator[ServerSentEvent]:
     """Follow a job: a `job` event whenever it has changed, until it is over."""
-    async for each in house.jobs.follow(job.job_id):
-        yield ServerSentEvent(event="job", raw_data=each.model_dump_json())
+    async for other_job in house.jobs.follow(job.job_id):
+        yield ServerSentEvent(event="job", raw_data=other_job.model_dump_json())
 
 
 def _accepted(job: Job, response: Response) -> Job:

@@ -43,7 +43,7 @@ FEWEST_TAKEN_BYTES = 1 << 16
 MOST_WAITING = 500
 """So many connections may be at their headers; one more ends that which has been at them longest."""
 
-Waiting = dict["TimelyConnection", None]
+WaitingConnections = dict["TimelyConnection", None]
 """Connections that are at their headers, the one that began first at the front."""
 
 
@@ -116,12 +116,12 @@ class _Server(uvicorn.Server):
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        before = {kind: signal.signal(kind, self.handle_exit) for kind in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
         finally:
-            for each, handler in before.items():
-                signal.signal(each, handler)
+            for signals, handler in before.items():
+                signal.signal(signals, handler)
 
 
 @contextlib.contextmanager
@@ -144,7 +144,9 @@ class TimelyConnection(H11Protocol):
     they come before any token is asked for.
     """
 
-    def __init__(self, *args: Any, waiting: Waiting, headers_s: float, taking_s: float, **options: Any) -> None:
+    def __init__(
+        self, *args: Any, waiting: WaitingConnections, headers_s: float, taking_s: float, **options: Any
+    ) -> None:
         super().__init__(*args, **options)
         self._waiting = waiting
         self._headers_s = headers_s

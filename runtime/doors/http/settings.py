@@ -129,8 +129,8 @@ def announced(projects_dir: Path, url: str) -> Iterator[None]:
             f"the folder of the projects cannot be used: {error.strerror or error}; name another one (--projects-dir)"
         ) from error
     try:
-        told = json.dumps({"url": url, "pid": os.getpid()})
-        write_text_atomically(folder / "server.json", told + "\n", root=folder)
+        text = json.dumps({"url": url, "pid": os.getpid()})
+        write_text_atomically(folder / "server.json", text + "\n", root=folder)
         yield
     finally:
         with contextlib.suppress(OSError):
@@ -156,7 +156,7 @@ def running_server(projects_dir: Path) -> str | None:
 
 def _told_url(folder: Path) -> str | None:
     try:
-        told = json.loads((folder / "server.json").read_text(encoding="utf-8"))
+        text = json.loads((folder / "server.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return str(told["url"]) if isinstance(told, dict) and "url" in told else None
+    return str(text["url"]) if isinstance(text, dict) and "url" in text else None

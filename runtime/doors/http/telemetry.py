@@ -171,9 +171,9 @@ def exporting_provider() -> TracerProvider | None:
 
     It is not made the whole program's, so that no library sends spans of its own through it.
     """
-    told = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT")
+    text = os.environ.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") or os.environ.get("OTEL_EXPORTER_OTLP_ENDPOINT")
     is_wanted = os.environ.get("OTEL_TRACES_EXPORTER", "otlp").strip().lower() == "otlp"
-    if not told or not is_wanted or os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
+    if not text or not is_wanted or os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return None
     try:
         sdk: Any = importlib.import_module("opentelemetry.sdk.trace")

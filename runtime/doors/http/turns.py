@@ -163,11 +163,11 @@ class Turns:
         task = asyncio.ensure_future(self._app(scope, receive, send_unless_closed))
         task.add_done_callback(lambda _: lane.give_back())
         try:
-            done, _ = await asyncio.wait({task}, timeout=self._limits.request_s)
+            tasks, _ = await asyncio.wait({task}, timeout=self._limits.request_s)
         except asyncio.CancelledError:
             task.cancel()
             raise
-        if done:
+        if tasks:
             task.result()
             return
         self._late.add(task)

@@ -67,7 +67,7 @@ class Uploads:
 
     def add(self, files: Sequence[tuple[str, BinaryIO]]) -> Upload:
         """Keep files. Several are put into one archive under their names, which its reader holds within bounds."""
-        names = [_shown(name) for name, _ in files]
+        names = [_display_name(name) for name, _ in files]
         suffixes = [Path(name).suffix.lower() for name in names]
         wrong = next((name for name, suffix in zip(names, suffixes, strict=True) if suffix not in SUFFIXES), None)
         if not names or wrong is not None:
@@ -113,14 +113,14 @@ class Uploads:
             shutil.rmtree(self._folder / upload_id, ignore_errors=True)
 
     def _forget_old(self) -> None:
-        folders = [each for each in self._folder.glob("*") if _UPLOAD_ID.fullmatch(each.name)]
-        kept = sorted(
-            (each for folder in folders if (each := _read(folder)) is not None),
-            key=lambda each: each.created_at,
+        folders = [path for path in self._folder.glob("*") if _UPLOAD_ID.fullmatch(path.name)]
+        kept_uploads = sorted(
+            (upload for folder in folders if (upload := _read(folder)) is not None),
+            key=lambda upload: upload.created_at,
             reverse=True,
         )
         young = self._clock() - KEPT_FOR
-        fresh = {each.upload_id for each in kept[: MAX_KEPT_UPLOADS - 1] if each.created_at > young}
+        fresh = {upload.upload_id for upload in kept_uploads[: MAX_KEPT_UPLOADS - 1] if upload.created_at > young}
         for folder in folders:
             if folder.name not in fresh and not (folder.stat().st_mtime > young.timestamp() and _read(folder) is None):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -133,7 +133,7 @@ def _read(folder: Path) -> Upload | None:
         return None
 
 
-def _shown(name: str) -> str:
+def _display_name(name: str) -> str:
     """Return a displayable file name with its extension."""
     plain = unicodedata.normalize("NFC", _NO_NAME.split(name)[-1]).strip() or "manuscript"
     plain = plain.encode("utf-8", "replace").decode("utf-8")
@@ -144,14 +144,14 @@ def _shown(name: str) -> str:
 
 
 def _pack(target: Path, names: Sequence[str], contents: Sequence[BinaryIO]) -> None:
-    taken: set[str] = set()
+    taken_names: set[str] = set()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_STORED) as archive:
         for name, content in zip(names, contents, strict=True):
             free, number = name, 1
-            while free.casefold() in taken:
+            while free.casefold() in taken_names:
                 number += 1
                 free = f"{Path(name).stem} ({number}){Path(name).suffix}"
-            taken.add(free.casefold())
+            taken_names.add(free.casefold())
             with archive.open(free, "w", force_zip64=True) as entry:
                 shutil.copyfileobj(content, entry)
 
@@ -191,21 +191,21 @@ class KeptForms:
     def keep(self, project_id: str, form: Mapping[str, str], context: SceneMemoryContext | None = None) -> str:
         """Keep a form and its context, and return the key under which they are found for a while."""
         text = context.model_dump_json() if context is not None else ""
-        kept = KeptForm(project_id, dict(form), text)
+        kept_form = KeptForm(project_id, dict(form), text)
         key = secrets.token_urlsafe(9)
         with self._lock:
-            self._kept[key] = kept
-            characters = sum(each.characters for each in self._kept.values())
+            self._kept[key] = kept_form
+            characters = sum(form.characters for form in self._kept.values())
             while characters > self._most_characters or len(self._kept) > MOST_KEPT:
-                _, gone = self._kept.popitem(last=False)
-                characters -= gone.characters
+                _, removed_form = self._kept.popitem(last=False)
+                characters -= removed_form.characters
         return key
 
     def find(self, project_id: str, key: str) -> KeptForm | None:
         """Return a project's form by key, or None."""
         with self._lock:
-            kept = self._kept.get(key)
-            if kept is None or kept.project_id != project_id:
+            kept_form = self._kept.get(key)
+            if kept_form is None or kept_form.project_id != project_id:
                 return None
             self._kept.move_to_end(key)
-        return kept
+        return kept_form

@@ -79,9 +79,16 @@ class Shelf:
 
     def projects(self) -> dict[str, Any]:
         """Return the contents of reachable projects as JSON."""
-        listed = [each for each in self._stores.overviews() if self.project_id in (None, each.project_id)]
+        listed_project_overviews = [
+            project_overview
+            for project_overview in self._stores.overviews()
+            if self.project_id in (None, project_overview.project_id)
+        ]
         return {
-            "projects": [each.model_dump(mode="json", exclude_none=True) for each in told(listed, folders=self.folders)]
+            "projects": [
+                project_overview.model_dump(mode="json", exclude_none=True)
+                for project_overview in told(listed_project_overviews, folders=self.folders)
+            ]
         }
 
     def refusal(self, error: Exception) -> dict[str, Any]:
@@ -102,9 +109,9 @@ _EFFECTS = {"PUT": "replaces", "PATCH": "replaces", "DELETE": "replaces"}
 
 def build_tools(shelf: Shelf, *, offer: MCPOffer, is_read_only: bool) -> list[SdkTool]:
     """Return the tools over the stories of a shelf that belong to an offer."""
-    chosen = [each for each in MCP_TOOLS if offer in each.shelves and (each.reads or not is_read_only)]
+    chosen_tools = [tool for tool in MCP_TOOLS if offer in tool.shelves and (tool.reads or not is_read_only)]
     offered: list[SdkTool] = [
-        _story_tool(shelf, each, bound=each.operation.for_readers if is_read_only else {}) for each in chosen
+        _story_tool(shelf, tool, bound=tool.operation.for_readers if is_read_only else {}) for tool in chosen_tools
     ]
     return [_listing(shelf), *offered] if shelf.project_id is None else offered
 
@@ -130,7 +137,7 @@ def text_of(tool: Tool, answer: Mapping[str, Any]) -> str:
     if not tool.reads or BLOCK not in answer:
         return json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
     issues = answer.get("issues") or answer.get("report", {}).get("issues", ())
-    missing = [f"(missing: {each['stage']}: {each['message']})" for each in issues]
+    missing = [f"(missing: {issue['stage']}: {issue['message']})" for issue in issues]
     return "\n".join([answer[BLOCK].rstrip() or "(nothing is known by then)", *missing])
 
 
@@ -211,26 +218,26 @@ class _Resource:
     """So many are listed."""
 
 
-_RESOURCES = tuple(_Resource(name=name, **told) for name, told in SERVER["resources"].items())
+_RESOURCES = tuple(_Resource(name=name, **text) for name, text in SERVER["resources"].items())
 
 
 def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
     """Add the stories' resources to a server, with completions."""
-    for each in _RESOURCES:
-        taken = re.findall(r"{(\w+)}", each.path)
-        path = each.path
-        if shelf.project_id is not None and taken == ["project_id"]:
-            path, taken = path.replace("{project_id}", quote(shelf.project_id, safe="")), []
-        kind = "text/plain" if tool_of(MCP_TOOLS, each.operation).block else JSON
+    for resource in _RESOURCES:
+        taken_items = re.findall(r"{(\w+)}", resource.path)
+        path = resource.path
+        if shelf.project_id is not None and taken_items == ["project_id"]:
+            path, taken_items = path.replace("{project_id}", quote(shelf.project_id, safe="")), []
+        kind = "text/plain" if tool_of(MCP_TOOLS, resource.operation).block else JSON
         offer = server.resource(
-            f"{ROOT}/{path}", name=each.name, title=each.title, description=each.description, mime_type=kind
+            f"{ROOT}/{path}", name=resource.name, title=resource.title, description=resource.description, mime_type=kind
         )
-        offer(_reader(shelf, each, taken))
+        offer(_reader(shelf, resource, taken_items))
     if shelf.project_id is None:
 
         @server.resource(ROOT, name="projects", title="Projects", description="The stories.", mime_type=JSON)
         async def projects() -> str:
-            return await _told(shelf, lambda: json.dumps(shelf.projects(), ensure_ascii=False))
+            return await _text_or_error(shelf, lambda: json.dumps(shelf.projects(), ensure_ascii=False))
 
     @server.completion()
     async def complete(
@@ -238,10 +245,10 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
         argument: types.CompletionArgument,
         context: types.CompletionContext | None,
     ) -> types.Completion:
-        given = (context.arguments if context else None) or {}
-        found = await shelf.run(functools.partial(_completions, shelf, argument.name, given.get("project_id")))
-        wanted = argument.value.casefold()
-        fitting = [each for each in found if wanted in each.casefold()]
+        values = (context.arguments if context else None) or {}
+        matches = await shelf.run(functools.partial(_completions, shelf, argument.name, values.get("project_id")))
+        target = argument.value.casefold()
+        fitting = [word for word in matches if target in word.casefold()]
         return types.Completion(
             values=fitting[:MAX_COMPLETIONS], total=len(fitting), has_more=len(fitting) > MAX_COMPLETIONS
         )
@@ -258,23 +265,23 @@ def with_signature(call: Callable[..., Any], name: str, parameters: Sequence[ins
     """Return a function of keywords with the name and the signature that the SDK shall see."""
     call.__name__ = name
     call.__signature__ = inspect.Signature(parameters, return_annotation=str)  # type: ignore[attr-defined]
-    call.__annotations__ = {**{each.name: each.annotation for each in parameters}, "return": str}
+    call.__annotations__ = {**{parameter.name: parameter.annotation for parameter in parameters}, "return": str}
     return call
 
 
-def _reader(shelf: Shelf, resource: _Resource, taken: Sequence[str]) -> Callable[..., Awaitable[str]]:
+def _reader(shelf: Shelf, resource: _Resource, taken_names: Sequence[str]) -> Callable[..., Awaitable[str]]:
     async def read(**given: str) -> str:
         project_id = given.pop("project_id", None)
         most = {} if resource.most is None else {"limit": resource.most}
-        return await _told(shelf, lambda: text_for(shelf, resource.operation, project_id, **given, **most))
+        return await _text_or_error(shelf, lambda: text_for(shelf, resource.operation, project_id, **given, **most))
 
-    parameters = [inspect.Parameter(each, inspect.Parameter.KEYWORD_ONLY, annotation=str) for each in taken]
+    parameters = [inspect.Parameter(text, inspect.Parameter.KEYWORD_ONLY, annotation=str) for text in taken_names]
     return with_signature(read, resource.name, parameters)
 
 
-async def _told(shelf: Shelf, read: Callable[[], str]) -> str:
+async def _text_or_error(shelf: Shelf, read_function: Callable[[], str]) -> str:
     try:
-        return await shelf.run(read)
+        return await shelf.run(read_function)
     except UserInputError as error:
         raise ResourceNotFoundError(shelf.told(error)) from error
     except NovelgenError as error:
@@ -285,10 +292,10 @@ def _completions(shelf: Shelf, argument: str, project_id: str | None) -> list[st
     """Return an argument's completions, empty for unknown stories."""
     try:
         if argument == "project_id":
-            return [each["project_id"] for each in shelf.projects()["projects"]]
+            return [item["project_id"] for item in shelf.projects()["projects"]]
         if argument in ("entity_id", "pov"):
-            found = shelf.story(project_id).entities("character" if argument == "pov" else None)
-            return [each.name for each in found]
+            entities = shelf.story(project_id).entities("character" if argument == "pov" else None)
+            return [entity.name for entity in entities]
     except NovelgenError:
         return []
     return []
@@ -318,23 +325,25 @@ def write_next_scene(
     pov: Annotated[str, Field(description="From whose point of view it is told.")] = "",
 ) -> str:
     """Return the prompt for a planned scene."""
-    people = [each.strip() for each in characters.replace("，", ",").replace("、", ",").split(",")]
+    people = [entity_id.strip() for entity_id in characters.replace("，", ",").replace("、", ",").split(",")]
     plan: dict[str, Any] = {
         "location": location.strip(),
-        "characters": [each for each in people if each],
+        "characters": [person_id for person_id in people if person_id],
         "purpose": purpose.strip(),
     }
-    said = {name: value for name, value in plan.items() if value}
+    stated_fields = {name: value for name, value in plan.items() if value}
     place = {"chapter_index": chapter_index.strip(), "scene_index": scene_index.strip()}
-    context = text_for(shelf, "build_context", story.project_id, **place, scene_plan=said or None, pov=pov.strip())
+    context = text_for(
+        shelf, "build_context", story.project_id, **place, scene_plan=stated_fields or None, pov=pov.strip()
+    )
     language = shelf.language(story)
-    return _filled(
+    return _fill_text(
         "write_next_scene",
         language,
         project=story.project_id,
         chapter=place["chapter_index"],
         scene=place["scene_index"],
-        plan=_plan_in_words(said | ({"pov": pov.strip()} if pov.strip() else {}), language),
+        plan=_plan_in_words(stated_fields | ({"pov": pov.strip()} if pov.strip() else {}), language),
         context=context,
     )
 
@@ -354,12 +363,12 @@ def check_this_draft(
     values = tool.read(tool.arguments({}), {"text": draft, **place, "pov": pov.strip() or None})
     check = tool.answer(story, values, folders=shelf.folders)
     lines = [
-        json.dumps({name: value for name, value in each.items() if name != "issue_id"}, ensure_ascii=False)
-        for each in (*check["issues"], *check.get("touched", ()))
+        json.dumps({name: value for name, value in item.items() if name != "issue_id"}, ensure_ascii=False)
+        for item in (*check["issues"], *check.get("touched", ()))
     ]
-    lines += [f"{each['stage']}: {each['message']}" for each in check["report"].get("issues", ())]
+    lines += [f"{item['stage']}: {item['message']}" for item in check["report"].get("issues", ())]
     language = shelf.language(story)
-    return _filled(
+    return _fill_text(
         "check_this_draft",
         language,
         project=story.project_id,
@@ -387,29 +396,29 @@ def _prompt(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
 
 
 def _plan_in_words(plan: dict[str, Any], language: StoryLanguage) -> str:
-    said = words("story", language).table("prompt")
+    stated_fields = words("story", language).table("prompt")
     lines = [
-        said[name].format(said["comma"].join(value) if isinstance(value, list) else value)
+        stated_fields[name].format(stated_fields["comma"].join(value) if isinstance(value, list) else value)
         for name, value in plan.items()
     ]
-    return "\n".join(lines) or said["own_plan"]
+    return "\n".join(lines) or stated_fields["own_plan"]
 
 
-def _filled(name: str, language: StoryLanguage, **values: str) -> str:
+def _fill_text(name: str, language: StoryLanguage, **values: str) -> str:
     [message] = load_chat_prompt(name, language, variables=values).format_messages(**values)
     return message.text
 
 
 def build_mcp_server(shelf: Shelf, *, offer: MCPOffer = "story", is_read_only: bool = False) -> MCPServer[Any]:
     """Build the MCP server, without scene prompts for character players."""
-    said = ["game"] if offer == "game" else ["story"] if is_read_only else ["story", "storing"]
-    said += ["reading"] if is_read_only else []
-    said += ["many" if shelf.project_id is None else "one"]
+    statements = ["game"] if offer == "game" else ["story"] if is_read_only else ["story", "storing"]
+    statements += ["reading"] if is_read_only else []
+    statements += ["many" if shelf.project_id is None else "one"]
     server: MCPServer[Any] = MCPServer(
         "novelgen",
         title="novelgen",
         description="A story memory for long fiction.",
-        instructions="".join(SERVER[each] for each in said).format(story=shelf.project_id),
+        instructions="".join(SERVER[entity_id] for entity_id in statements).format(story=shelf.project_id),
         version=__version__,
         tools=build_tools(shelf, offer=offer, is_read_only=is_read_only),
         log_level="WARNING",

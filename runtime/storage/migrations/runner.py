@@ -46,12 +46,12 @@ def migrate_to_head(url: URL, *, busy_timeout_s: float, target: str = HEAD, scri
         from alembic.config import Config
         from alembic.script import ScriptDirectory
 
-        known = {each.revision for each in ScriptDirectory(str(scripts)).walk_revisions()}
+        known_names = {script.revision for script in ScriptDirectory(str(scripts)).walk_revisions()}
         with engine.connect().execution_options(**{WRITING: True}) as connection, connection.begin():
             if connection.dialect.name == "postgresql":
                 connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _POSTGRES_LOCK})
             current = _current_revision(connection)
-            if current is not None and current not in known:
+            if current is not None and current not in known_names:
                 raise SchemaVersionError(
                     f"the database has schema version {current!r}, which this version of novelgen does not know;"
                     " update novelgen, or write its projects as files with the version that made it,"

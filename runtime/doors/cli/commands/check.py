@@ -24,34 +24,34 @@ MAX_EVIDENCE_SHOWN = 3
 """So many pieces of evidence are shown of a finding; all are in the JSON."""
 
 
-Asked = Mapping[str, Any]
+CommandValues = Mapping[str, Any]
 """What was typed."""
 
 
 def check(session: CliSession, project: str, **asked: Any) -> None:
     """Do `novelgen check`."""
-    given = {
+    given_names = {
         f"--{name.removesuffix('_file').replace('_', '-')}"
         for name, value in {**asked, "json": asked["as_json"]}.items()
         if value is not None and value is not False
     }
-    chosen = [way for way in _GOES_WITH if way in given]
-    if len(chosen) != 1:
+    chosen_names = [way for way in _GOES_WITH if way in given_names]
+    if len(chosen_names) != 1:
         raise click.UsageError(f"give one of {', '.join(_GOES_WITH)}")
-    [way] = chosen
-    if way == "--drafts" and "--out" not in given:
+    [way] = chosen_names
+    if way == "--drafts" and "--out" not in given_names:
         raise click.UsageError("--drafts needs --out")
-    surplus = [name for name in _OPTIONS if name in given and name not in _GOES_WITH[way].split()]
+    surplus = [name for name in _OPTIONS if name in given_names and name not in _GOES_WITH[way].split()]
     if surplus:
         raise click.UsageError(f"{way} goes without {', '.join(surplus)}")
-    if "--scene" in given and "--chapter" not in given:
+    if "--scene" in given_names and "--chapter" not in given_names:
         raise click.UsageError("--scene needs --chapter")
     if asked["model"] is not None and asked["no_model"]:
         raise click.UsageError("give --model or --no-model, not both")
-    opened = opened_stores if way in ("--text", "--drafts") else opened_project
-    with opened(session, project) as stores:
-        found = _WAYS[way](stores, project, asked)
-    if asked["strict"] and found:
+    opened_function = opened_stores if way in ("--text", "--drafts") else opened_project
+    with opened_function(session, project) as stores:
+        match_count = _WAYS[way](stores, project, asked)
+    if asked["strict"] and match_count:
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
@@ -67,79 +67,104 @@ _OPTIONS = (
 ).split()
 
 
-def _check_draft(stores: MemoryStores, project: str, asked: Asked) -> int:
-    text = asked["text_file"]
+def _check_draft(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
+    text = requested_fields["text_file"]
     plans = StoryScenePlans(stores, project)
-    chapter, scene = plans.scene_to_write(asked["chapter"], asked["scene"])
+    chapter, scene = plans.scene_to_write(requested_fields["chapter"], requested_fields["scene"])
     place: dict[str, Any] = {"chapter_index": chapter, "scene_index": scene}
-    plan = asked["plan_file"] and plans.find_planned_scene(**place, plan_file=asked["plan_file"]).plan
-    done = StoryContinuity(stores, project).check(
-        text=text, **place, scene_plan=plan, pov=asked["pov"], model=asked["model"], use_model=not asked["no_model"]
+    plan = (
+        requested_fields["plan_file"]
+        and plans.find_planned_scene(**place, plan_file=requested_fields["plan_file"]).plan
     )
-    if asked["as_json"]:
-        output.print_json(done)
+    finished_check = StoryContinuity(stores, project).check(
+        text=text,
+        **place,
+        scene_plan=plan,
+        pov=requested_fields["pov"],
+        model=requested_fields["model"],
+        use_model=not requested_fields["no_model"],
+    )
+    if requested_fields["as_json"]:
+        output.print_json(finished_check)
     else:
-        _print_check(done, with_waived=asked["with_waived"])
-    _report_issues([done])
-    return len(done.issues)
+        _print_check(finished_check, with_waived=requested_fields["with_waived"])
+    _report_issues([finished_check])
+    return len(finished_check.issues)
 
 
-def _check_stored(stores: MemoryStores, project: str, asked: Asked) -> int:
+def _check_stored(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
     with output.progress_bars("scenes") as (progress,):
-        done = StoryContinuity(stores, project).check_stored(
-            chapter_index=asked["chapter"],
-            scene_index=asked["scene"],
-            model=asked["model"],
-            use_model=not asked["no_model"],
-            workers=asked["workers"],
+        stored_check = StoryContinuity(stores, project).check_stored(
+            chapter_index=requested_fields["chapter"],
+            scene_index=requested_fields["scene"],
+            model=requested_fields["model"],
+            use_model=not requested_fields["no_model"],
+            workers=requested_fields["workers"],
             progress=progress,
         )
-    with_waived = asked["with_waived"]
-    if asked["as_json"]:
-        output.print_json(done)
+    with_waived = requested_fields["with_waived"]
+    if requested_fields["as_json"]:
+        output.print_json(stored_check)
     else:
-        for each in done.checks:
-            if each.issues or each.avoided or (with_waived and each.waived) or len(done.checks) == 1:
-                _print_check(each, with_waived=with_waived)
-    _report_issues(done.checks)
-    findings = sum(len(each.issues) for each in done.checks)
-    without = f"; {done.without_text} scenes have no text" if done.without_text else ""
-    unjudged = "" if any(each.checked.is_judged for each in done.checks) else "; nobody judged them"
-    meant = sum(len(each.waived) for each in done.checks)
-    waived = f"; {meant} more are meant to be so: --with-waived" if meant and not with_waived else ""
-    output.report_line(f"scenes checked: {len(done.checks)}, findings: {findings}{waived}{without}{unjudged}")
+        for other_check in stored_check.checks:
+            if (
+                other_check.issues
+                or other_check.avoided
+                or (with_waived and other_check.waived)
+                or len(stored_check.checks) == 1
+            ):
+                _print_check(other_check, with_waived=with_waived)
+    _report_issues(stored_check.checks)
+    findings = sum(len(check.issues) for check in stored_check.checks)
+    without = f"; {stored_check.without_text} scenes have no text" if stored_check.without_text else ""
+    unjudged = "" if any(check.checked.is_judged for check in stored_check.checks) else "; nobody judged them"
+    meant_count = sum(len(check.waived) for check in stored_check.checks)
+    waived_text = f"; {meant_count} more are meant to be so: --with-waived" if meant_count and not with_waived else ""
+    output.report_line(
+        f"scenes checked: {len(stored_check.checks)}, findings: {findings}{waived_text}{without}{unjudged}"
+    )
     return findings
 
 
-def _check_drafts(stores: MemoryStores, project: str, asked: Asked) -> int:
-    options = CheckOptions(model=asked["model"], uses_model=not asked["no_model"], workers=asked["workers"])
-    folder: Path = asked["out"]
+def _check_drafts(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
+    options = CheckOptions(
+        model=requested_fields["model"],
+        uses_model=not requested_fields["no_model"],
+        workers=requested_fields["workers"],
+    )
+    folder: Path = requested_fields["out"]
     with output.progress_bars("drafts") as (progress,):
         report = StoryContinuity(stores, project).check_drafts(
-            drafts_file=asked["drafts_file"], folder=folder, options=options, resume=asked["resume"], progress=progress
+            drafts_file=requested_fields["drafts_file"],
+            folder=folder,
+            options=options,
+            resume=requested_fields["resume"],
+            progress=progress,
         )
-    for each in report.degraded:
-        output.report_warning(each)
-    kept = f", {report.kept} were there" if report.kept else ""
+    for text in report.degraded:
+        output.report_warning(text)
+    kept_text = f", {report.kept} were there" if report.kept else ""
     unjudged = "" if report.has_model else "; nobody judged them"
-    written = f"{report.written} of {report.asked} checks written to {folder}{kept}"
-    output.report_end(report.failures, f"{written}; {report.findings} findings{unjudged}")
+    written_form = f"{report.written} of {report.asked} checks written to {folder}{kept_text}"
+    output.report_end(report.failures, f"{written_form}; {report.findings} findings{unjudged}")
     return report.findings
 
 
-def _waive(stores: MemoryStores, project: str, asked: Asked) -> int:
-    waived = StoryContinuity(stores, project).waive_finding(issue_id=asked["waive"], note=asked["note"] or "")
-    output.print_result(waived, f"waived: {waived.issue_id}", as_json=asked["as_json"])
+def _waive(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
+    waived_waiver = StoryContinuity(stores, project).waive_finding(
+        issue_id=requested_fields["waive"], note=requested_fields["note"] or ""
+    )
+    output.print_result(waived_waiver, f"waived: {waived_waiver.issue_id}", as_json=requested_fields["as_json"])
     return 0
 
 
-def _unwaive(stores: MemoryStores, project: str, asked: Asked) -> int:
-    told = StoryContinuity(stores, project).unwaive_finding(issue_id=asked["unwaive"])
-    output.print_result(told, f"told again: {told.issue_id}", as_json=asked["as_json"])
+def _unwaive(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
+    waiver = StoryContinuity(stores, project).unwaive_finding(issue_id=requested_fields["unwaive"])
+    output.print_result(waiver, f"told again: {waiver.issue_id}", as_json=requested_fields["as_json"])
     return 0
 
 
-_WAYS: dict[str, Callable[[MemoryStores, str, Asked], int]] = {
+_WAYS: dict[str, Callable[[MemoryStores, str, CommandValues], int]] = {
     "--text": _check_draft,
     "--drafts": _check_drafts,
     "--stored": _check_stored,
@@ -151,37 +176,42 @@ _WAYS: dict[str, Callable[[MemoryStores, str, Asked], int]] = {
 
 def _report_issues(checks: list[DraftCheck]) -> None:
     """Print failures on stderr, even beside JSON."""
-    for each in checks:
-        for issue in each.report.issues:
+    for other_check in checks:
+        for issue in other_check.report.issues:
             output.report_issue(issue)
 
 
-def _print_check(done: DraftCheck, *, with_waived: bool) -> None:
-    labels = view_labels_for(done.language)
-    place = labels.place(done.chapter_index, done.scene_index)
-    output.print_heading(labels["line.continuity_of_scene_of"].format(place, done.project_id))
-    for issue in done.issues:
-        _print_finding(issue, labels, done.language)
-    if not done.issues:
-        no_findings = labels[f"line.no_findings_{done.compared_with}"]
-        output.print_text(no_findings.format(facts=done.checked.facts_before, project=done.project_id))
-    for matter in done.touched:
-        _print_touched(matter, labels, done.language)
-    if done.waived and not with_waived:
-        output.print_text(labels["line.waived_not_shown"].format(count=len(done.waived)))
-    for issue in done.waived if with_waived else ():
+def _print_check(finished_check: DraftCheck, *, with_waived: bool) -> None:
+    labels = view_labels_for(finished_check.language)
+    place = labels.place(finished_check.chapter_index, finished_check.scene_index)
+    output.print_heading(labels["line.continuity_of_scene_of"].format(place, finished_check.project_id))
+    for issue in finished_check.issues:
+        _print_finding(issue, labels, finished_check.language)
+    if not finished_check.issues:
+        no_findings = labels[f"line.no_findings_{finished_check.compared_with}"]
+        output.print_text(
+            no_findings.format(facts=finished_check.checked.facts_before, project=finished_check.project_id)
+        )
+    for matter in finished_check.touched:
+        _print_touched(matter, labels, finished_check.language)
+    if finished_check.waived and not with_waived:
+        output.print_text(labels["line.waived_not_shown"].format(count=len(finished_check.waived)))
+    for issue in finished_check.waived if with_waived else ():
         note = f": {issue.waived_note}" if issue.waived_note else ""
         output.print_text()
         output.print_text(labels["value.waived"] + note)
-        _print_finding(issue, labels, done.language)
-    if done.avoided:
+        _print_finding(issue, labels, finished_check.language)
+    if finished_check.avoided:
         output.print_heading(labels["line.words_to_avoid"])
-        rows = [(each.word, len(each.spans), "\n".join(each.quotes[:MAX_EVIDENCE_SHOWN])) for each in done.avoided]
+        rows = [
+            (avoided_word.word, len(avoided_word.spans), "\n".join(avoided_word.quotes[:MAX_EVIDENCE_SHOWN]))
+            for avoided_word in finished_check.avoided
+        ]
         output.print_table(("word", "times", "text"), rows, labels=labels)
     looked_at = labels["line.sentences_against_scenes_memories"].format(
-        done.checked.sentences, done.checked.scenes_before, done.checked.memories_before
+        finished_check.checked.sentences, finished_check.checked.scenes_before, finished_check.checked.memories_before
     )
-    gathered = labels["line.evidence"].format(len(done.evidence))
+    gathered = labels["line.evidence"].format(len(finished_check.evidence))
     output.print_text()
     output.print_text(labels["line.comma"].join((looked_at, gathered)))
 
@@ -204,13 +234,17 @@ def _print_touched(matter: TouchedMatter, labels: ViewLabels, language: str) -> 
 
 
 def _print_sayings(sayings: Sequence[ContinuityEvidence], labels: ViewLabels, language: str) -> None:
-    for each in sayings:
+    for evidence_item in sayings:
         # What holds a state or a passage has no name that means anything to its author.
-        source = f" {each.source_id}" if each.source in ("memory", "note") and each.source_id else ""
-        told = " ".join(each.text.split())
-        told = told if len(told) <= MAX_TEXT_SHOWN else told[:MAX_TEXT_SHOWN] + "…"
-        told += f" ({labels['value.guess']})" if each.is_guess else ""
-        output.print_text(f"  {where_told(each, language)}{source}: {told}")
-        quote = " ".join(each.quote.split())
-        if quote and not " ".join(each.text.split()).startswith(quote):
+        source = (
+            f" {evidence_item.source_id}"
+            if evidence_item.source in ("memory", "note") and evidence_item.source_id
+            else ""
+        )
+        text = " ".join(evidence_item.text.split())
+        text = text if len(text) <= MAX_TEXT_SHOWN else text[:MAX_TEXT_SHOWN] + "…"
+        text += f" ({labels['value.guess']})" if evidence_item.is_guess else ""
+        output.print_text(f"  {where_told(evidence_item, language)}{source}: {text}")
+        quote = " ".join(evidence_item.quote.split())
+        if quote and not " ".join(evidence_item.text.split()).startswith(quote):
             output.print_text(f"    {labels['line.quoted'].format(quote)}")

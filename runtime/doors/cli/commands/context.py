@@ -25,11 +25,11 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
     if asked["plan_argument"] is not None and asked["plan_option"] is not None:
         raise click.UsageError("give PLAN or --plan, not both")
     plan_file = asked["plan_argument"] or asked["plan_option"]
-    spoken = _spoken_plan(asked)
+    spoken_fields = _spoken_plan(asked)
     place = {"chapter_index": asked["chapter"], "scene_index": asked["scene"]}
-    if spoken is not None and plan_file is not None:
+    if spoken_fields is not None and plan_file is not None:
         raise click.UsageError("a plan is read from a file or said by --purpose, --with, --at; not both")
-    names_scene = any(each is not None for each in (plan_file, spoken, *place.values()))
+    names_scene = any(item is not None for item in (plan_file, spoken_fields, *place.values()))
     if asked["stale"]:
         if names_scene or out is not None or explain:
             raise click.UsageError("--stale goes without --chapter, --scene, --plan, --out or --explain")
@@ -62,15 +62,15 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
                 report = story.build_contexts(plans_file=plans_file, folder=folder, options=options, progress=progress)
             output.report_end(report.failures, f"{report.written} of {report.asked} contexts written to {folder}")
         else:
-            planned = StoryScenePlans(stores, project).find_planned_scene(
-                **place, plan_file=plan_file, spoken_plan=spoken
+            planned_plan = StoryScenePlans(stores, project).find_planned_scene(
+                **place, plan_file=plan_file, spoken_plan=spoken_fields
             )
             if not diff:
-                built = story.build_context(scene=planned, options=options)
+                built = story.build_context(scene=planned_plan, options=options)
                 is_short = output.is_terminal() and not (asked["shows_all"] or explain)
                 _show_context(stores, built, is_short=is_short, explain=explain, as_json=as_json)
                 return
-            compared = story.compare_context(scene=planned, options=options)
+            compared = story.compare_context(scene=planned_plan, options=options)
             if as_json:
                 output.print_json(compared.difference)
             else:
@@ -104,19 +104,24 @@ def _rebuild_stale(
         )
     compared = report.compared
     if diff and as_json:
-        output.print_json([each.difference for each in compared])
+        output.print_json([compared_context.difference for compared_context in compared])
     elif diff:
-        for each in compared:
-            print_difference(each.difference, view_labels_for(each.language), each.file)
+        for compared_context in compared:
+            print_difference(
+                compared_context.difference, view_labels_for(compared_context.language), compared_context.file
+            )
     count, of_all = len(compared), report.stale
     summary = f"{count} of {of_all} stale contexts {'compared, none written' if diff else 'rebuilt'}"
     output.report_end(report.failures, summary if report.stale else "no context file is stale")
 
 
-def _spoken_plan(asked: Mapping[str, Any]) -> dict[str, Any] | None:
+def _spoken_plan(requested_fields: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the fields of a plan that was said on the command line, or None where nothing was."""
-    said = {"purpose": asked["purpose"], "location": asked["location"]}
-    listed = {"characters": list(asked["characters"]), "key_actions": list(asked["actions"])}
-    if not any(listed.values()) and all(each is None for each in said.values()):
+    stated_fields = {"purpose": requested_fields["purpose"], "location": requested_fields["location"]}
+    listed_fields = {
+        "characters": list(requested_fields["characters"]),
+        "key_actions": list(requested_fields["actions"]),
+    }
+    if not any(listed_fields.values()) and all(item is None for item in stated_fields.values()):
         return None
-    return {name: text or "" for name, text in said.items()} | listed
+    return {name: text or "" for name, text in stated_fields.items()} | listed_fields

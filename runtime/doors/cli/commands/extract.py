@@ -23,8 +23,8 @@ Report = extraction.ExtractionReport | extraction.KnowledgeReport | extraction.S
 
 def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: bool, **asked: Any) -> None:
     """Do `novelgen extract`."""
-    retry, again, chapter, scenes = (asked.pop(each) for each in ("retry", "again", "chapter", "scenes"))
-    reconcile, knowledge, shorts = (asked.pop(each) for each in ("reconcile", "knowledge", "shorts"))
+    retry, again, chapter, scenes = (asked.pop(kind) for kind in ("retry", "again", "chapter", "scenes"))
+    reconcile, knowledge, shorts = (asked.pop(kind) for kind in ("reconcile", "knowledge", "shorts"))
     if shorts and knowledge:
         raise click.UsageError("--knowledge and --shorts are two passes; run one after the other")
     if (knowledge or shorts) and (retry or reconcile):
@@ -40,13 +40,13 @@ def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: b
     prices = TokenPrices(price_in=asked.pop("price_in"), price_out=asked.pop("price_out"))
     # Who names a scene at a prompt wants it read, read before or not.
     again = again or bool(scenes)
-    chosen: dict[str, Any] = {"scenes": scenes, "chapter_index": chapter, "again": again, "prices": prices}
+    chosen_fields: dict[str, Any] = {"scenes": scenes, "chapter_index": chapter, "again": again, "prices": prices}
     over: extraction.RecordPass | None = "shorts" if shorts else "knowledge" if knowledge else None
     more: dict[str, Any] = {}
     if over is None:
-        chosen["retry_failed"], more["tell_changes"] = retry, tell_changes
+        chosen_fields["retry_failed"], more["tell_changes"] = retry, tell_changes
     with opened_project(session, project) as stores:
-        report = _read(stores, project, over, chosen, **asked, as_json=as_json, **more)
+        report = _read(stores, project, over, chosen_fields, **asked, as_json=as_json, **more)
         if report is None:
             return
         labels = story_labels(stores, project)
@@ -69,7 +69,7 @@ def _read(
     stores: MemoryStores,
     project: str,
     over: extraction.RecordPass | None,
-    chosen: Mapping[str, Any],
+    chosen_fields: Mapping[str, Any],
     *,
     model: str | None,
     workers: int | None,
@@ -80,7 +80,7 @@ def _read(
     """Let a model read scenes, and return its report, None for an estimate."""
     chat_model = None if dry_run else extraction.build_extraction_model(stores.settings, model)
     story = extraction.StoryExtraction(stores, project)
-    estimate = story.estimate_project(**chosen) if over is None else story.estimate_pass(over, **chosen)
+    estimate = story.estimate_project(**chosen_fields) if over is None else story.estimate_pass(over, **chosen_fields)
     if dry_run:
         output.print_result(estimate, _estimate_line(estimate), as_json=as_json)
         return None
@@ -89,7 +89,7 @@ def _read(
     run = story.extract if over is None else partial(story.run_pass, over)
     with output.progress_bars("scenes") as (progress,):
         progress(0, estimate.scenes)
-        return run(**chosen, model=chat_model, workers=workers, progress=progress, **more)
+        return run(**chosen_fields, model=chat_model, workers=workers, progress=progress, **more)
 
 
 def _report_scenes(report: Report) -> None:
@@ -97,11 +97,11 @@ def _report_scenes(report: Report) -> None:
     for scene in report.scenes:
         place = f"scene {scene.chapter_index}:{scene.scene_index}"
         if scene.outcome == "failed":
-            kept = "; its record of before is kept" if getattr(scene, "had_record", False) else ""
+            kept_text = "; its record of before is kept" if getattr(scene, "had_record", False) else ""
             output.report_line(
                 f"error: {place}: {scene.reason}; it is as it was"
                 if is_pass
-                else f"error: {place}: {scene.reason}{kept}"
+                else f"error: {place}: {scene.reason}{kept_text}"
             )
         elif scene.outcome == "overtaken":
             output.report_warning(f"{place} changed meanwhile; what the model said was dropped")
@@ -110,7 +110,7 @@ def _report_scenes(report: Report) -> None:
                 output.report_warning(f"{place}: {issue.message}")
     if isinstance(report, extraction.ExtractionReport):
         _report_chapters(report.chapters)
-        for warning in (*(each.message for each in report.consolidation), *report.thread_warnings):
+        for warning in (*(issue.message for issue in report.consolidation), *report.thread_warnings):
             output.report_warning(warning)
 
 
@@ -142,8 +142,8 @@ def _report_what_is_left(report: Report, project: str) -> None:
     failed = [scene for scene in report.scenes if scene.outcome == "failed"]
     if any(not scene.had_record for scene in failed):
         output.report_line(f"failed scenes keep their text; try again with `novelgen extract {project} --retry`")
-    if kept := [f"--scene {scene.chapter_index}:{scene.scene_index}" for scene in failed if scene.had_record]:
-        output.report_line(f"read them once more with `novelgen extract {project} {' '.join(kept)}`")
+    if kept_texts := [f"--scene {scene.chapter_index}:{scene.scene_index}" for scene in failed if scene.had_record]:
+        output.report_line(f"read them once more with `novelgen extract {project} {' '.join(kept_texts)}`")
     if report.failed_before and not failed:
         output.report_line(
             f"{report.failed_before} scenes failed before; read them again with `novelgen extract {project} --retry`"
@@ -154,15 +154,17 @@ def _print_summary(report: Report, project: str, labels: ViewLabels) -> None:
     counts = [report.count(outcome) for outcome in ("done", "failed", "overtaken")]
     chapters = report.chapters if isinstance(report, extraction.ExtractionReport) else []
     usage = report.usage
-    told = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
+    told_parts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
     is_counted = usage.input_tokens or usage.output_tokens
     output.print_pairs(
         {
             "project": project,
             "scenes": labels["line.done_failed_overtaken"].format(*counts),
-            **_found(report, labels),
-            "model_calls": sum(each.model_calls for each in (*report.scenes, *chapters)),
-            "tokens": labels["line.in_of_them_cached_out"].format(*(f"{n:,}" for n in told)) if is_counted else None,
+            **_results_by_heading(report, labels),
+            "model_calls": sum(item.model_calls for item in (*report.scenes, *chapters)),
+            "tokens": labels["line.in_of_them_cached_out"].format(*(f"{n:,}" for n in told_parts))
+            if is_counted
+            else None,
             "price": None if report.price is None else f"{report.price:,.2f}",
             **(_chapter_pairs(chapters, labels) if chapters else {}),
             "index": output.index_state(report.indexing, project, labels),
@@ -171,28 +173,28 @@ def _print_summary(report: Report, project: str, labels: ViewLabels) -> None:
     )
 
 
-def _found(report: Report, labels: ViewLabels) -> dict[str, Any]:
+def _results_by_heading(report: Report, labels: ViewLabels) -> dict[str, Any]:
     """Return the model's results by heading."""
-    memories = sum(each.memories for each in report.scenes)
+    memories = sum(scene.memories for scene in report.scenes)
     if isinstance(report, extraction.ShortsReport):
         return {"short_forms_rewritten": memories, "change_id": report.change_id}
     if isinstance(report, extraction.KnowledgeReport):
-        learned = sum(each.learned for each in report.scenes)
-        return {"memories_whose_knowers_are_told": memories, "earlier_memories_learnt": learned}
-    new = [f"{entity.entity_id} {entity.name}" for each in report.scenes for entity in each.new_entities]
+        learned_count = sum(scene_knowledge_reading.learned for scene_knowledge_reading in report.scenes)
+        return {"memories_whose_knowers_are_told": memories, "earlier_memories_learnt": learned_count}
+    new = [f"{entity.entity_id} {entity.name}" for extraction in report.scenes for entity in extraction.new_entities]
     # What the model said and nobody could place, with its scene; the whole list is in the JSON.
-    said = [
+    statements = [
         f"{scene.chapter_index}:{scene.scene_index} {item.text[:MAX_UNPLACED_CHARACTERS]}"
         for scene in report.scenes
         for item in scene.unplaced
     ]
-    left = len(said) - MAX_UNPLACED_LISTED
-    more = in_words(f"; … ({left} more with --json)") if left > 0 else ""
-    unverified = sum(len(each.unverified) for each in report.scenes)
+    remaining_count = len(statements) - MAX_UNPLACED_LISTED
+    more = in_words(f"; … ({remaining_count} more with --json)") if remaining_count > 0 else ""
+    unverified = sum(len(extraction.unverified) for extraction in report.scenes)
     return {
         "memories": labels["line.memories_unverified"].format(memories, unverified),
         "new_entities": ", ".join(new),
-        "not_placed": "; ".join(said[:MAX_UNPLACED_LISTED]) + more,
+        "not_placed": "; ".join(statements[:MAX_UNPLACED_LISTED]) + more,
     }
 
 
@@ -210,33 +212,51 @@ def _reconcile(
         output.print_json(report)
     else:
         output.print_pairs({"project": project, **_chapter_pairs(report.chapters, labels)}, labels)
-    if any(each.outcome == "failed" for each in report.chapters):
+    if any(chapter_pass.outcome == "failed" for chapter_pass in report.chapters):
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
 def _report_chapters(chapters: Sequence[extraction.ChapterPass]) -> None:
-    for each in chapters:
-        if each.outcome == "overtaken":
-            output.report_warning(f"chapter {each.chapter_index} changed meanwhile; what the model said was dropped")
-        for issue in each.issues:
-            output.report_warning(f"chapter {each.chapter_index}: {issue.message}")
+    for chapter_pass in chapters:
+        if chapter_pass.outcome == "overtaken":
+            output.report_warning(
+                f"chapter {chapter_pass.chapter_index} changed meanwhile; what the model said was dropped"
+            )
+        for issue in chapter_pass.issues:
+            output.report_warning(f"chapter {chapter_pass.chapter_index}: {issue.message}")
 
 
 def _chapter_pairs(chapters: Sequence[extraction.ChapterPass], labels: ViewLabels) -> dict[str, str]:
-    done = [each for each in chapters if each.outcome == "done"]
-    pairs = [f"{change.other_id} = {change.entity_id}" for each in done for change in each.changes]
-    pairs += [f"{gone} = {stays}" for each in done for gone, stays in each.joined_memories.items()]
-    names = [f"{name.entity_id} {name.name}" for each in done for name in each.names]
-    names += [f"{entity_id} → {name}" for each in done for entity_id, name in each.display_names.items()]
-    counted = {"unchanged": "line.before", "waiting": "line.not_read_yet"}
-    others = {key: sum(each.outcome == outcome for each in chapters) for outcome, key in counted.items()}
-    told = [f"{len(done)} / {len(chapters)}", *(labels[key].format(count) for key, count in others.items() if count)]
+    chapter_passes = [chapter_pass for chapter_pass in chapters if chapter_pass.outcome == "done"]
+    pairs = [
+        f"{change.other_id} = {change.entity_id}" for chapter_pass in chapter_passes for change in chapter_pass.changes
+    ]
+    pairs += [
+        f"{removed_id} = {stays}"
+        for chapter_pass in chapter_passes
+        for removed_id, stays in chapter_pass.joined_memories.items()
+    ]
+    names = [f"{name.entity_id} {name.name}" for chapter_pass in chapter_passes for name in chapter_pass.names]
+    names += [f"{entity_id} → {name}" for item in chapter_passes for entity_id, name in item.display_names.items()]
+    counted_values = {"unchanged": "line.before", "waiting": "line.not_read_yet"}
+    others = {
+        key: sum(chapter_pass.outcome == outcome for chapter_pass in chapters)
+        for outcome, key in counted_values.items()
+    }
+    lines = [
+        f"{len(chapter_passes)} / {len(chapters)}",
+        *(labels[key].format(count) for key, count in others.items() if count),
+    ]
     return {
-        "chapters_reconciled": labels["line.comma"].join(told),
+        "chapters_reconciled": labels["line.comma"].join(lines),
         "now_one": ", ".join(pairs),
-        "now_apart": ", ".join(f"{part.entity_id} ≠ {part.other_id}" for each in done for part in each.parted),
+        "now_apart": ", ".join(
+            f"{part.entity_id} ≠ {part.other_id}" for item in chapter_passes for part in item.parted
+        ),
         "new_names": ", ".join(names),
-        "threads_ended": ", ".join(loop_id for each in done for loop_id in each.ended_threads),
+        "threads_ended": ", ".join(
+            loop_id for chapter_pass in chapter_passes for loop_id in chapter_pass.ended_threads
+        ),
     }
 
 

@@ -28,8 +28,8 @@ def ingest(
             raise click.UsageError("--as stores one FILE, or - for stdin; leave out --chapter and --records")
         _store_text(session, project, asked["files"][0], keep_remarks=asked["keep_remarks"], as_json=as_json, **of_text)
         return
-    if given := [name for name in _OF_ONE_TEXT if of_text[name]]:
-        raise click.UsageError(f"--{given[0].replace('_', '-')} goes with --as PLACE")
+    if values := [name for name in _OF_ONE_TEXT if of_text[name]]:
+        raise click.UsageError(f"--{values[0].replace('_', '-')} goes with --as PLACE")
     _taken_in(session, project, StoryIngest.ingest_project, as_json=as_json, chapter_index=chapter, **asked)
 
 
@@ -47,10 +47,10 @@ def _store_text(
 ) -> None:
     """Store one text at a place, asking before it replaces another."""
     text = parameters.StoryText().convert(str(file), None, None)
-    asked: dict[str, Any] = {"at": at, "title": title or "", "keep_remarks": keep_remarks}
+    requested_fields: dict[str, Any] = {"at": at, "title": title or "", "keep_remarks": keep_remarks}
     with parameters.opened_stores(session, project) as stores:
         story = StoryIngest(stores, project)
-        report = story.store_text(text, **asked, dry_run=True)
+        report = story.store_text(text, **requested_fields, dry_run=True)
         place = report.place
         if not dry_run:
             if place is not None and place.needs_replace and not replace:
@@ -61,7 +61,7 @@ def _store_text(
                         "store it --as next"
                     )
                 parameters.require_confirmation(f"let the new text take the place of {there}", is_confirmed=False)
-            report = story.store_text(text, **asked, replace=True)
+            report = story.store_text(text, **requested_fields, replace=True)
             place = report.place
         labels = parameters.labels_where_stored(stores, project, else_of=text)
     for warning in report.warnings:
@@ -71,10 +71,10 @@ def _store_text(
         return
     output.print_remarks(report.remarks, labels)
     if place is not None:
-        is_same = not dry_run and not any(each.outcome != "unchanged" for each in report.scenes)
+        is_same = not dry_run and not any(result.outcome != "unchanged" for result in report.scenes)
         key = "would_be_stored_as" if dry_run else "is_stored_as_before" if is_same else "stored_as"
-        shown = f"{place.position} {place.title}" if place.title else place.called
-        output.print_text(labels[f"line.{key}"].format(place=shown, scenes=place.scenes, words=place.words))
+        shown_text = f"{place.position} {place.title}" if place.title else place.called
+        output.print_text(labels[f"line.{key}"].format(place=shown_text, scenes=place.scenes, words=place.words))
         for line in place.replaced:
             output.print_text(labels["line.in_place_of"].format(line))
         if place.moved:
@@ -88,12 +88,17 @@ def import_book(session: parameters.CliSession, project: str, *, as_json: bool, 
 
 
 def _taken_in(
-    session: parameters.CliSession, project: str, take_in: Callable[..., IngestReport], *, as_json: bool, **asked: Any
+    session: parameters.CliSession,
+    project: str,
+    take_in: Callable[..., IngestReport],
+    *,
+    as_json: bool,
+    **asked_value: Any,
 ) -> None:
     with parameters.opened_stores(session, project) as stores:
         with output.progress_bars("scenes", "index") as (progress, index_progress):
             story = StoryIngest(stores, project)
-            report = take_in(story, **asked, progress=progress, index_progress=index_progress)
+            report = take_in(story, **asked_value, progress=progress, index_progress=index_progress)
         labels = parameters.story_labels(stores, project)
     for warning in report.warnings:
         output.report_warning(warning)
@@ -103,14 +108,14 @@ def _taken_in(
         output.print_json(report)
     else:
         counts = [report.count(outcome) for outcome in ("added", "replaced", "unchanged")]
-        told = labels["line.new_changed_unchanged_failed"]
-        ended = [f"{later} → {earlier}" for scene in report.scenes for later, earlier in scene.ended.items()]
+        text = labels["line.new_changed_unchanged_failed"]
+        ended_texts = [f"{later} → {earlier}" for scene in report.scenes for later, earlier in scene.ended.items()]
         output.print_pairs(
             {
                 labels["value.project"]: report.project_id,
-                labels["value.scenes"]: told.format(*counts, len(report.failures)),
+                labels["value.scenes"]: text.format(*counts, len(report.failures)),
                 labels["value.memories"]: report.memories,
-                **({labels["line.ended_by_rule"]: ", ".join(ended)} if ended else {}),
+                **({labels["line.ended_by_rule"]: ", ".join(ended_texts)} if ended_texts else {}),
                 labels["value.entities"]: report.entities,
                 labels["value.index"]: output.index_state(report.indexing, report.project_id, labels),
             }
@@ -135,10 +140,12 @@ MAX_PART_TEXTS = 3
 def export(session: parameters.CliSession, *, project: str, folder: Path, force: bool, as_json: bool) -> None:
     """Do `novelgen export`."""
     with parameters.opened_project(session, project) as stores:
-        written = StoryTransfer(stores, project).export(folder=folder, force=force)
-    lines = [f"wrote {len(written.files)} files to {written.folder}"]
-    lines += [f"not in the export: {', '.join(written.left_out)}"] if written.left_out else []
-    output.print_result(written, *lines, as_json=as_json)
+        written_project_export = StoryTransfer(stores, project).export(folder=folder, force=force)
+    lines = [f"wrote {len(written_project_export.files)} files to {written_project_export.folder}"]
+    lines += (
+        [f"not in the export: {', '.join(written_project_export.left_out)}"] if written_project_export.left_out else []
+    )
+    output.print_result(written_project_export, *lines, as_json=as_json)
 
 
 def import_command(
@@ -169,7 +176,7 @@ def import_command(
             bars = output.progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
                 result = story.import_project(**asked, progress=progress, index_progress=index_progress)
-        openings = " ".join(each.opening for each in result.chapters)
+        openings = " ".join(chapter.opening for chapter in result.chapters)
         labels = parameters.labels_where_stored(stores, project, else_of=openings)
     if as_json:
         output.print_json(result)
@@ -190,28 +197,28 @@ def _ask_before_import(
     transfer: StoryTransfer, source: Path, *, update: bool, replace: bool, headings: Sequence[str]
 ) -> None:
     """Ask before an import mixes stories or edited texts."""
-    found = transfer.look_before_import(source=source, update=update, replace=replace, headings=headings)
-    if found is None:
+    project_import = transfer.look_before_import(source=source, update=update, replace=replace, headings=headings)
+    if project_import is None:
         return
-    if transfer.is_of_another_story(found=found, update=update):
+    if transfer.is_of_another_story(found=project_import, update=update):
         action = f"import {str(source)!r} into {transfer.project_id!r}, which holds another story"
         parameters.require_confirmation(action, is_confirmed=False)
-    elif transfer.may_store_twice(found=found, update=update):
-        preview = found.preview
-        told = (
+    elif transfer.may_store_twice(found=project_import, update=update):
+        preview = project_import.preview
+        text = (
             f"{len(preview.kept_scenes)} stored scenes have another text in {str(source)!r} and would stay as they are,"
             f" {len(preview.new_scenes)} scenes would come beside them, perhaps a second time"
         )
         if not parameters.can_ask():
-            raise UserInputError(f"{told}; give --update to let what is stored follow the text, or --yes to store both")
-        output.report_line(in_words(told))
+            raise UserInputError(f"{text}; give --update to let what is stored follow the text, or --yes to store both")
+        output.report_line(in_words(text))
         parameters.require_confirmation("store both; --update lets what is stored follow the text", is_confirmed=False)
 
 
-def _report_stored(stored: StoredText) -> None:
-    if stored.scenes:
+def _report_stored(totals: StoredText) -> None:
+    if totals.scenes:
         output.report_line(
-            f"stored: {stored.chapters} chapters, {stored.scenes} scenes, {stored.words:,} words; searchable by words"
+            f"stored: {totals.chapters} chapters, {totals.scenes} scenes, {totals.words:,} words; searchable by words"
         )
 
 
@@ -219,40 +226,42 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
     preview = result.preview
     if result.chapters:
         rows = [
-            (each.chapter_number, each.part, each.title, each.scenes, each.words, each.opening)
-            for each in result.chapters
+            (chapter.chapter_number, chapter.part, chapter.title, chapter.scenes, chapter.words, chapter.opening)
+            for chapter in result.chapters
         ]
         headings = ("chapter", "volume", "title", "scenes", "words", "opening")
         output.print_table(headings, rows, labels=labels)
     if result.left_out:
         output.print_heading(labels["line.left_out_before_the_first_chapter"].format(f"{len(result.left_out):,}"))
-        shown = result.left_out if result.dry_run else result.left_out[:MAX_LEFT_OUT]
-        output.print_text("\n".join(filter(str.strip, shown.splitlines())))
+        shown_text = result.left_out if result.dry_run else result.left_out[:MAX_LEFT_OUT]
+        output.print_text("\n".join(filter(str.strip, shown_text.splitlines())))
     _print_parts(result, labels)
     _print_unread(result, labels)
-    for each in result.odd_numbers[:MAX_LISTED]:
-        output.report_warning(labels[f"line.odd_{each.kind}"].format(title=each.title, after=each.after))
+    for odd_number in result.odd_numbers[:MAX_LISTED]:
+        output.report_warning(
+            labels[f"line.odd_{odd_number.kind}"].format(title=odd_number.title, after=odd_number.after)
+        )
     most = len(result.remarks) if result.dry_run else output.MAX_REMARKS
     output.print_remarks(result.remarks, labels, most=most)
     output.print_remarks(result.damaged, labels, heading="damaged_lines")
     output.print_heading(labels["line.would_import" if result.dry_run else "line.imported"])
-    told = {
+    told_by_key = {
         "read_as": ", ".join(result.encodings),
-        "passed_over": _listed(result.passed_over, labels),
-        "new_entities": _listed(preview.new_entities, labels),
-        "new_scenes": _listed(preview.new_scenes, labels),
-        "changed_scenes": _listed(preview.changed_scenes, labels),
+        "passed_over": _join_names(result.passed_over, labels),
+        "new_entities": _join_names(preview.new_entities, labels),
+        "new_scenes": _join_names(preview.new_scenes, labels),
+        "changed_scenes": _join_names(preview.changed_scenes, labels),
         "new_notes": preview.new_memories or None,
         "new_events": preview.new_events or None,
         "new_summaries": preview.new_summaries or None,
         "new_consolidations": preview.new_consolidations or None,
         "new_memories_of_characters": preview.new_character_memories or None,
-        "copied_files": _listed(result.copied_files, labels),
+        "copied_files": _join_names(result.copied_files, labels),
         "already_there": len(preview.same_entities) + len(preview.same_scenes) or None,
-        "kept_as_stored": _listed([*preview.kept_entities, *preview.kept_scenes], labels),
-        "mean_somebody_else": _listed(preview.clashing_entities, labels),
+        "kept_as_stored": _join_names([*preview.kept_entities, *preview.kept_scenes], labels),
+        "mean_somebody_else": _join_names(preview.clashing_entities, labels),
     }
-    output.print_pairs(told, labels)
+    output.print_pairs(told_by_key, labels)
     _print_changes(result, project, labels)
 
 
@@ -262,9 +271,9 @@ def _print_parts(result: ProjectImport, labels: ViewLabels) -> None:
         return
     output.print_heading(labels["line.left_out_parts"])
     for part in result.left_out_parts:
-        shown = part.texts if result.dry_run else part.texts[:MAX_PART_TEXTS]
-        told = " · ".join(shown) + (" …" if len(part.texts) > len(shown) else "")
-        output.print_text(f"  {labels[f'line.part_{part.kind}']}: {part.count}" + (f" ({told})" if told else ""))
+        shown_texts = part.texts if result.dry_run else part.texts[:MAX_PART_TEXTS]
+        text = " · ".join(shown_texts) + (" …" if len(part.texts) > len(shown_texts) else "")
+        output.print_text(f"  {labels[f'line.part_{part.kind}']}: {part.count}" + (f" ({text})" if text else ""))
 
 
 def _print_unread(result: ProjectImport, labels: ViewLabels) -> None:
@@ -281,19 +290,22 @@ def _print_changes(result: ProjectImport, project: str, labels: ViewLabels) -> N
     if changes is None or changes.is_empty:
         return
     output.print_heading(labels["line.the_manuscript_against_the_story"])
-    moved = [
+    moved_names = [
         f"{before} → {after}" for before, after in (*changes.moved_chapters.items(), *changes.moved_scenes.items())
     ]
-    others = [f"{each.chapter} {each.stored} ← {each.given}" for each in changes.other_chapters]
-    told = {
-        "changed_chapters": _listed(changes.changed_chapters, labels),
-        "chapters_moved": _listed(moved, labels),
-        "chapters_that_are_gone": _listed(changes.gone_chapters, labels),
-        "scenes_that_are_gone": _listed(changes.gone_scenes, labels),
-        "chapters_that_wait": _listed(changes.waiting_chapters, labels),
-        "chapters_with_other_headings": _listed(others, labels),
+    others = [
+        f"{other_chapter.chapter} {other_chapter.stored} ← {other_chapter.given}"
+        for other_chapter in changes.other_chapters
+    ]
+    texts = {
+        "changed_chapters": _join_names(changes.changed_chapters, labels),
+        "chapters_moved": _join_names(moved_names, labels),
+        "chapters_that_are_gone": _join_names(changes.gone_chapters, labels),
+        "scenes_that_are_gone": _join_names(changes.gone_scenes, labels),
+        "chapters_that_wait": _join_names(changes.waiting_chapters, labels),
+        "chapters_with_other_headings": _join_names(others, labels),
     }
-    output.print_pairs(told, labels)
+    output.print_pairs(texts, labels)
     is_room_made = changes.goes_on and not (changes.changed_chapters or changes.gone_chapters)
     if not updated and not is_room_made:
         output.print_text(labels["line.nothing_taken_in"])
@@ -311,7 +323,7 @@ def _print_changes(result: ProjectImport, project: str, labels: ViewLabels) -> N
         output.print_text(labels["line.delete"].format(f"novelgen scene delete {project} {changes.gone_scenes[0]}"))
 
 
-def _listed(names: Sequence[object], labels: ViewLabels) -> str:
+def _join_names(names: Sequence[object], labels: ViewLabels) -> str:
     if not names:
         return ""
     more = labels["line.and_more"].format(len(names) - MAX_LISTED) if len(names) > MAX_LISTED else ""

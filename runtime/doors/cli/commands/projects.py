@@ -40,8 +40,15 @@ def projects(session: parameters.CliSession, as_json: bool) -> None:
     else:
         headings = ("project", "language", "scenes", "memories", "entities", "title")
         rows = [
-            (each.project_id, each.language, each.scenes, each.memories, each.entities, _title(each))
-            for each in overviews
+            (
+                project_overview.project_id,
+                project_overview.language,
+                project_overview.scenes,
+                project_overview.memories,
+                project_overview.entities,
+                _title(project_overview),
+            )
+            for project_overview in overviews
         ]
         output.print_table(headings, rows, labels=view_labels_for())
 
@@ -60,8 +67,8 @@ def delete(session: parameters.CliSession, project: str, is_confirmed: bool, as_
             is_confirmed=is_confirmed,
         )
         deleted = StoryProjects(stores, project).delete_project(confirm=project)
-    told = f"deleted {deleted.project_id}: {deleted.scenes} scenes, {deleted.memories} memories, {deleted.files} files"
-    output.print_result(deleted, told, as_json=as_json)
+    text = f"deleted {deleted.project_id}: {deleted.scenes} scenes, {deleted.memories} memories, {deleted.files} files"
+    output.print_result(deleted, text, as_json=as_json)
 
 
 def trust(session: parameters.CliSession, project: str, remove: bool, is_confirmed: bool, as_json: bool) -> None:
@@ -70,19 +77,19 @@ def trust(session: parameters.CliSession, project: str, remove: bool, is_confirm
     if remove:
         looked_at = look_at_trust(session.projects_dir, project, is_confirmed=False)
     elif not looked_at.is_trusted:
-        listed = "".join(f"\n  {name}: {address}" for name, address in _shown_addresses(looked_at).items())
+        listing = "".join(f"\n  {name}: {address}" for name, address in _shown_addresses(looked_at).items())
         parameters.require_confirmation(
             f"let config.yaml of project {project!r} in {str(looked_at.folder)!r} use these addresses, also with your "
-            f"keys?{listed}\n",
+            f"keys?{listing}\n",
             is_confirmed=is_confirmed,
         )
         looked_at = look_at_trust(session.projects_dir, project, is_confirmed=True)
     if not looked_at.addresses:
-        told = "config.yaml names no address; nothing needs to be trusted"
+        text = "config.yaml names no address; nothing needs to be trusted"
     else:
-        told = "trusted" if looked_at.is_trusted else "not trusted: its addresses get none of your keys"
-    shown = looked_at.model_copy(update={"addresses": _shown_addresses(looked_at)})
-    output.print_result(shown, told, as_json=as_json)
+        text = "trusted" if looked_at.is_trusted else "not trusted: its addresses get none of your keys"
+    shown_project_trust = looked_at.model_copy(update={"addresses": _shown_addresses(looked_at)})
+    output.print_result(shown_project_trust, text, as_json=as_json)
 
 
 def _shown_addresses(looked_at: ProjectTrust) -> dict[str, str]:
@@ -95,9 +102,9 @@ def _title(overview: ProjectOverview) -> str:
 
 
 def _made_lines(files: MadeFiles) -> list[str]:
-    made = [f"made  {file}" for file in files.made] + [f"kept  {file}" for file in files.kept]
-    told = f"\nPut finished chapters into {files.chapters} as chapter_001.json, .txt or .md, then run:"
-    return [*made, told, f"  novelgen ingest {files.project_id}"]
+    made_ids = [f"made  {file}" for file in files.made] + [f"kept  {file}" for file in files.kept]
+    text = f"\nPut finished chapters into {files.chapters} as chapter_001.json, .txt or .md, then run:"
+    return [*made_ids, text, f"  novelgen ingest {files.project_id}"]
 
 
 def index(session: parameters.CliSession, project: str, as_json: bool) -> None:
@@ -111,9 +118,9 @@ def index(session: parameters.CliSession, project: str, as_json: bool) -> None:
     if as_json:
         output.print_json(result)
         return
-    done = labels["line.indexed_now"].format(result.indexed, result.embedded)
+    done_text = labels["line.indexed_now"].format(result.indexed, result.embedded)
     output.print_pairs(
-        {"project": project, "indexed": done, "index": output.index_state(result, project, labels)}, labels
+        {"project": project, "indexed": done_text, "index": output.index_state(result, project, labels)}, labels
     )
 
 
@@ -153,19 +160,21 @@ def doctor(
     else:
         machine = {"versions": diagnosis.versions, "settings": diagnosis.settings}
         # Who asks after a story is told of it; what is fine is counted, and stands in --json.
-        told = {"counts": diagnosis.counts} if diagnosis.counts else machine
-        for heading, pairs in told.items():
+        fields = {"counts": diagnosis.counts} if diagnosis.counts else machine
+        for heading, pairs in fields.items():
             if pairs:
                 output.print_heading(labels[f"line.{heading}"])
                 output.print_pairs(
                     {in_words(name): in_words(str(value)) for name, value in pairs.items() if value is not None}
                 )
         for heading, findings in (("repairs", diagnosis.repairs), ("findings", diagnosis.findings)):
-            wrong = [each for each in findings if each.level != "ok" or heading == "repairs"]
+            wrong = [finding for finding in findings if finding.level != "ok" or heading == "repairs"]
             if findings:
                 output.print_heading(labels[f"line.{heading}"])
             if wrong:
-                output.print_table(("level", "what", "finding"), [_row(each, labels) for each in wrong], labels=labels)
+                output.print_table(
+                    ("level", "what", "finding"), [_row(finding, labels) for finding in wrong], labels=labels
+                )
             if len(wrong) < len(findings):
                 output.print_text(labels["line.checks_fine"].format(len(findings) - len(wrong)))
     if bundle is not None:
@@ -185,11 +194,11 @@ def reindex(session: parameters.CliSession, project: str, as_json: bool) -> None
     if as_json:
         output.print_json(result)
     else:
-        indexing, chosen = result.indexing, result.chosen
+        indexing, chosen_count = result.indexing, result.chosen
         output.print_pairs(
             {
                 "project": project,
-                "by_the_settings": labels["line.embedded_otherwise"].format(chosen) if chosen else None,
+                "by_the_settings": labels["line.embedded_otherwise"].format(chosen_count) if chosen_count else None,
                 "indexed": labels["line.indexed_anew"].format(indexing.indexed, indexing.embedded),
                 "verified": in_words(str(result.verification)),
                 "waiting": indexing.waiting,

@@ -50,8 +50,8 @@ def serve(session: CliSession, host: str, port: int, allowed_hosts: tuple[str, .
     )
 
     def tell(url: str) -> None:
-        told = f"{url}/v1 is open; /openapi.json tells what it offers, and {url}/ is the page in the browser"
-        click.echo(in_words(told))
+        text = f"{url}/v1 is open; /openapi.json tells what it offers, and {url}/ is the page in the browser"
+        click.echo(in_words(text))
         if is_opened or (is_opened is None and has_browser_at_hand()):
             show_page(url)
 

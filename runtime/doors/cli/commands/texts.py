@@ -21,31 +21,31 @@ from runtime.story.search import StorySearch
 from runtime.story.summaries import StorySummarizing, summarize_scene
 
 
-def _written(file: Path | None, shown: str, extension: str = ".txt") -> str | None:
+def _written(file: Path | None, shown_text: str, extension: str = ".txt") -> str | None:
     """Return an edited text, or None if unchanged."""
-    return read_text_file(file) if file is not None else click.edit(shown, extension=extension)
+    return read_text_file(file) if file is not None else click.edit(shown_text, extension=extension)
 
 
 def edit_record(session: CliSession, project: str, place: Any, record_file: Path | None, as_json: bool) -> None:
     """Do `novelgen record edit`."""
     with opened_project(session, project) as stores:
         labels, scenes = story_labels(stores, project), StoryScenes(stores, project)
-        stored = scenes.get_record(position=place).record
-        written = _written(
-            record_file, json.dumps(stored.model_dump(mode="json"), indent=2, ensure_ascii=False), ".json"
+        stored_record = scenes.get_record(position=place).record
+        written_form = _written(
+            record_file, json.dumps(stored_record.model_dump(mode="json"), indent=2, ensure_ascii=False), ".json"
         )
-        if written is None:
-            output.print_result(stored, labels["line.record_as_it_was"].format(place=place), as_json=as_json)
+        if written_form is None:
+            output.print_result(stored_record, labels["line.record_as_it_was"].format(place=place), as_json=as_json)
             return
         source_name = str(record_file or "the edited record")
-        change = scenes.replace_record(position=place, written=written, source_name=source_name)
+        change = scenes.replace_record(position=place, written=written_form, source_name=source_name)
     for issue in change.issues:
         output.report_warning(issue.message)
     output.report_indexing(change.indexing, project)
-    _told(change, labels["line.record_replaced"].format(place=place), project, labels, as_json=as_json)
+    _print_change(change, labels["line.record_replaced"].format(place=place), project, labels, as_json=as_json)
 
 
-def _told(result: Any, line: str, project: str, labels: ViewLabels, *, as_json: bool) -> None:
+def _print_change(result: Any, line: str, project: str, labels: ViewLabels, *, as_json: bool) -> None:
     """Print the result, and the undo command for people."""
     output.print_result(result, line, as_json=as_json)
     if not as_json:
@@ -68,13 +68,13 @@ def edit_summary(
     with opened_project(session, project) as stores:
         number = numbered_chapter(stores, project, number)
         labels, summaries = story_labels(stores, project), StorySummarizing(stores, project)
-        shown = summaries.get_summary(level=level, number=number)
-        text = _written(text_file, shown.written or shown.told)
+        shown_summary = summaries.get_summary(level=level, number=number)
+        text = _written(text_file, shown_summary.written or shown_summary.told)
         key = "summary_as_it_was" if text is None else "summary_written" if text.strip() else "summary_made_again"
         if text is not None:
-            shown = summaries.write_author_summary(level=level, number=number, text=text)
-    told = labels[f"line.{key}"].format(name=summary_name(shown, labels))
-    _told(shown, told, project, labels, as_json=as_json)
+            shown_summary = summaries.write_author_summary(level=level, number=number, text=text)
+    told_text = labels[f"line.{key}"].format(name=summary_name(shown_summary, labels))
+    _print_change(shown_summary, told_text, project, labels, as_json=as_json)
 
 
 def write_summaries(
@@ -92,11 +92,11 @@ def write_summaries(
     if as_json:
         output.print_json(result)
     else:
-        rows = [(summary_name(each, labels), each.told) for each in result.written]
+        rows = [(summary_name(summary, labels), summary.told) for summary in result.written]
         output.print_table(("of", "summary"), rows, labels=labels)
         output.print_text(labels["line.summaries_written"].format(len(result.written), len(result.issues)))
-        for each in result.written:
-            output.print_undo(each.change_id, project, labels)
+        for summary in result.written:
+            output.print_undo(summary.change_id, project, labels)
     if result.issues:
         raise click.exceptions.Exit(ExitCode.FAILED)
 
@@ -126,8 +126,8 @@ def chunk_context(
     output.print_text(context.text.rstrip("\n") or labels["head.nothing"])
     if context.left_out:
         output.print_text(f"\n{labels['line.left_out']}")
-    for each in context.left_out:
-        output.print_text(f"- {each.chunk.memory_id}  {each.chunk.content}")
+    for memory in context.left_out:
+        output.print_text(f"- {memory.chunk.memory_id}  {memory.chunk.content}")
     for issue in context.issues:
         output.report_issue(issue)
 
@@ -140,7 +140,7 @@ def summarize(session: CliSession, text_file: str, model: str | None, max_bullet
     if as_json:
         output.print_json(summary)
     else:
-        output.print_text("\n".join(f"- {each}" for each in summary.bullets))
+        output.print_text("\n".join(f"- {bullet}" for bullet in summary.bullets))
     for issue in summary.issues:
         output.report_issue(issue)
 
