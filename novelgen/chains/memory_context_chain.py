@@ -28,7 +28,13 @@ from novelgen.chains import stepwise_chain
 from novelgen.context import scene_planning
 from novelgen.context.memory_list import LEAST_LINE_TOKENS, MemoryList, best_list, whole_list
 from novelgen.context.model_planner import ModelPlanner
-from novelgen.context.model_selector import MemorySelector, ModelSelection, ModelSelector, RerankerSelector
+from novelgen.context.model_selector import (
+    MemorySelector,
+    ModelSelection,
+    ModelSelector,
+    RerankerSelector,
+    unasked_selection,
+)
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import admitted_candidates, assemble_context, selection_scene
@@ -177,6 +183,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             self._selector = RerankerSelector(reranker, timeout_s=model_timeout_s)
         elif chooser is not None:
             self._selector = ModelSelector(chooser, timeout_s=model_timeout_s)
+        self._selects_by_planner = reranker is None and chooser is model
         self._writer = writer
         self._count_tokens = count_tokens
         self._known_issues = tuple(known_issues)
@@ -516,6 +523,10 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if self._selector is None:
             message = "no chat model is configured, so that the rules chose the memories; set model, or selector: rules"
             return run.with_issues(ReportIssue(stage="select", kind="unavailable", message=message)), view_cut, None
+        planning_failure = _planning_failure(run.plan) if self._selects_by_planner else None
+        if planning_failure is not None:
+            selection = unasked_selection(planning_failure.kind)
+            return run.with_issues(*selection.issues), view_cut, selection
         run, listed_memory_list = self._memory_list(run, view_cut)
         if not listed_memory_list.lines:
             return run, view_cut, None
@@ -725,6 +736,14 @@ def _spent_s(context: SceneMemoryContext) -> float:
     """Return the seconds that a context took, but for the model's, which has a deadline of its own."""
     timings_s = context.report.timings_s if context.report else {}
     return timings_s.get("total", 0.0) - timings_s.get("model", 0.0) - timings_s.get("selector", 0.0)
+
+
+def _planning_failure(plan: RetrievalPlan) -> ReportIssue | None:
+    """Return the issue of a model that gave no answer for the plan."""
+    if plan.planner.used == "llm":
+        return None
+    failures = (issue for issue in plan.issues if issue.stage == "plan" and issue.kind in ("timeout", "unavailable"))
+    return next(failures, None)
 
 
 def _without_quotes(run: ContextRun) -> ContextRun:

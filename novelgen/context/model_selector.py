@@ -176,6 +176,18 @@ class RerankerSelector:
         return ModelSelection(tuple(chosen_keys[:MOST_NUMBERS]), report)
 
 
+def unasked_selection(kind: IssueKind) -> ModelSelection:
+    """Return the selection without a call to a model that gave no plan.
+
+    Args:
+        kind: How its call for the plan failed.
+
+    Returns:
+        An empty selection, with an issue of the same kind.
+    """
+    return _rules_alone("the model gave no answer for the plan, and was not asked again", kind, {})
+
+
 def _rules_alone(reason: str, kind: IssueKind, counts: Mapping[str, Any]) -> ModelSelection:
     """Return a selection that leaves the choice to the rules, and says why."""
     issue = ReportIssue(stage="select", kind=kind, message=f"the rules chose alone: {reason}")

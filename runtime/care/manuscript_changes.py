@@ -93,7 +93,7 @@ class Rearrangement:
     chapters: Mapping[int, int]
     """Where what stands in a chapter, and in no scene of it, goes."""
     in_place: frozenset[ScenePlace]
-    """Places of the manuscript's scenes that are taken in with an update."""
+    """Places in the story of the manuscript's scenes that an update takes in."""
     untouched: frozenset[ScenePlace]
     """Those of them that move nothing that is stored."""
     only_makes_room: bool = False

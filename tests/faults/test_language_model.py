@@ -153,10 +153,10 @@ def test_an_odd_answer_is_read_and_stays_in_its_project(
 
 @covers(38, 39, 40)
 @pytest.mark.parametrize("failure", ["hang", "retry-after", "500"])
-def test_a_failing_model_costs_a_context_nothing_but_its_queries(
+def test_a_failing_model_costs_a_context_only_its_queries_and_its_selection(
     demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: object, failure: str
 ) -> None:
-    """The rules plan alone; memories and states are there, and the issue says why."""
+    """The rules plan and choose alone, the issues say why, and the model is not asked again for the selection."""
     settings = settings_for(demo_folder).model_copy(update={"model_timeout_s": 1.0})
     with openai_stub(FAILURES[failure][1]) as stub, MemoryStores(settings) as stores:
         chain = build_context_chain(stores, model=_model(stub), write_files=False)
@@ -164,4 +164,10 @@ def test_a_failing_model_costs_a_context_nothing_but_its_queries(
     assert context.relevant_memories
     require_same_entities(context, healthy_demo)  # type: ignore[arg-type]
     assert context.report is not None
-    assert [issue.stage for issue in context.report.issues] == ["plan"]
+    plan_issue, select_issue = context.report.issues
+    assert (plan_issue.stage, select_issue.stage) == ("plan", "select")
+    assert select_issue.kind == plan_issue.kind
+    assert "was not asked again" in select_issue.message
+    assert context.report.selector is not None
+    assert (context.report.selector.used, context.report.selector.timeout_s) == ("rules", 0)
+    assert "selector" not in context.report.timings_s

@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("impatient_databases")
 STAGES = {
     "index": {"semantic"},
     "embeddings": {"semantic"},
-    "model": {"plan"},
+    "model": {"plan", "select"},
     "database": {"outline", "states", "timeline", "lexical", "entity", "loop", "recent", "keyword", "memories"},
 }
 """Where the failure of a part is reported."""

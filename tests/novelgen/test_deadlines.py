@@ -106,6 +106,7 @@ def test_whole_ladder() -> None:
         "names": 3,
         "retrieval": 8,
         "knowers": 5,
+        "memory_list": 4,
         "write": 8,
         "search": 7.2,
         "knowledge": 7.2,

@@ -128,15 +128,18 @@ def test_a_full_report_keeps_everything(demo_stores: MemoryStores, project_id: s
 
 
 def test_files_of_both_forms_are_the_same_context(demo_stores: MemoryStores) -> None:
-    """Seed 004: only flags that say nothing and an id that repeats another one are left out of a memory."""
+    """Seed 004: a memory leaves out flags that say nothing, an id that repeats another one, and what chunks read."""
     context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))
     small, large = context_json(context), context_json(context, is_full=True)
     assert len(small) < len(large)
     assert SceneMemoryContext.model_validate_json(small) == context
     assert SceneMemoryContext.model_validate_json(large) == context
-    left_out = {"is_indexed", "is_consolidated", "embedding_id", "attached_to"}
+    # No form tells what a memory was taken off: it may be an entity of later scenes.
+    unshown = {"is_attached_by_hand", "taken_off"}
+    left_out = {"is_indexed", "is_consolidated", "embedding_id", "attached_to"} | unshown
     for told in json.loads(context_json(context))["relevant_memories"]:
         assert set(StoryMemoryChunk.model_fields) - told.keys() <= left_out
+    assert not any(unshown & told.keys() for told in json.loads(large)["relevant_memories"])
 
 
 @pytest.mark.parametrize("top_k", [0, 1, 7])

@@ -100,6 +100,29 @@ def test_a_model_that_cannot_be_reached_leaves_the_choice_of_the_rules() -> None
     assert "unavailable" in [issue.kind for issue in context.report.issues if issue.stage == "select"]
 
 
+def test_only_another_model_than_that_of_a_failed_plan_is_asked_to_select() -> None:
+    def refuse(_: object) -> str:
+        raise ConnectionError("nobody listens")
+
+    planner, selector = ScriptedChatModel(answer=refuse), answering('{"numbers": [1]}')
+    used = {}
+    for name, selector_model in {"own": selector, "same": None}.items():
+        chain = MemoryContextChain(
+            lighthouse_memory(),
+            model=planner,
+            selector_model=selector_model,
+            settings=patient(BY_MODEL),
+            propagate_bugs=True,
+        )
+        report = chain.invoke(lighthouse_request()).report
+        assert report is not None
+        assert report.selector is not None
+        used[name] = report.selector.used
+    assert used == {"own": "llm", "same": "rules"}
+    assert len(planner.prompts) == 2
+    assert len(selector.prompts) == 1
+
+
 def test_rules_ask_no_model_and_report_no_selection() -> None:
     model = answering('{"numbers": [1]}')
     context = context_with(model, settings=ContextSettings(selector="rules"))
