@@ -277,7 +277,7 @@ def _staged(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
     """Return where a scene plays and who is in it, as the form has it: what it leaves empty is nobody, and nowhere."""
     return {
         "position": str(scene_meant(visit, sent_values)),
-        "place": sent_values.get("place", "").strip(),
+        "location": sent_values.get("location", "").strip(),
         "cast": names_in(sent_values.get("cast", "")),
     }
 
@@ -400,7 +400,7 @@ FORMS: dict[str, PageForm] = {
     "story/recorded": PageForm(
         operation="amend_recorded_fact", done="record", read=_fact_recorded, keeps_empty=("text",)
     ),
-    "story/staging": PageForm(operation="set_staging", done="staging", read=_staged, keeps_empty=("place", "cast")),
+    "story/staging": PageForm(operation="set_staging", done="staging", read=_staged, keeps_empty=("location", "cast")),
     "card/kind": PageForm(
         operation="edit_entity",
         done="edit_card",

@@ -30,7 +30,7 @@ from runtime.story.base import (
 from runtime.story.changes import changed_scene
 from runtime.story.versions import Version, require_version, scene_version
 
-PlaceName = Annotated[str, Field(max_length=400)]
+LocationName = Annotated[str, Field(max_length=400)]
 """Id, name or alias of a place; empty for none."""
 
 KeptRecord = Literal["keep", "drop"]
@@ -209,13 +209,13 @@ class StorySceneEditing(StoryBase):
         return edited.model_copy(update={"indexing": self._follow_edit()})
 
     def set_staging(
-        self, position: At, *, place: PlaceName | None = None, cast: Sequence[Name] | None = None
+        self, position: At, *, location: LocationName | None = None, cast: Sequence[Name] | None = None
     ) -> SceneEdit:
         """Say where a stored scene plays and who is in it; rules and models never guess it again. `undo` takes it back.
 
         Args:
             position: The scene, as `(3, 2)`.
-            place: Id, name or alias of the place; empty where it has none. None leaves it.
+            location: Id, name or alias of the place; empty where it has none. None leaves it.
             cast: Ids, names or aliases of all who are in it; an empty list means nobody. None leaves it.
 
         Raises:
@@ -224,14 +224,14 @@ class StorySceneEditing(StoryBase):
             UserInputError: When nothing is said.
         """
         at = story_position(position)
-        if place is None and cast is None:
+        if location is None and cast is None:
             raise UserInputError("nothing to change; give the place, the cast, or both")
         with self._stores.database(self.project_id).write() as unit:
             scene, known_items = unit.scenes.require(at), known_entities(unit, None)
             stated_fields = dict(scene.staged)
-            if place is not None:
+            if location is not None:
                 stated_fields["location_id"] = (
-                    resolved_entity(place, known_items, "location").entity_id if place.strip() else ""
+                    resolved_entity(location, known_items, "location").entity_id if location.strip() else ""
                 )
             if cast is not None:
                 meant_ids = [

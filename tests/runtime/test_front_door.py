@@ -381,7 +381,7 @@ class TestLangChain:
 
 HOUSE_ALONE = set(
     """
-    attribute_histories author_words await_index check_drafts entity_names estimate_pass estimate_project
+    attribute_histories author_words await_index chapter_names check_drafts entity_names estimate_pass estimate_project
     get_summary has_scenes import_book_folder import_project index_project ingest_project is_candidate
     is_of_another_story list_scene_states look_before_import may_store_twice packed_export reconcile_project
     relationships_of replace_record run_pass scene_places scenes_naming_characters state_history stated_within

@@ -233,7 +233,7 @@ def test_progress_is_told_in_characters(stores: MemoryStores, project: str, tmp_
         project_id=project,
         progress=lambda done, total: told.append(("text", done, total)),
         index_progress=lambda done, total: told.append(("meaning", done, total)),
-        on_stored=lambda stored: told.append(("stored", stored.scenes, stored.characters)),
+        on_stored=lambda stored: told.append(("stored", stored.scenes, stored.words)),
     )
     assert told == [
         ("text", 0, 15),

@@ -117,6 +117,7 @@ REFUSALS = [
     Row("undo_change", {"change_id": 2**63}, kind="invalid-request"),
     Row("resolve_thread", {"loop_id": "OL999", "summary": "Gone."}, kind="user-input"),
     Row("add_waiver", {"issue_id": "M001"}, kind="user-input"),
+    Row("set_staging", {"position": "1:1", "cast": ["Ines"]}, "change_id"),
     Row("ingest_scene", {"position": "7:1", "text": "She went.", "record": {"summary": 3}}, kind="user-input"),
     Row("ingest_scene", {"position": "7:1", "text": "  "}, kind="user-input"),
 ]

@@ -305,7 +305,7 @@ def test_the_first_page_makes_ready_what_the_next_need(client: TestClient, monke
 def test_a_guessed_place_and_cast_are_corrected_at_once(client: TestClient) -> None:
     """Place and cast are said in one form, an empty one says nobody; it is taken back whole."""
     before = client.get(f"{API}/scenes/1/1").json()["scene"]
-    seen = send(client, "story/staging", position="1:1", place="", cast="Sparrow, Ines Marrow", back=SCENE)
+    seen = send(client, "story/staging", position="1:1", location="", cast="Sparrow, Ines Marrow", back=SCENE)
     after = client.get(f"{API}/scenes/1/1").json()["scene"]
     people = {each["name"]: each["entity_id"] for each in client.get(f"{API}/entities").json()["entities"]}
     assert set(after["participants"]) == {people["Sparrow"], people["Ines Marrow"]}

@@ -76,7 +76,7 @@ def test_what_rules_say_of_a_scene_is_marked_until_its_author_says_it(memory: Me
     [state] = [story.state(wharf.friend)]
     assert state is not None
     assert state.guessed == ["presence"]
-    story.set_staging("1:2", place=wharf.inn)
+    story.set_staging("1:2", location=wharf.inn)
     assert story.list_scenes()[1].guessed == ["participants"]
     story.set_staging("1:2", cast=[wharf.hero, wharf.friend])
     assert story.list_scenes()[1].guessed == []
@@ -88,12 +88,12 @@ def test_what_rules_say_of_a_scene_is_marked_until_its_author_says_it(memory: Me
 def test_what_was_corrected_is_never_guessed_again(memory: Memory, wharf: Wharf) -> None:
     """Neither when the scene is written anew, nor when a card comes; undo takes it back."""
     story = _story(memory, wharf)
-    done = story.set_staging("1:1", place=wharf.inn, cast=[wharf.hero])
+    done = story.set_staging("1:1", location=wharf.inn, cast=[wharf.hero])
     story.ingest(text=wharf.texts[0] * 2, chapter_index=1, scene_index=1)
     story.add_card("Jory", start="1:1")
     read = story.read_scene("1:1")
     assert (read.location, read.on_stage, read.guessed) == (wharf.inn, [wharf.hero], [])
-    assert story.set_staging("1:1", place="", cast=[]).change_id
+    assert story.set_staging("1:1", location="", cast=[]).change_id
     assert (story.read_scene("1:1").location, story.read_scene("1:1").on_stage) == ("", [])
     story.undo()
     assert story.read_scene("1:1").on_stage == [wharf.hero]
@@ -104,7 +104,7 @@ def test_a_staging_names_cards(memory: Memory, wharf: Wharf) -> None:
     """A name without a card of that kind is told, and so is nothing to say."""
     story = _story(memory, wharf)
     with pytest.raises(UnknownEntityError):
-        story.set_staging("1:1", place=wharf.hero)
+        story.set_staging("1:1", location=wharf.hero)
     with pytest.raises(UnknownEntityError):
         story.set_staging("1:1", cast=["Nobody"])
     with pytest.raises(UserInputError):

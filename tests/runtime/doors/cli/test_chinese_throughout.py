@@ -117,7 +117,7 @@ memory consolidated demo-zh
 memory unconsolidate demo-zh --yes
 memory list demo-zh --type note
 note demo-zh 渡口只在涨潮时开 --key 渡口
-glossary import demo-zh 没有.csv
+glossary import demo-zh --file 没有.csv
 glossary export demo-zh
 lore list demo-zh
 lore export demo-zh
@@ -141,6 +141,8 @@ scene show demo-zh 1:1
 scene show demo-zh 99:1
 scene insert demo-zh 3:1 --file summary.txt
 scene move demo-zh 3:1 4:1
+scene set demo-zh 1:1 --cast 青荇
+scene set demo-zh 1:1 --location 无此地
 scene delete demo-zh 4:1
 scene delete demo-zh 4:1 --yes
 """,

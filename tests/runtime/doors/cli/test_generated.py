@@ -225,7 +225,7 @@ def test_who_knows_what_is_told_and_said(run: Run, ingested: Path) -> None:
 
 def test_scenes_are_shown_moved_inserted_and_deleted(run: Run, ingested: Path, tmp_path: Path) -> None:
     """What moves is counted, and stderr reminds of the author's files."""
-    assert "1:2 done A promise Ada, Ben" in run.done("scene", "list", PROJECT)
+    assert "1:2 done A promise 17 Ada, Ben" in run.done("scene", "list", PROJECT)
     assert CHAPTERS[1][0] in run.done("scene", "show", PROJECT, "1:1")
     moved = run("scene", "move", PROJECT, "1:1", "2:1")
     assert moved.stdout.startswith("1:1 is now 2:1; ")
