@@ -174,12 +174,14 @@ def test_a_reader_notes_nothing(stores: MemoryStores, project: str, reads_only: 
 
 def test_a_chunk_context_reads_nothing_of_later(stores: MemoryStores, project: str) -> None:
     """A position cuts the chapter that a call names, and the whole book."""
-    tools = build_story_tools(stores, Story(stores, project), "attachments", as_of=HERE)
+    story = Story(stores, project)
+    story.edit_entity("Odile Brandt", {"description": "A traitor"}, start=(3, 1))
+    tools = build_story_tools(stores, story, "attachments", as_of=HERE)
     chunk = {each.name: each for each in tools}["build_chunk_context"]
     for asked in ({}, {"chapter_index": 9}):
         told = chunk.invoke({"text": "Odile Brandt left the frozen lake.", **asked})
         assert (told["chapter_index"], told["memories"]) == (2, [])
-        assert "smuggler" not in told["block"]
+        assert ("A smuggler" in told["block"], "traitor" in told["block"]) == (True, False)
 
 
 def test_what_goes_wrong_is_data(call: Call) -> None:
