@@ -118,7 +118,7 @@ memory unconsolidate demo-zh --yes
 memory list demo-zh --type note
 note demo-zh 渡口只在涨潮时开 --key 渡口
 glossary import demo-zh --file 没有.csv
-glossary export demo-zh
+glossary export demo-zh json
 lore list demo-zh
 lore export demo-zh
 lore export demo-zh
