@@ -209,13 +209,15 @@ def everything(context: Any, prompts: list[list[Any]]) -> str:
     return "\n".join([context.model_dump_json(), *blocks, *told])
 
 
+SELECTION = '{"numbers": [1, 2, 3]}'
+"""The answer of a model that chooses memories."""
 PLAN = json.dumps({"entities": ["C0"], "events": ["the ring"], "queries": [{"query": "Anna and Boris, the ring"}]})
 
 
 @pytest.mark.parametrize("cut", CUTS)
 def test_no_later_mark_is_in_context_prompt_card_or_name(stores: MemoryStores, cut: tuple[int, int]) -> None:
     """Memories, states, timeline, names, receipts, left-outs and the planner's prompt are all cut."""
-    model = answering(PLAN)
+    model = answering(PLAN, SELECTION)
     context = build_context_chain(stores, model=model, write_files=False).invoke(request_at(*cut))
     text = everything(context, model.prompts)
     assert leaked(text, *cut) == set()
@@ -291,7 +293,7 @@ def test_the_cut_holds_while_a_store_is_down(tmp_path: Path, damage: Any) -> Non
     build(tmp_path, with_records=True)
     damage(tmp_path / PROJECT)
     with MemoryStores(settings_for(tmp_path)) as stores:
-        model = answering(PLAN, PLAN)
+        model = answering(PLAN, SELECTION, PLAN, SELECTION)
         context = build_context_chain(stores, model=model, write_files=False).invoke(request_at(3, 2))
     assert context.relevant_memories
     assert leaked(everything(context, model.prompts), 3, 2) == set()
