@@ -891,7 +891,7 @@ def _days_since(scene: Any, view: View) -> str:
 
 
 @cell
-def _shared_scene_text(scene: Any, view: View) -> str:
+def _lived(scene: Any, view: View) -> str:
     order = "?" if scene.lived_order is None else str(scene.lived_order)
     if not scene.is_flashback:
         return order

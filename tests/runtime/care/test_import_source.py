@@ -239,7 +239,7 @@ def test_progress_is_told_in_characters(stores: MemoryStores, project: str, tmp_
         ("text", 0, 15),
         ("text", 5, 15),
         ("text", 15, 15),
-        ("stored", 2, 15),
+        ("stored", 2, 12),
         ("meaning", 0, 15),
         ("meaning", 15, 15),
     ]
