@@ -44,6 +44,7 @@ from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.memory import Target, target_text
 from novelgen.models.position import CHAPTER_NAME, END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.nearest import did_you_mean, listed_entities, near_names
+from runtime.files.chapter_names import ChapterNames, TitledScene
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import ChangeNumber as ChangeNumber
 from runtime.storage.records import IndexingResult
@@ -52,7 +53,6 @@ from runtime.stores import MemoryStores
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
 
-    from runtime.files.chapter_names import ChapterNames
     from runtime.memory_tools import StoryMemoryTools
 
 
@@ -142,8 +142,6 @@ def stored_position(part: StoryBase, place: object, *, name: str = "as_of") -> S
 
 def chapter_names_of(stores: MemoryStores, project_id: str) -> ChapterNames:
     """Return the author's chapter names of a project."""
-    from runtime.files.chapter_names import ChapterNames, TitledScene
-
     try:
         with stores.database(project_id).read() as unit:
             return ChapterNames.of(TitledScene(*row) for row in unit.scenes.titles())

@@ -117,7 +117,6 @@ REFUSALS = [
     Row("undo_change", {"change_id": 2**63}, kind="invalid-request"),
     Row("resolve_thread", {"loop_id": "OL999", "summary": "Gone."}, kind="user-input"),
     Row("add_waiver", {"issue_id": "M001"}, kind="user-input"),
-    Row("set_staging", {"position": "1:1", "cast": ["Ines"]}, "change_id"),
     Row("ingest_scene", {"position": "7:1", "text": "She went.", "record": {"summary": 3}}, kind="user-input"),
     Row("ingest_scene", {"position": "7:1", "text": "  "}, kind="user-input"),
 ]
@@ -199,6 +198,7 @@ WRITES = [
     Row("list_flags", {}, "bell_fell"),
     Row("delete_character_memory", {**SPARROW, "memory_id": "CM0"}, "CM0"),
     Row("delete_relationship", {"character_a": "Gregor", "character_b": "Sparrow"}, "deleted"),
+    Row("set_staging", {"position": "1:1", "cast": ["Ines"]}, "change_id"),
 ]
 
 OF_THE_MOMENT = {"created_at", "updated_at", "undone_at", "timestamp", "timings_s", "elapsed_s"} | {

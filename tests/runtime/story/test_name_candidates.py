@@ -156,7 +156,7 @@ def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monk
         ingest_scenes(stores, "harbour", SCENES, index=False)
 
         def offered_to_a_new_program() -> list[str]:
-            monkeypatch.setattr(text_names, "_remembered", RecentlyUsed(8))
+            monkeypatch.setattr(text_names, "_candidates_by_story", RecentlyUsed(8))
             return _offered(Story(stores, "harbour"))
 
         first = offered_to_a_new_program()
@@ -176,7 +176,7 @@ def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monk
         # At an earlier position they are kept, too; of so many texts no more.
         monkeypatch.setattr(text_names, "REMEMBERED_STORIES", 2)
         for _ in range(2):
-            monkeypatch.setattr(text_names, "_remembered", RecentlyUsed(8))
+            monkeypatch.setattr(text_names, "_candidates_by_story", RecentlyUsed(8))
             assert "Gull Harbour" in _offered(Story(stores, "harbour"), StoryPosition(5, 0))
         assert (len(list(tmp_path.rglob(f"{text_names.NAMES_FOLDER}/*.json"))), len(asked)) == (2, 5)
 
