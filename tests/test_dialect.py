@@ -1,8 +1,7 @@
 """Names and docstrings of the packages stay in the field's words.
 
-The limits are those of `docs/glossary.md`'s conventions, measured over `novelgen/` and `runtime/`. Comparable libraries
-(httpx, langgraph, SQLAlchemy) have .0-.8 % bare participles, no loop variable called "each" and first sentences of
-7-13 words.
+The limits are measured over `novelgen/` and `runtime/`. Comparable libraries (httpx, langgraph, SQLAlchemy) have .0-.8
+% bare participles, no loop variable called "each" and first sentences of 7-13 words.
 """
 
 import ast

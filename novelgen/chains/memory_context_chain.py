@@ -527,13 +527,13 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if planning_failure is not None:
             selection = unasked_selection(planning_failure.kind)
             return run.with_issues(*selection.issues), view_cut, selection
-        run, listed_memory_list = self._memory_list(run, view_cut)
-        if not listed_memory_list.lines:
+        run, memory_list = self._memory_list(run, view_cut)
+        if not memory_list.lines:
             return run, view_cut, None
         story = view_cut.known.outline if view_cut else scene_planning.known_story(request, run.outline)
         started_s = time.monotonic()
         selection = self._selector.select(
-            request, listed_memory_list, open_loops=story.open_loops, language=language_of(request, story)
+            request, memory_list, open_loops=story.open_loops, language=language_of(request, story)
         )
         took_s = time.monotonic() - started_s
         run = replace(run, deadline=run.deadline.later(took_s)).with_timings({"selector": took_s})
@@ -541,7 +541,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         found_ids = {candidate.chunk.chunk_id for candidate in run.search.candidates}
         chosen_ids = set(selection.chunk_ids) - found_ids
         chosen_candidates = tuple(
-            candidate for candidate in listed_memory_list.candidates if candidate.chunk.chunk_id in chosen_ids
+            candidate for candidate in memory_list.candidates if candidate.chunk.chunk_id in chosen_ids
         )
         if not chosen_candidates:
             return run, view_cut, selection

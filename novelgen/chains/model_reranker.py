@@ -57,14 +57,14 @@ class ModelReranker(BaseDocumentCompressor):
             )
             for number, document in enumerate(documents)
         ]
-        listed_memory_list = MemoryList(
+        memory_list = MemoryList(
             tuple(map(Candidate, chunks)),
             tuple(memory_line(number, chunk, estimate_tokens) for number, chunk in enumerate(chunks, start=1)),
         )
         plan = ScenePlan(purpose=query)
         request = MemoryContextRequest(project_id="documents", chapter_index=1, scene_index=1, scene_plan=plan)
         selection = ModelSelector(self.model, timeout_s=self.timeout_s).select(
-            request, listed_memory_list, open_loops=(), language="zh" if has_cjk(query) else "en"
+            request, memory_list, open_loops=(), language="zh" if has_cjk(query) else "en"
         )
         for issue in selection.issues:
             logger.warning("the documents keep their order: %s", issue.message)

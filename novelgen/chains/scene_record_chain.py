@@ -147,13 +147,13 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         """Estimate the tokens of each part's first prompt for the present story."""
         request = SceneRecordRequest.model_validate(given)
         so_far = SceneSoFar.on_entering(request)
-        prompt_tokenses = []
+        estimates = []
         for part in self._cut(request):
             lists, values = self._values(part, so_far)
             tokens = self._question.prompt_tokens(request.told_in, values)
-            listed_count = sum(map(estimate_tokens, lists.texts.values()))
-            prompt_tokenses.append(PromptTokens(all=tokens, lists=listed_count, text=estimate_tokens(part.text)))
-        return prompt_tokenses
+            list_tokens = sum(map(estimate_tokens, lists.texts.values()))
+            estimates.append(PromptTokens(all=tokens, lists=list_tokens, text=estimate_tokens(part.text)))
+        return estimates
 
     def _read(self, value: RecordInput) -> ReadScene:
         request = SceneRecordRequest.model_validate(value)
@@ -372,9 +372,11 @@ def _with_memories(
     """
     text = scrub_text(request.text)
     finder = QuoteFinder(text)
-    memorieses: list[list[PromptMemory]] = [[] for _ in parts]
+    memory_groups: list[list[PromptMemory]] = [[] for _ in parts]
     for memory in request.memories if parts else ():
         proof = finder.find(memory.evidence)
         at = proof.start if proof else len(text)
-        memorieses[next((number for number, part in enumerate(parts) if at < part.end), len(parts) - 1)].append(memory)
-    return list(zip(parts, memorieses, strict=True))
+        memory_groups[next((number for number, part in enumerate(parts) if at < part.end), len(parts) - 1)].append(
+            memory
+        )
+    return list(zip(parts, memory_groups, strict=True))

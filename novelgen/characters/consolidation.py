@@ -160,10 +160,10 @@ def _grouped(mind: Mind, view: View, places: Sequence[int], *, days: int) -> lis
             of_day.append([place])
         else:
             group.append(place)
-    memorieses = [
+    memory_groups = [
         tuple(sorted((mind.memories[place] for place in group), key=lambda memory: memory.known_at))
         for of_day in groups.values()
         for group in of_day
         if len(group) > 1
     ]
-    return sorted(memorieses, key=lambda group: group[-1].known_at)
+    return sorted(memory_groups, key=lambda group: group[-1].known_at)

@@ -172,11 +172,11 @@ class _Scores:
         holding, weights = (np.concatenate(group) for group in zip(*matches, strict=True))
         return np.bincount(holding, weights, minlength=len(self.pieces)) / self._length
 
-    def _meanings(self, asked_count: int) -> NDArray[np.float64]:
+    def _meanings(self, sentence_count: int) -> NDArray[np.float64]:
         """Standard scores of the cosines of each sentence, over the memories that have one."""
-        scores = np.zeros((max(1, asked_count), len(self.pieces)))
+        scores = np.zeros((max(1, sentence_count), len(self.pieces)))
         by_id = {piece.source_id: index for index, piece in enumerate(self.pieces) if piece.memory is not None}
-        for number, cosines in enumerate(self.similar[:asked_count]):
+        for number, cosines in enumerate(self.similar[:sentence_count]):
             known_pairs = [(by_id[entity_id], value) for entity_id, value in cosines.items() if entity_id in by_id]
             if len(known_pairs) < 2:
                 continue
@@ -339,10 +339,10 @@ class _Chosen:
         self._group_of[index] = len(self.groups) - 1 if beside is None else beside
         self.groups[self._group_of[index]].append(index)
 
-    def _joins(self, index: int, taken_count: int) -> bool:
-        if taken_count not in self._group_of:
+    def _joins(self, index: int, taken_index: int) -> bool:
+        if taken_index not in self._group_of:
             return False
-        piece, other = self.pieces[index], self.pieces[taken_count]
+        piece, other = self.pieces[index], self.pieces[taken_index]
         return piece.memory is None and other.memory is None and piece.position == other.position
 
 

@@ -293,7 +293,7 @@ def finding_lines(
 ) -> str:
     """Return numbered findings with their surroundings and related evidence."""
     word = words(SUBJECT, story.language).table("look")
-    kept_kept_from = KeptFrom(draft, story)
+    hidden_marks = KeptFrom(draft, story)
     blocks: list[list[str]] = []
     for number, issue in enumerate(issues, start=1):
         block = [
@@ -308,7 +308,7 @@ def finding_lines(
                 evidence_item.model_copy(update={"text": surroundings}) if is_passage else evidence_item
             )
             block.append(
-                f"K{number} | {word['evidence']} | {told(shown_evidence_item) + kept_kept_from.of(evidence_item)}"
+                f"K{number} | {word['evidence']} | {told(shown_evidence_item) + hidden_marks.of(evidence_item)}"
             )
             if surroundings and not is_passage:
                 block.append(f"K{number} | {word['evidence']} | {as_data(surroundings)}")
@@ -319,7 +319,7 @@ def finding_lines(
         room = FURTHER_TOKENS
         evidence_items = [one for one in further if one.text not in known_texts]
         for evidence_item in _nearest(issue, evidence_items)[:MAX_FURTHER]:
-            line = f"K{number} | {word['more']} | {told(evidence_item) + kept_kept_from.of(evidence_item)}"
+            line = f"K{number} | {word['more']} | {told(evidence_item) + hidden_marks.of(evidence_item)}"
             cost = estimate_tokens(line)
             if cost <= room and used_tokens + cost <= MAX_LOOK_TOKENS:
                 block.append(line)

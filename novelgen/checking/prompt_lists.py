@@ -135,13 +135,13 @@ class Exhibits:
     def evidence_lines(self, draft: Draft, story: StoryBefore) -> str:
         """Return evidence lines by person, thing or scene, with the cast of scenes."""
         ended_ids = {memory.source_id for memory in story.memories if memory.superseded_by is not None}
-        outdated, kept_kept_from = labels_of(story).outdated, KeptFrom(draft, story)
+        outdated, hidden_marks = labels_of(story).outdated, KeptFrom(draft, story)
         lines = [
             _line(
                 f"E{number}",
                 exhibit.about,
                 (
-                    told(one) + (outdated if one.source_id in ended_ids else "") + kept_kept_from.of(one)
+                    told(one) + (outdated if one.source_id in ended_ids else "") + hidden_marks.of(one)
                     for one in exhibit.pieces
                 ),
             )

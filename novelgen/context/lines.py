@@ -179,7 +179,7 @@ def render_states(
     factual = {index for index, part in enumerate(parts) if {name for name, _ in part} - MIND_ATTRIBUTES}
     taken_entries: list[dict[bool, list[str]]] = [{False: [], True: []} for _ in snapshots]
     dropped: dict[str, list[str]] = {}
-    used_count = 0
+    used_tokens = 0
 
     def line(index: int, texts: Sequence[str], *, is_mind: bool) -> str:
         entity_id = snapshots[index].entity_id
@@ -195,9 +195,9 @@ def render_states(
             told_texts = taken_entries[index][is_mind]
             before = count_tokens(line(index, told_texts, is_mind=is_mind)) if told_texts else 0
             cost = count_tokens(line(index, [*told_texts, text], is_mind=is_mind)) - before
-            if used_count + cost <= budget_tokens:
+            if used_tokens + cost <= budget_tokens:
                 told_texts.append(text)
-                used_count += cost
+                used_tokens += cost
             else:
                 dropped.setdefault(snapshots[index].entity_id, []).append(attribute)
     lines, minds = (
@@ -213,7 +213,7 @@ def render_states(
         for thing_id, holder_id in held_values.items()
         if holder_id in lines and not {HOLDS, INVENTORY_ATTRIBUTE} & set(dropped.get(holder_id, ()))
     }
-    return RenderedStates(lines=lines, minds=minds, held=told_of, tokens=used_count, dropped=dropped)
+    return RenderedStates(lines=lines, minds=minds, held=told_of, tokens=used_tokens, dropped=dropped)
 
 
 def _is_merely_held(thing: EntityStateSnapshot) -> bool:

@@ -163,17 +163,18 @@ class RerankerSelector:
         ask = partial(self._reranker.compress_documents, documents, scene_plan_text(request.scene_plan, language))
         try:
             ranked_documents = call_with_deadline(ask, timeout_s=self._timeout_s, stage="reranker")
-            statements = [str(document.metadata.get("chunk_id")) for document in ranked_documents]
+            ranked_ids = [str(document.metadata.get("chunk_id")) for document in ranked_documents]
         except Exception as error:  # noqa: BLE001 - a reranker of any package may fail in any way
             kind: IssueKind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
             return _rules_alone(f"the reranker {type(self._reranker).__name__} failed: {error}", kind, counts)
-        known_ids = [chunk_id for chunk_id in statements if chunk_id in set(listed.chunk_ids)]
-        chosen_keys = list(dict.fromkeys(known_ids))
-        if not chosen_keys:
+        listed_ids = set(listed.chunk_ids)
+        known_ids = [chunk_id for chunk_id in ranked_ids if chunk_id in listed_ids]
+        chosen_ids = tuple(dict.fromkeys(known_ids))
+        if not chosen_ids:
             return _rules_alone("the reranker returned none of the memories", "malformed", counts)
-        faults = {"unknown": len(statements) - len(known_ids), "repeated": len(known_ids) - len(chosen_keys)}
-        report = SelectorReport(used="reranker", chosen=len(chosen_keys[:MOST_NUMBERS]), **counts, **faults)
-        return ModelSelection(tuple(chosen_keys[:MOST_NUMBERS]), report)
+        faults = {"unknown": len(ranked_ids) - len(known_ids), "repeated": len(known_ids) - len(chosen_ids)}
+        report = SelectorReport(used="reranker", chosen=len(chosen_ids[:MOST_NUMBERS]), **counts, **faults)
+        return ModelSelection(chosen_ids[:MOST_NUMBERS], report)
 
 
 def unasked_selection(kind: IssueKind) -> ModelSelection:

@@ -88,7 +88,7 @@ def _lines_of(
     """The lines of all groups but the memories."""
     report = told_value.report if isinstance(told_value, SceneMemoryContext) else None
     tokens = told_value.tokens if isinstance(told_value, HiddenContext) else report.tokens if report else {}
-    rendered_rendered_states = render_states(
+    rendered_states = render_states(
         told_value.entity_states,
         names,
         labels=labels,
@@ -105,7 +105,7 @@ def _lines_of(
                 need="states", section=section, id=entity_id, text=text, tokens=tokens, entity_ids=[entity_id]
             )
 
-    yield from of_states("states", rendered_rendered_states.lines)
+    yield from of_states("states", rendered_states.lines)
     yield from entries["snapshots"]
     for before in told_value.story_so_far:
         yield ContextLine(
@@ -128,7 +128,7 @@ def _lines_of(
             entity_ids=left_off.present if left_off else [],
         )
     yield from entries["relationships"]
-    yield from of_states("minds", rendered_rendered_states.minds)
+    yield from of_states("minds", rendered_states.minds)
     yield from entries["open_loops"]
 
 

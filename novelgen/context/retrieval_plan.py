@@ -298,7 +298,7 @@ def story_sections(
     _add_lines(sections, "threads", [_thread_line(thread, names, language) for thread in threads], language)
     by_id = {state.entity_id: state for state in story.states}
     wanted_snapshots = [by_id[state_id] for state_id in story.state_ids if state_id in by_id]
-    rendered_rendered_states = render_states(
+    rendered_states = render_states(
         wanted_snapshots,
         names,
         labels=labels_for(language),
@@ -306,13 +306,10 @@ def story_sections(
         count_tokens=estimate_tokens,
     )
     text = (
-        "\n".join(
-            as_data(line)
-            for line in (*rendered_rendered_states.lines.values(), *rendered_rendered_states.minds.values())
-        )
+        "\n".join(as_data(line) for line in (*rendered_states.lines.values(), *rendered_states.minds.values()))
         or NOTHING[language]
     )
-    sections.add("states", text, left_out=sum(map(len, rendered_rendered_states.dropped.values())))
+    sections.add("states", text, left_out=sum(map(len, rendered_states.dropped.values())))
     notes = _Notes(story, names, language)
     text = scene_plan_text(scene, language)
     ordered = listing_order(entities, story.outline, touched_ids=story.touched_ids, text=text)

@@ -143,7 +143,7 @@ def assemble_states(
     """Take the first `max_states` snapshots, each whole, of which at least one attribute fits the budget."""
     filled_snapshots = [snapshot for snapshot in snapshots if state_parts(snapshot, names, labels)]
     wanted_snapshots = filled_snapshots[:max_states]
-    rendered_rendered_states = render_states(
+    rendered_states = render_states(
         wanted_snapshots,
         names,
         labels=labels,
@@ -151,11 +151,7 @@ def assemble_states(
         count_tokens=count_tokens,
         also_called=also_called,
     )
-    shown_ids = (
-        rendered_rendered_states.lines.keys()
-        | rendered_rendered_states.minds.keys()
-        | rendered_rendered_states.held.keys()
-    )
+    shown_ids = rendered_states.lines.keys() | rendered_states.minds.keys() | rendered_states.held.keys()
     budget = {"budget": str(budget_tokens)}
     too_many = LeftOutWhy(code="over_max_states", values={"limit": str(max_states)})
     no_room = LeftOutWhy(code="no_attribute_fits", values=budget)
@@ -165,12 +161,12 @@ def assemble_states(
     ]
     missed_pairs += [
         (entity_id, LeftOutWhy(code="partly_in_prompt", values=budget | {"attributes": ", ".join(dropped)}))
-        for entity_id, dropped in rendered_rendered_states.dropped.items()
+        for entity_id, dropped in rendered_states.dropped.items()
         if entity_id in shown_ids
     ]
     return AssembledStates(
         snapshots=[snapshot for snapshot in wanted_snapshots if snapshot.entity_id in shown_ids],
-        tokens=rendered_rendered_states.tokens,
+        tokens=rendered_states.tokens,
         left_out=[why.item(section="states", id=entity_id) for entity_id, why in missed_pairs],
     )
 

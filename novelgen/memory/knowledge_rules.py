@@ -342,9 +342,9 @@ class KnowledgeRules:
         self, character_id: str, others: Iterable[str], *, after: StoryPosition, before: StoryPosition
     ) -> int:
         """Return the scenes between two positions in which a character meets one of others, a bit a scene."""
-        met_count = reduce(or_, (self._on_stage.get(other, 0) for other in others if other != character_id), 0)
+        meeting_bits = reduce(or_, (self._on_stage.get(other, 0) for other in others if other != character_id), 0)
         start, end = bisect_right(self._positions, after), bisect_left(self._positions, before)
-        return met_count & self._on_stage.get(character_id, 0) & _bits(start, end)
+        return meeting_bits & self._on_stage.get(character_id, 0) & _bits(start, end)
 
     def _stated(
         self,
@@ -431,15 +431,15 @@ class KnowledgeRules:
             return None
         inside = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         inside += sorted(self._scene(memory).present - set(inside))
-        met_count = self._meetings(character_id, inside, after=memory.position, before=self.story.as_of)
+        meeting_bits = self._meetings(character_id, inside, after=memory.position, before=self.story.as_of)
         at_last = {
             other: self._knows(other, memory, before=self.story.as_of)
-            for other in (inside if met_count else ())
+            for other in (inside if meeting_bits else ())
             if other != character_id
         }
-        while met_count:
-            index = met_count.bit_length() - 1
-            met_count ^= 1 << index
+        while meeting_bits:
+            index = meeting_bits.bit_length() - 1
+            meeting_bits ^= 1 << index
             scene = self.story.scenes[index]
             for other, knowing in at_last.items():
                 if other in scene.present and self._knew(knowing, memory, at=scene.position):

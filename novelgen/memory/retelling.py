@@ -217,20 +217,20 @@ class Retellings:
 
 
 def _best_of_few(
-    words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted_count: int, least: float
+    words: Sequence[tuple[array[int], float]], scene_of: array[int], scene_bits: int, least: float
 ) -> list[tuple[int, float]]:
     """Return the pieces of the wanted scenes that hold most of words that weigh so much each, and how much."""
     shared = [0.0] * len(scene_of)
     for pieces, weight in words:
         for piece in pieces:
             shared[piece] += weight
-    lines = [share if wanted_count >> scene & 1 else 0.0 for share, scene in zip(shared, scene_of, strict=True)]
+    lines = [share if scene_bits >> scene & 1 else 0.0 for share, scene in zip(shared, scene_of, strict=True)]
     enough = [piece for piece, share in enumerate(lines) if share >= least]
     return [(piece, lines[piece]) for piece in sorted(enough, key=lambda piece: -lines[piece])[:PIECES_TRIED]]
 
 
 def _best_of_many(
-    words: Sequence[tuple[array[int], float]], scene_of: array[int], wanted_count: int, least: float
+    words: Sequence[tuple[array[int], float]], scene_of: array[int], scene_bits: int, least: float
 ) -> list[tuple[int, float]]:
     """Return the same of a long story."""
     import numpy as np  # noqa: PLC0415
@@ -239,7 +239,7 @@ def _best_of_many(
     for pieces, weight in words:
         shared[np.frombuffer(pieces, dtype=np.int64)] += weight
     bits = np.frombuffer(
-        wanted_count.to_bytes(max(scene_of[-1], wanted_count.bit_length()) // 8 + 1, "little"), dtype=np.uint8
+        scene_bits.to_bytes(max(scene_of[-1], scene_bits.bit_length()) // 8 + 1, "little"), dtype=np.uint8
     )
     shared *= np.unpackbits(bits, bitorder="little")[np.frombuffer(scene_of, dtype=np.int64)]
     enough = np.flatnonzero(shared >= least)

@@ -60,15 +60,15 @@ def entity_at(entity: Entity, position: StoryPosition) -> Entity:
     if not values:
         return entity
     first = undated(entity)
-    opened_dated_values = [
+    current = [
         dated_value for dated_value in values if dated_value.start is not None and dated_value.holds_at(position)
     ]
     before = _values(first)
     earlier = [
         DatedValue(field=field, key=key, value=before.get((field, key)))
-        for field, key in dict.fromkeys(dated_value.path for dated_value in opened_dated_values)
+        for field, key in dict.fromkeys(dated_value.path for dated_value in current)
     ]
-    return _with_values(first, opened_dated_values, dated_dated_values=[*earlier, *opened_dated_values])
+    return _with_values(first, current, later=[*earlier, *current])
 
 
 def undated(entity: Entity) -> Entity:
@@ -77,9 +77,7 @@ def undated(entity: Entity) -> Entity:
     first = [dated_value for dated_value in values if dated_value.start is None]
     if not first:
         return entity
-    return _with_values(
-        entity, first, dated_dated_values=[dated_value for dated_value in values if dated_value.start is not None]
-    )
+    return _with_values(entity, first, later=[dated_value for dated_value in values if dated_value.start is not None])
 
 
 def with_values_from(
@@ -114,9 +112,7 @@ def with_values_from(
         else:
             first.append(DatedValue(field=field, key=key, value=value))
     texts = {name: getattr(stored, name) for name in CARD_TEXTS}
-    return _with_values(
-        changed.model_copy(update={**texts, "profile": dict(stored.profile)}), first, dated_dated_values=values
-    )
+    return _with_values(changed.model_copy(update={**texts, "profile": dict(stored.profile)}), first, later=values)
 
 
 def _values(entity: Entity) -> dict[Path, Any]:
@@ -130,7 +126,7 @@ def _values(entity: Entity) -> dict[Path, Any]:
     return values
 
 
-def _with_values(entity: Entity, values: Iterable[DatedValue], *, dated_dated_values: Iterable[DatedValue]) -> Entity:
+def _with_values(entity: Entity, values: Iterable[DatedValue], *, later: Iterable[DatedValue]) -> Entity:
     texts: dict[str, Any] = {}
     profile = {name: value for name, value in entity.profile.items() if name != DATED}
     for dated_value in values:
@@ -145,9 +141,7 @@ def _with_values(entity: Entity, values: Iterable[DatedValue], *, dated_dated_va
             profile[dated_value.field] = dated_value.value
         if profile.get(dated_value.field, "") in (None, {}):
             del profile[dated_value.field]
-    listed_entries = [
-        dated_value.model_dump(mode="json", exclude_none=True) for dated_value in _in_order(dated_dated_values)
-    ]
+    listed_entries = [dated_value.model_dump(mode="json", exclude_none=True) for dated_value in _in_order(later)]
     return entity.model_copy(
         update={**texts, "profile": {**profile, **({DATED: listed_entries} if listed_entries else {})}}
     )

@@ -228,9 +228,9 @@ class AnswerReader:
                 new_names.append(NewName(entity_id=entity_id, name=model_known_name.name, quote=model_known_name.quote))
         return new_names
 
-    def _same_entities(self, model_same_entitieses: Sequence[model_record.ModelSameEntities]) -> list[SameEntities]:
-        same_entitieses = []
-        for number, model_same_entities in enumerate(model_same_entitieses):
+    def _same_entities(self, same_entity_answers: Sequence[model_record.ModelSameEntities]) -> list[SameEntities]:
+        identities = []
+        for number, model_same_entities in enumerate(same_entity_answers):
             field = f"same_entities[{number}]"
             first = self._placer.one(model_same_entities.a, field=f"{field}.a")
             second = self._placer.one(model_same_entities.b, field=f"{field}.b")
@@ -241,12 +241,12 @@ class AnswerReader:
                     f"{field}.quote", model_same_entities.quote, "no words of the scene or of the lists"
                 )
                 continue
-            same_entitieses.append(
+            identities.append(
                 SameEntities(
                     entity_id=first, other_id=second, how=model_same_entities.how, quote=model_same_entities.quote
                 )
             )
-        return same_entitieses
+        return identities
 
     def _states(self, answer: model_record.ModelSceneRecord) -> list[records.RecordedStateChange]:
         earlier = [

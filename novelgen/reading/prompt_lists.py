@@ -258,9 +258,9 @@ class _Choice:
         if entity_id in self._proposed:
             return 1.0
         sighting = self._sightings.get(entity_id)
-        seen_count = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) if sighting else None
+        scenes_ago = self._so_far.clock.scenes_since(sighting.chapter_index, sighting.scene_index) if sighting else None
         on_stage = 1 / (1 + 0.1 * self._present[entity_id]) if entity_id in self._present else 0.0
-        return max(recency(seen_count), on_stage)
+        return max(recency(scenes_ago), on_stage)
 
     def threads(self) -> list[OpenLoop]:
         """Open threads, first those that share people or words with the scene, that run and that are due."""

@@ -151,13 +151,13 @@ def rearrangement(
         {place: bare_text(scene.text) for place, scene in places.items()},
         {} if by_number else {place: scene.title for place, scene in places.items()},
     )
-    expected_count = _following_number(old)
-    pairs = _paired_chapters(old, new, expected_count)
+    next_number = _following_number(old)
+    pairs = _paired_chapters(old, new, next_number)
     is_whole = by_number or _is_whole(old, pairs)
-    others = _others(old, new, pairs, expected_count, is_whole=is_whole)
+    others = _others(old, new, pairs, next_number, is_whole=is_whole)
     if replace:
         pairs |= dict(others)
-    fitted = _as_it_stands(old, new, pairs) if is_whole else _fitted(old, new, pairs, others, expected_count)
+    fitted = _as_it_stands(old, new, pairs) if is_whole else _fitted(old, new, pairs, others, next_number)
     return _rearranged(old, new, pairs, fitted, places=places, others=[] if replace else others, is_whole=is_whole)
 
 
@@ -195,7 +195,7 @@ def _is_whole(old: Sequence[_Chapter], pairs: _Pairs) -> bool:
     return not old or (old[0].place in pairs and len(pairs) * 2 >= len(old))
 
 
-def _paired_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected_count: int | None) -> _Pairs:
+def _paired_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], next_number: int | None) -> _Pairs:
     """Return which stored chapters are which of a manuscript: the same text, else alike, else the same heading."""
     pairs: _Pairs = {}
     matcher = SequenceMatcher(
@@ -206,18 +206,18 @@ def _paired_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected_
             same = zip(old[start:end], new[new_start:new_end], strict=True)
             pairs |= {before.place: after.place for before, after in same}
         elif kind == "replace":
-            pairs |= _alike_chapters(old[start:end], new[new_start:new_end], expected_count)
+            pairs |= _alike_chapters(old[start:end], new[new_start:new_end], next_number)
     given_places = set(pairs.values())
     rest = (
         [chapter for chapter in old if chapter.place not in pairs],
         [chapter for chapter in new if chapter.place not in given_places],
     )
     if len(rest[0]) * len(rest[1]) <= MOST_COMPARED:
-        pairs |= _alike_chapters(*rest, expected_count)
+        pairs |= _alike_chapters(*rest, next_number)
     return dict(sorted(pairs.items()))
 
 
-def _alike_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected_count: int | None) -> _Pairs:
+def _alike_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], next_number: int | None) -> _Pairs:
     scored = _scored({chapter.place: chapter.text for chapter in old}, {chapter.place: chapter.text for chapter in new})
     pairs: _Pairs = {}
     for score, before, after in scored:
@@ -228,7 +228,7 @@ def _alike_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected_c
             same = (
                 earlier
                 for earlier in old
-                if earlier.place not in pairs and _is_same_chapter(earlier, chapter, expected_count)
+                if earlier.place not in pairs and _is_same_chapter(earlier, chapter, next_number)
             )
             before_ = next(same, None)
             if before_ is not None:
@@ -236,11 +236,11 @@ def _alike_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], expected_c
     return pairs
 
 
-def _is_same_chapter(stored_chapter: _Chapter, chapter: _Chapter, expected_count: int | None) -> bool:
+def _is_same_chapter(stored_chapter: _Chapter, chapter: _Chapter, next_number: int | None) -> bool:
     """Tell whether two chapters have one heading, or, where neither has any, one number."""
     if stored_chapter.name is None or chapter.name is None:
         return stored_chapter.name is chapter.name and stored_chapter.place == chapter.place
-    if chapter.name.number is not None and chapter.name.number == expected_count:
+    if chapter.name.number is not None and chapter.name.number == next_number:
         # The number that follows begins again in a volume: only a title makes it the earlier chapter.
         return (
             bool(chapter.name.title)
@@ -268,7 +268,7 @@ def _scored(old: Mapping[ScenePlace, str], new: Mapping[ScenePlace, str]) -> lis
 
 
 def _others(
-    old: Sequence[_Chapter], new: Sequence[_Chapter], pairs: _Pairs, expected_count: int | None, *, is_whole: bool
+    old: Sequence[_Chapter], new: Sequence[_Chapter], pairs: _Pairs, next_number: int | None, *, is_whole: bool
 ) -> list[tuple[ScenePlace, ScenePlace]]:
     """Return the chapters of a manuscript that claim the place of a stored one with another heading."""
     given_places = set(pairs.values())
@@ -286,7 +286,7 @@ def _others(
                     other_chapter
                     for other_chapter in free.values()
                     if number is not None
-                    and number != expected_count
+                    and number != next_number
                     and other_chapter.name is not None
                     and (other_chapter.name.number, other_chapter.name.section)
                     == (number, chapter.name.section if chapter.name else "")
@@ -311,7 +311,7 @@ def _fitted(
     new: Sequence[_Chapter],
     pairs: _Pairs,
     others: Sequence[tuple[ScenePlace, ScenePlace]],
-    expected_count: int | None,
+    next_number: int | None,
 ) -> _Fitted:
     """Fit the chapters of a part of a story into the order of what is stored."""
     fitted = _Fitted()
@@ -337,26 +337,26 @@ def _fitted(
         index = behind if behind is not None else _index_by_number(order, old, head, end)
         if behind is None:
             fitted.goes_on = index == end and (
-                expected_count is None or head.name is None or head.name.number == expected_count
+                next_number is None or head.name is None or head.name.number == next_number
             )
         order.insert(index, head)
         end += index <= end
         behind = index + 1
-    taken_counts, previous = {}, -1
+    numbers_by_chapter, previous = {}, -1
     following = [entry if isinstance(entry, int) else None for entry in order]
     for rank, entry in enumerate(order):
         if isinstance(entry, int):
             previous = max(previous + 1, entry)
-            taken_counts[entry] = previous
+            numbers_by_chapter[entry] = previous
             continue
-        after = next((stored_count for stored_count in following[rank + 1 :] if stored_count is not None), None)
+        after = next((stored_number for stored_number in following[rank + 1 :] if stored_number is not None), None)
         own = entry.name.number if entry.name is not None and entry.name.number is not None else None
         own = 0 if own is None and rank == 0 else own
         is_free = own is not None and own > previous and (after is None or own < after)
         previous = own if is_free and own is not None else previous + 1 if previous >= 0 else 1
         for part in _by_number(new)[entry.number]:
             fitted.new[part.place] = (previous, part.named.first_scene)
-    fitted.moved = {before: after for before, after in taken_counts.items() if before != after}
+    fitted.moved = {before: after for before, after in numbers_by_chapter.items() if before != after}
     closing = {chapter.number for chapter in old if chapter.named.is_whole and chapter.named.is_closing}
     fitted.only_makes_room = set(fitted.moved) <= closing and names.next_chapter not in fitted.moved.values()
     return fitted
@@ -417,10 +417,10 @@ def _rearranged(
             continue
         target = fitted.new[chapter.place]
         shift = target[1] - chapter.named.first_scene
-        shown_count = (
+        target_number = (
             fitted.moved.get(target[0], target[0]) if chapter.place in came_from and not is_whole else target[0]
         )
-        final |= {(chapter.number, scene): (shown_count, scene + shift) for scene in chapter.texts}
+        final |= {(chapter.number, scene): (target_number, scene + shift) for scene in chapter.texts}
     moves: dict[ScenePlace, ScenePlace] = {
         (chapter.number, scene): (fitted.moved[chapter.number], scene)
         for chapter in old
@@ -470,7 +470,7 @@ def _rearranged(
         to = moves.get(place, place)
         times[to] = times.get(to, 0) + 1
     waiting_numbers: set[int] = {after[0] for after in claimed_places}
-    is_stuck = any(count_ > 1 for count_ in times.values())
+    is_stuck = any(occurrences > 1 for occurrences in times.values())
     if is_stuck:
         waiting_numbers |= {
             after[0] for before, after in pairs.items() if before[0] != final.get(after, after)[0] and after in final

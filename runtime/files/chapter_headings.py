@@ -443,21 +443,21 @@ def _counting_up(lines: Sequence[str], candidates: Sequence[Heading], volumes: S
     counted_headings: list[Heading] = []
     numbers = [heading.number or 0 for heading in candidates]
     breaks = [volume.line for volume in volumes]
-    wanted_count = 1
+    next_number = 1
     for index, (heading, number) in enumerate(zip(candidates, numbers, strict=True)):
         begins_anew = (
             number == 1
             and counted_headings
             and bisect(breaks, counted_headings[-1].line) < bisect(breaks, heading.line)
         )
-        if number != wanted_count and not begins_anew:
+        if number != next_number and not begins_anew:
             continue
         after = (candidates[at].line for at in range(index + 1, len(candidates)) if numbers[at] in (1, number + 1))
         volume = bisect(breaks, heading.line)
         end = min(next(after, len(lines)), breaks[volume] if volume < len(breaks) else len(lines))
         if any(line.strip() for line in lines[heading.text_from : end]):
             counted_headings.append(heading)
-            wanted_count = number + 1
+            next_number = number + 1
     return counted_headings
 
 

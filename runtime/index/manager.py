@@ -159,14 +159,14 @@ class VectorStoreManager:
             raise ValueError(f"top_k={top_k!r} must be at least 1")
         names = [f"question {number}" for number in range(len(vectors))]
         asked_vectors = require_vectors(vectors, dimension=self.collection.dimension, names=names)
-        index_hitses: list[list[IndexHit]] = self._call(
+        hit_lists: list[list[IndexHit]] = self._call(
             "query",
             deadline or Deadline.after(QUERY_TIMEOUT_S),
             vectors=unit_rows(asked_vectors),
             top_k=top_k,
             must_hold_rows=must_hold_rows,
         )
-        return index_hitses
+        return hit_lists
 
     def texts_before(
         self,

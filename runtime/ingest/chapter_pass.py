@@ -94,9 +94,9 @@ def chapter_left_behind(unit: UnitOfWork, positions: Sequence[StoryPosition]) ->
     """Return the previous chapter, unless its review failed."""
     if not positions:
         return []
-    begun_count = min(positions).chapter_index or 0
+    first_chapter = min(positions).chapter_index or 0
     before = [
-        scene.chapter_index for scene in unit.scenes.list_as_of(as_of=StoryPosition(begun_count, 0), with_text=False)
+        scene.chapter_index for scene in unit.scenes.list_as_of(as_of=StoryPosition(first_chapter, 0), with_text=False)
     ]
     return [before[-1]] if before and _marks(unit).get(str(before[-1])) != _FAILED else []
 

@@ -75,8 +75,8 @@ def _index_of(chapter: int | None, scene: int | None, places: Sequence[Place]) -
 
 def _line(entry: LedgerEntry, places: Sequence[Place], y: float) -> ThreadLine:
     steps = [(_x(_index_of(move.chapter_index, move.scene_index, places), places), move) for move in entry.moves]
-    planted_count = _index_of(entry.chapter_index, entry.scene_index, places)
-    start = _x(planted_count, places)
+    planted_index = _index_of(entry.chapter_index, entry.scene_index, places)
+    start = _x(planted_index, places)
     end = RIGHT if entry.is_waiting else max(start, steps[-1][0])
     name = shortened(entry.description, NAME_ROOM)
     return ThreadLine(entry, name, y, start, end, steps, _due(entry, places))

@@ -134,7 +134,7 @@ def windows_of(scenes: Sequence[SceneTime], *, is_told_order: bool) -> list[tupl
     starts, at = [0], 0
     for size in [len(list(chapter)) for _, chapter in together]:
         # A chapter of more scenes than are drawn at once comes in parts.
-        for part in (min(WINDOW_SCENES, size - done_count) for done_count in range(0, size, WINDOW_SCENES)):
+        for part in (min(WINDOW_SCENES, size - offset) for offset in range(0, size, WINDOW_SCENES)):
             if starts[-1] < at and at + part - starts[-1] > WINDOW_SCENES:
                 starts.append(at)
             at += part
@@ -269,8 +269,8 @@ def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["t
             key=lambda scene_time: (scene_time.lived_order is None, scene_time.lived_order or 0, scene_time.told_order)
         )
     windows = windows_of(scenes, is_told_order=order == "told")
-    asked_count = len(scenes) - 1 if start is None else min(start, len(scenes) - 1)
-    number = next((index for index, (first, end) in enumerate(windows) if first <= asked_count < end), 0)
+    start_index = len(scenes) - 1 if start is None else min(start, len(scenes) - 1)
+    number = next((index for index, (first, end) in enumerate(windows) if first <= start_index < end), 0)
     first, end = windows[number] if windows else (0, 0)
     window = scenes[first:end]
     labels = labels_for(visit.language)

@@ -139,12 +139,12 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswe
             limit = request.candidates_per_query
             for kinds in [memory_filter.content_types] if memory_filter.content_types else _FACTS_BEFORE_PASSAGES:
                 wanted_memory_filter = memory_filter.model_copy(update={"content_types": kinds})
-                lexical_hitses = unit.lexical.best(matches, wanted_memory_filter, limit=limit)
+                lexical_hit_lists = unit.lexical.best(matches, wanted_memory_filter, limit=limit)
                 answers += [
                     ranked_answer(LEXICAL_RETRIEVER, ((hit.chunk_id, hit.score) for hit in hits), number)
-                    for number, hits in zip(numbers, lexical_hitses, strict=True)
+                    for number, hits in zip(numbers, lexical_hit_lists, strict=True)
                 ]
-                limit = max(PASSAGES_BESIDE_MEMORIES, limit - max(map(len, lexical_hitses), default=0))
+                limit = max(PASSAGES_BESIDE_MEMORIES, limit - max(map(len, lexical_hit_lists), default=0))
     return merged(answers)
 
 
@@ -259,11 +259,9 @@ def search_index(
             answers.append(search_exactly(stores, request, {number: vectors[number] for number in numbers}))
             continue
         wanted_count = OVERFETCH * request.candidates_per_query + SPARE_ROWS
-        index_hitses = index.query(
-            asked_vectors, top_k=wanted_count, must_hold_rows=state.holds_rows, deadline=deadline
-        )
+        hit_lists = index.query(asked_vectors, top_k=wanted_count, must_hold_rows=state.holds_rows, deadline=deadline)
         answers.append(
-            _settled_answer(stores, request, index_hitses, vectors, numbers, allowed=ids, wanted_count=wanted_count)
+            _settled_answer(stores, request, hit_lists, vectors, numbers, allowed=ids, wanted_count=wanted_count)
         )
     return merged(answers)
 
@@ -285,7 +283,7 @@ def _narrow_ids(
 def _settled_answer(
     stores: MemoryStores,
     request: SearchRequest,
-    index_hitses: Sequence[Sequence[IndexHit]],
+    hit_lists: Sequence[Sequence[IndexHit]],
     vectors: QueryVectors,
     numbers: Sequence[int],
     *,
@@ -293,7 +291,7 @@ def _settled_answer(
     wanted_count: int,
 ) -> RetrieverAnswer:
     """Order hits by SQL vectors, with exact search as a supplement."""
-    hits_by_id = {hit.chunk_id: hit for hits in index_hitses for hit in hits}
+    hits_by_id = {hit.chunk_id: hit for hits in hit_lists for hit in hits}
     identity = stores.embedding_identity
     with stores.database(request.project_id).read() as unit:
         names, matrix = unit.embeddings.matrix(
@@ -303,7 +301,7 @@ def _settled_answer(
     limit = request.candidates_per_query
     answers: list[RetrieverAnswer] = []
     short: list[int] = []
-    for number, hits in zip(numbers, index_hitses, strict=True):
+    for number, hits in zip(numbers, hit_lists, strict=True):
         ids = [hit.chunk_id for hit in hits if hit.chunk_id in rows]
         if len(ids) < limit and len(hits) >= wanted_count:
             short.append(number)
@@ -330,11 +328,9 @@ def _documents_answer(
     deadline: Deadline,
 ) -> RetrieverAnswer:
     """Take the documents of the index as they are, in its order, cut by the position that they carry."""
-    indexed_textses = index.texts_before(
-        asked_vectors, request.as_of, top_k=request.candidates_per_query, deadline=deadline
-    )
+    text_lists = index.texts_before(asked_vectors, request.as_of, top_k=request.candidates_per_query, deadline=deadline)
     answers: list[RetrieverAnswer] = []
-    for number, texts in zip(numbers, indexed_textses, strict=True):
+    for number, texts in zip(numbers, text_lists, strict=True):
         # A store tells no score that means the same everywhere.
         ranked_retriever_answer = ranked_answer(
             SEMANTIC_RETRIEVER, ((text.chunk_id, 1.0 / rank) for rank, text in enumerate(texts, start=1)), number

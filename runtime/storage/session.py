@@ -169,8 +169,8 @@ class StorageSession:
         """Read columns of whole numbers whole: the database joins each by commas, which spares an object per row."""
         # SQLite joins numbers as they are; PostgreSQL wants texts.
         texts: Sequence[Any] = columns if self.is_sqlite else [sa.cast(column, sa.Text) for column in columns]
-        joined_aggregate_stringses = (sa.func.aggregate_strings(column, ",") for column in texts)
-        return tuple(self.connection.execute(sa.select(*joined_aggregate_stringses).where(*conditions)).one())
+        joined_strings = (sa.func.aggregate_strings(column, ",") for column in texts)
+        return tuple(self.connection.execute(sa.select(*joined_strings).where(*conditions)).one())
 
     def run(self, statement: Any) -> int:
         """Run an update or deletion and return the number of rows that it touched."""

@@ -203,10 +203,10 @@ class Standing(NamedTuple):
         statements = [key for key, positions in self.said.items() if positions != now.said.get(key)]
         before, after = (
             {
-                "places": {scene_id: standing_standing_order.scenes[scene_id] for scene_id in moved_ids},
-                "said": {key: standing_standing_order.said[key] for key in statements},
+                "places": {scene_id: standing_places.scenes[scene_id] for scene_id in moved_ids},
+                "said": {key: standing_places.said[key] for key in statements},
             }
-            for standing_standing_order in (self, now)
+            for standing_places in (self, now)
         )
         return {**before, "said_rows": None}, {**after, "said_rows": last_rows(now.said)}
 

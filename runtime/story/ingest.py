@@ -211,20 +211,16 @@ class StoryIngest(StoryBase):
         stored_scenes: list[Scene] = []
         with suppress(UnknownProjectError), self._stores.database(self.project_id).read() as unit:
             stored_scenes = unit.scenes.list_as_of(with_text=True)
-        placed_placed_text = placed_text(finished, at, names=names, stored=stored_scenes, position=position)
-        report = IngestReport(
-            project_id=self.project_id, place=placed_placed_text.place, remarks=list(finished.remarks)
-        )
+        placement = placed_text(finished, at, names=names, stored=stored_scenes, position=position)
+        report = IngestReport(project_id=self.project_id, place=placement.place, remarks=list(finished.remarks))
         if dry_run:
             return report
-        if placed_placed_text.place.needs_replace and not replace:
+        if placement.place.needs_replace and not replace:
             first = next(
-                scene
-                for scene in stored_scenes
-                if str(scene.position) == placed_placed_text.place.replaced[0].split(" ", 1)[0]
+                scene for scene in stored_scenes if str(scene.position) == placement.place.replaced[0].split(" ", 1)[0]
             )
             raise another_chapter(str(first.position), first.title, first.text or "")
-        scenes = list(placed_placed_text.scenes)
+        scenes = list(placement.scenes)
         if record is not None:
             if len(scenes) != 1:
                 raise UserInputError(f"the text has {len(scenes)} scenes and one record; store it at a scene: 13:1")
@@ -232,7 +228,7 @@ class StoryIngest(StoryBase):
             loaded_record = read_given(SceneRecord, record, by=partial(given_record, **where))
             scenes = [scenes[0].model_copy(update={"record": loaded_record})]
         self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
-        self._make_room(placed_placed_text.gap)
+        self._make_room(placement.gap)
         result = ingesting.ingest_scenes(self._stores, self.project_id, scenes, run_id=ingesting.new_run())
         counted_ingest_report = IngestReport.of(self.project_id, result)
         counted_ingest_report = counted_ingest_report.model_copy(
