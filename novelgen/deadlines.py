@@ -59,7 +59,7 @@ SHARES: Mapping[str, Share] = MappingProxyType(
 """The whole ladder, from the time of a context (`chain_timeout_s`, without the model) down to Chroma; and that of
 the check of a draft (`continuity.timeout_s`, without the model).
 
-What hangs leaves time to what comes after it. `docs/architecture.md` shows the seconds."""
+What hangs leaves time to what comes after it. `docs/explanation/architecture.md` shows the seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ def choose_form(
 SURE_PLACES = 20
 """So many of those that a model chose have room, in short forms if need be, before the foremost become full.
 
-Measured on the English book as read, of 0 to 60 (docs/measured.md)."""
+Measured on the English book as read, of 0 to 60 (docs/research/measured.md)."""
 
 
 def forms_of_chosen(

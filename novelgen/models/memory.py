@@ -25,10 +25,10 @@ OTHER_EVENT = "other"
 """What an event type becomes that is not in the list.
 
 A new one needs its word above, and what people read for it, `kind_…` in the page's words of both languages; the list
-stands in docs/file-formats.md, too. Models are offered it, records are checked against it, SQL stores any text. Where
-it means more, it has a place in one of these: `SUPERSESSION_CHAINS` of novelgen/memory/attributes.py (what it ends;
-by these novelgen/memory/consolidation.py knows what is owed), `REVEALING_EVENTS` of novelgen/memory/conflict.py,
-`LASTING` of novelgen/memory/select.py.
+stands in docs/reference/file-formats.md, too. Models are offered it, records are checked against it, SQL stores any
+text. Where it means more, it has a place in one of these: `SUPERSESSION_CHAINS` of novelgen/memory/attributes.py (what
+it ends; by these novelgen/memory/consolidation.py knows what is owed), `REVEALING_EVENTS` of
+novelgen/memory/conflict.py, `LASTING` of novelgen/memory/select.py.
 """
 
 ContentType = Literal["scene", "dialogue", "description", "summary", "memory", "note"]

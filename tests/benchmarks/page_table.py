@@ -1,4 +1,4 @@
-"""Prints the table of pages in README.md and docs/measured.md from runs over books.
+"""Prints the table of pages in README.md and docs/benchmarks.md from runs over books.
 
 python -m tests.benchmarks BOOK_DIR --pages --json > one.json
 python -m tests.benchmarks.page_table one.json other.json

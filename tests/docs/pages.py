@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").glob("*.md"))))
+PAGES = ("README.md", *(page.relative_to(ROOT).as_posix() for page in sorted((ROOT / "docs").rglob("*.md"))))
 
 _BLOCK = re.compile(r"^(?:<!-- ([^\n]+) -->\n)?```([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

@@ -10,7 +10,7 @@ from runtime.doors.cli.main import novelgen
 from runtime.doors.operations import OPERATIONS, Operation
 from tests.docs.pages import ROOT, text_of
 
-COMMAND_LINE = text_of("docs/command-line.md")
+COMMAND_LINE = text_of("docs/reference/command-line.md")
 
 
 def command_names() -> list[tuple[str, str]]:
@@ -31,21 +31,23 @@ def test_every_command_is_in_the_table_of_commands(command: str, subcommand: str
     """A row of the table begins with the command and names its subcommand."""
     rows = [row for row in COMMAND_LINE.splitlines() if row.startswith("| `")]
     usages = [row.split("` |")[0] for row in rows if re.match(rf"\| `novelgen {command}[ `]", row)]
-    assert usages, f"docs/command-line.md has no row for `novelgen {command}`"
+    assert usages, f"docs/reference/command-line.md has no row for `novelgen {command}`"
     assert any(re.search(rf"\b{subcommand}\b", usage) for usage in usages)
 
 
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.http], ids=lambda each: each.name)
 def test_every_route_is_on_the_page_of_the_server(operation: Operation) -> None:
     """The table of routes names each part of an address."""
-    named = set(re.findall(r"[a-z-]+", text_of("docs/server.md").partition("## Routes")[2].partition("**Streams**")[0]))
+    named = set(
+        re.findall(r"[a-z-]+", text_of("docs/how-to/server.md").partition("## Routes")[2].partition("**Streams**")[0])
+    )
     assert set(re.findall(r"[a-z-]+", re.sub(r"{\w+}", "", operation.http.partition(" ")[2]))) <= named
 
 
 @pytest.mark.parametrize("code", list(ExitCode))
 def test_every_exit_code_is_explained(code: ExitCode) -> None:
     """README and the page of the command line name each exit code."""
-    for page in ("README.md", "docs/command-line.md"):
+    for page in ("README.md", "docs/reference/command-line.md"):
         assert re.search(rf"(?i)exit codes?[^|]*\b{code.value}\b", text_of(page)), page
 
 
@@ -53,6 +55,6 @@ def test_every_exit_code_is_explained(code: ExitCode) -> None:
 def test_every_room_is_in_the_architecture(package: str) -> None:
     """A newcomer finds each folder of the code on the page that explains them, and no folder that is gone."""
     rooms = {each.parent.name for each in (ROOT / package).glob("*/__init__.py")}
-    table = text_of("docs/architecture.md").partition(f"| `{package}/` |")[2].partition("\n\n")[0]
+    table = text_of("docs/explanation/architecture.md").partition(f"| `{package}/` |")[2].partition("\n\n")[0]
     told = set(re.findall(r"`(\w+)`", "\n".join(row.split("|")[1] for row in table.splitlines()[2:])))
     assert told == rooms

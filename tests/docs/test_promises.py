@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = ("security.md", "when-something-fails.md")
+SECURITY, FAULTS = "docs/explanation/security.md", "docs/how-to/when-something-fails.md"
 NAMED_TEST = re.compile(r"tests/[\w/]+(?:\.py|/)(?:::(\w+))?")
 
 
 def _rows(document: str, heading: str) -> list[list[str]]:
     """Return the rows of the table below a heading row of a document."""
-    _, _, rest = (ROOT / "docs" / document).read_text(encoding="utf-8").partition(heading)
+    _, _, rest = (ROOT / document).read_text(encoding="utf-8").partition(heading)
     lines = rest.lstrip("\n").splitlines()[1:]
     table = []
     for line in lines:
@@ -23,9 +23,9 @@ def _rows(document: str, heading: str) -> list[list[str]]:
 
 
 TABLES = (
-    ("security.md", "| Threat | Rule | Test |"),
-    ("when-something-fails.md", "| what | what you get | test |"),
-    ("when-something-fails.md", "| what comes | what is done | test |"),
+    (SECURITY, "| Threat | Rule | Test |"),
+    (FAULTS, "| what | what you get | test |"),
+    (FAULTS, "| what comes | what is done | test |"),
 )
 PROMISES = [(document, row[0], row[-1]) for document, heading in TABLES for row in _rows(document, heading)]
 
@@ -45,6 +45,6 @@ def test_each_promise_names_its_test(document: str, promise: str, tests: str) ->
 
 def test_both_documents_have_their_tables() -> None:
     """So many that none was lost by a change of their form."""
-    counts = {document: sum(of == document for of, _, _ in PROMISES) for document in DOCUMENTS}
-    assert counts["security.md"] >= 30
-    assert counts["when-something-fails.md"] >= 20
+    counts = {document: sum(of == document for of, _, _ in PROMISES) for document in (SECURITY, FAULTS)}
+    assert counts[SECURITY] >= 30
+    assert counts[FAULTS] >= 20

@@ -15,7 +15,7 @@ from runtime.settings import NovelgenSettings
 from tests.docs.pages import text_of
 from tests.support.ladder import ladder
 
-CONFIGURATION = text_of("docs/configuration.md")
+CONFIGURATION = text_of("docs/reference/configuration.md")
 SETTING_ROW = re.compile(r"^\| (?:`([\w.]+)` )?\| `(NOVELGEN_\w+)` \| ([^|]+) \|", re.MULTILINE)
 
 
@@ -63,7 +63,7 @@ def test_every_setting_of_a_characters_memory_is_told_with_its_default() -> None
     """The table of a character's memory is that of the settings: names, defaults and descriptions, in their order."""
     described = re.findall(
         r"^\| `(\w+)` \| `([^|]+)` \| ([^|]+) \|$",
-        text_of("docs/characters.md").partition("| setting |")[2],
+        text_of("docs/how-to/characters.md").partition("| setting |")[2],
         re.MULTILINE,
     )
     expected = [
@@ -77,7 +77,7 @@ def test_what_events_do_to_feelings_is_told() -> None:
     """The table of the types of events is that of the rules, other names of a type included."""
     rows = re.findall(
         r"^\| ((?:`\w+`(?:, )?)+) \| ([^|]+) \|$",
-        text_of("docs/characters.md").partition("| type of event |")[2],
+        text_of("docs/how-to/characters.md").partition("| type of event |")[2],
         re.MULTILINE,
     )
     told = {
@@ -104,7 +104,9 @@ def test_the_readme_is_short() -> None:
 def test_ladder_is_told_with_its_reasons() -> None:
     """The architecture page shows the table of shares and, for the default settings, their seconds."""
     told = re.findall(
-        r"^\| `(\w+)` \| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([^|]+) \|$", text_of("docs/architecture.md"), re.MULTILINE
+        r"^\| `(\w+)` \| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([^|]+) \|$",
+        text_of("docs/explanation/architecture.md"),
+        re.MULTILINE,
     )
     settings = ContextSettings()
     seconds = ladder(chain_timeout_s=settings.chain_timeout_s, tool_timeout_s=settings.tool_timeout_s)
@@ -118,4 +120,4 @@ def test_the_time_after_which_a_hanging_index_is_given_up_is_told() -> None:
     """The page of faults names the seconds that follow from the table and the default settings."""
     settings = ContextSettings()
     seconds = ladder(chain_timeout_s=settings.chain_timeout_s, tool_timeout_s=settings.tool_timeout_s)
-    assert f"hangs after {seconds['index']:.1f} s," in text_of("docs/when-something-fails.md")
+    assert f"hangs after {seconds['index']:.1f} s," in text_of("docs/how-to/when-something-fails.md")

@@ -54,7 +54,7 @@ def test_unknown_words_of_closed_lists_are_warned_of(caplog: pytest.LogCaptureFi
 
 def test_the_pages_list_every_type_of_event() -> None:
     """Whoever writes a record finds the closed list where records are told."""
-    page = (Path(__file__).parents[3] / "docs/file-formats.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs/reference/file-formats.md").read_text(encoding="utf-8")
     listed = page[page.index("`event_type` of a memory is one of") :].partition("\n\n")[0].replace("\n", " ")
     assert set(re.findall(r"[a-z_]+", listed)) >= EVENT_TYPES
 

@@ -63,7 +63,7 @@ def test_the_id_of_a_scene_is_its_place_wherever_it_stands() -> None:
 
 
 def test_what_a_method_is_about_comes_first_without_its_name() -> None:
-    """As docs/python.md writes them."""
+    """As docs/reference/python.md writes them."""
     about = {
         "find_memory pin_memory unpin_memory ban_memory unban_memory delete_memory": ["memory_id"],
         "attach_memories detach_memories": ["memory_ids", "targets"],
