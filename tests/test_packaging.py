@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from pathlib import Path
@@ -39,6 +40,17 @@ def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
             assert f"runtime/_demos/{file.relative_to(ROOT / 'projects').as_posix()}" in names
     assert not [name for name in names if name.startswith(("tests/", "projects/")) or "/data/" in name]
     assert wheel.stat().st_size < 2_000_000
+
+
+def test_records_of_the_lab_are_not_in_the_sdist(tmp_path: Path) -> None:
+    """The source archive has the documentation for users, without records of the lab and pictures."""
+    script = f"import hatchling.build, os; os.chdir({str(ROOT)!r}); hatchling.build.build_sdist({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    (archive,) = tmp_path.iterdir()
+    with tarfile.open(archive) as files:
+        names = {name.partition("/")[2] for name in files.getnames()}
+    assert {"README.md", "docs/benchmarks.md", "docs/tutorials/walkthrough.md"} <= names
+    assert [name for name in names if name.startswith(("docs/research", "docs/images", "tests/"))] == []
 
 
 def test_prompts_are_found_without_the_checkout(wheel: Path, tmp_path: Path) -> None:

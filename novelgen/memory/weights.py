@@ -20,7 +20,7 @@ class NeedQuotas(Model):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    obligations: float = Field(default=0.5, ge=0, le=1, description="Open loops, of timeline_budget.")
+    obligations: float = Field(default=0.5, ge=0, le=1, description="Open threads, of timeline_budget.")
     relations: float = Field(default=0.5, ge=0, le=1, description="Relationships, of timeline_budget.")
     left_off: float = Field(
         default=0.14, ge=0, le=1, description="The end of the scene before, word for word, of memory_budget; 0: none."
@@ -58,7 +58,7 @@ class SelectionWeights(Model):
     )
     importance: float = Field(default=0.45, description="Importance, 1-10, as stored.")
     entities: float = Field(default=0.3, description="Entities shared with the plan, rare ones counting more.")
-    open_loops: float = Field(default=0.4, description="Weight of the open loops planted in its scene.")
+    open_loops: float = Field(default=0.4, description="Weight of the open threads planted in its scene.")
     spreading: float = Field(
         default=0.15, description="What flows to its scene from sure scenes that are similar to it."
     )

@@ -86,7 +86,7 @@ class RecordedRelationshipChange(UserFileModel):
 
 
 class RecordedLoop(UserFileModel):
-    """An open loop that the scene planted."""
+    """A thread that the scene planted."""
 
     id: str = Field(min_length=1)
     category: str = ""
@@ -118,7 +118,7 @@ class RecordedLoop(UserFileModel):
 
 
 class RecordedLoopAdvance(UserFileModel):
-    """An open loop that the scene moved without ending it."""
+    """A thread that the scene moved without ending it."""
 
     id: str = Field(min_length=1)
     note: str = ""

@@ -345,7 +345,7 @@ class ThreadRepository(Repository):
         """Append an author's statement on a thread, kept through re-ingest."""
         self._session.touch()
         if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
-            raise UserInputError(f"no open loop {event.id!r} is stored; plant it first")
+            raise UserInputError(f"no thread {event.id!r} is stored; plant it first")
         here = said_at(self._session, at, follows_scene=follows_scene)
         self._session.add(LoopEvent(**folds.loop_event_values(event), **here))
         CounterRepository(self._session).jump_over([event.id])
@@ -375,7 +375,7 @@ class ThreadRepository(Repository):
         self._session.touch()
         planted_row = self._planting_rows(END_OF_STORY).get(loop_id)
         if planted_row is None:
-            raise UserInputError(f"no open loop {loop_id!r} is stored; plant it first")
+            raise UserInputError(f"no thread {loop_id!r} is stored; plant it first")
         detail = {**planted_row.detail, **changes, **({folds.OWN_WORDS: True} if "description" in changes else {})}
         if planted_row.origin == "author":
             self._session.update(LoopEvent, LoopEvent.row_id == planted_row.row_id, detail=detail)

@@ -8,6 +8,9 @@ NOT_RUN = {
 }
 """Markers of blocks that no test runs, and why."""
 
+PRINTED_BY = "printed by: "
+"""Begins the marker of a block that shows a terminal; tests/docs/test_printed.py compares it with its command."""
+
 SERVED_HERE = (
     "http://127.0.0.1:8080/v1",
     "http://127.0.0.1:11434/v1",

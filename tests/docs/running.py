@@ -13,6 +13,7 @@ from runtime.doors.cli.main import novelgen
 from runtime.settings import load_settings
 from tests.docs.exceptions import SERVED_HERE
 from tests.docs.pages import Block
+from tests.regenerate import HOW
 
 _LINE = re.compile(r"(novelgen|export) [^|<>$`;&]*|novelgen [^|<>$`;&]* > [\w.-]+|#.*|")
 
@@ -83,5 +84,5 @@ def _compare_listing(block: Block) -> None:
     first, _, listed = block.text.partition("\n")
     assert first.startswith("$ novelgen "), f"{block.page}:{block.line}: a listing begins with its command"
     assert listed == listing_of(first.removeprefix("$ ")), (
-        f"{block.page}:{block.line} is not what the program prints; run `python -m tests.docs.write_listings`"
+        f"{block.page}:{block.line} is not what the program prints; {HOW}"
     )

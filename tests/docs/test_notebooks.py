@@ -7,6 +7,7 @@ import pytest
 
 from tests.docs.notebooks import NOTEBOOKS, read_notebook, run_notebook
 from tests.docs.pages import PAGES, text_of
+from tests.regenerate import HOW
 
 KINDS = [each.stem for each in NOTEBOOKS]
 
@@ -24,7 +25,7 @@ def test_a_notebook_runs_and_shows_what_it_keeps(path: Path, monkeypatch: pytest
     notebook = read_notebook(path)
     outputs = run_notebook(notebook, path.name)
     kept = [cell["outputs"] for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    assert forms(outputs) == forms(kept), "run `python -m tests.docs.notebooks`"
+    assert forms(outputs) == forms(kept), HOW
     shown = [each["data"]["text/html"] for cell in outputs for each in cell if "text/html" in each.get("data", {})]
     assert len(shown) >= 4
     assert all("<table>" in "".join(each) or "<pre" in "".join(each) for each in shown)

@@ -1,18 +1,18 @@
 """The tables of settings, weights and deadlines are those of the program, with these defaults."""
 
-import json
 import re
 from typing import Any
 
+import pytest
 from pydantic import BaseModel
 
 from novelgen.characters.dispositions import RELATIONSHIP_DELTAS, deltas_of
 from novelgen.characters.memory import CharacterMemorySettings
-from novelgen.deadlines import SHARES
-from novelgen.memory.weights import SelectionWeights
 from novelgen.settings import ContextSettings
 from runtime.settings import NovelgenSettings
 from tests.docs.pages import text_of
+from tests.docs.write_tables import TABLES, rows_of
+from tests.regenerate import HOW
 from tests.support.ladder import ladder
 
 CONFIGURATION = text_of("docs/reference/configuration.md")
@@ -45,32 +45,10 @@ def test_every_setting_is_in_the_table_with_its_default() -> None:
             assert float(told) == default, variable
 
 
-def test_every_weight_of_the_choice_is_told_with_its_default() -> None:
-    """The table of weights is that of the settings: names, defaults and descriptions, in their order."""
-    described = re.findall(
-        r"^\| `(\w+)` \| ([^|]+) \| ([^|]+) \|$", CONFIGURATION.partition("| weight |")[2], re.MULTILINE
-    )
-    fields = SelectionWeights.model_fields.items()
-    defaults = [
-        ", ".join(sorted(field.default)) if isinstance(field.default, frozenset) else str(field.default)
-        for _, field in fields
-    ]
-    told = [(name, default, field.description) for (name, field), default in zip(fields, defaults, strict=True)]
-    assert described[: len(told)] == told
-
-
-def test_every_setting_of_a_characters_memory_is_told_with_its_default() -> None:
-    """The table of a character's memory is that of the settings: names, defaults and descriptions, in their order."""
-    described = re.findall(
-        r"^\| `(\w+)` \| `([^|]+)` \| ([^|]+) \|$",
-        text_of("docs/how-to/characters.md").partition("| setting |")[2],
-        re.MULTILINE,
-    )
-    expected = [
-        (name, json.dumps(field.default), field.description)
-        for name, field in CharacterMemorySettings.model_fields.items()
-    ]
-    assert described[: len(expected)] == expected
+@pytest.mark.parametrize(("page", "heading"), TABLES)
+def test_a_table_is_that_of_the_source(page: str, heading: str) -> None:
+    """Weights, settings of a character's memory and deadlines: names, defaults and descriptions, in their order."""
+    assert rows_of(page, heading) == TABLES[page, heading](), HOW
 
 
 def test_what_events_do_to_feelings_is_told() -> None:
@@ -97,23 +75,8 @@ def test_both_commands_of_a_fresh_machine_are_there() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    """What a newcomer reads first stays under 250 lines; the rest is in docs."""
-    assert len(text_of("README.md").splitlines()) < 250
-
-
-def test_ladder_is_told_with_its_reasons() -> None:
-    """The architecture page shows the table of shares and, for the default settings, their seconds."""
-    told = re.findall(
-        r"^\| `(\w+)` \| `(\w+)` \| ([\d.]+) \| ([\d.]+) \| ([^|]+) \|$",
-        text_of("docs/explanation/architecture.md"),
-        re.MULTILINE,
-    )
-    settings = ContextSettings()
-    seconds = ladder(chain_timeout_s=settings.chain_timeout_s, tool_timeout_s=settings.tool_timeout_s)
-    expected = [
-        (name, share.of, f"{share.part:g}", f"{seconds[name]:.1f}", share.reason) for name, share in SHARES.items()
-    ]
-    assert told == expected
+    """What a newcomer reads first fits into 170 lines, both languages together; the rest is in docs."""
+    assert len(text_of("README.md").splitlines()) <= 170
 
 
 def test_the_time_after_which_a_hanging_index_is_given_up_is_told() -> None:

@@ -1,9 +1,15 @@
 """Command descriptions: `offers.toml` as data, and code for special cases.
 
-Cells of a table are told by a path: `chunk.content` is an attribute, `~status` its word in the story's language,
-`=giver` the name of whom an id stands for, `?undone_at` yes or nothing, `@` the place of what has a chapter and a
-scene, `@chunk` that of a part of it, `:names` what the function of that name marked `cell` tells,
-`:names/chunk` what it tells of a part.
+A column is `name=path`, and the path says what its cells show:
+
+| path | shows | example |
+|---|---|---|
+| `a.b` | an attribute | `chunk.content` |
+| `~a` | the word for an attribute's value, in the story's language | `~status` |
+| `=a` | the name of the entity with that id | `=giver` |
+| `?a` | yes, or nothing | `?undone_at` |
+| `@`, `@a` | the position of the row, or of one of its parts | `@chunk` |
+| `:f`, `:f/a` | the result of a function marked `cell`, for the row or for a part | `:names/chunk` |
 """
 
 from __future__ import annotations

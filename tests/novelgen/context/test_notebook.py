@@ -137,11 +137,11 @@ def test_a_context_is_told_in_the_language_of_its_story() -> None:
         Reader(context("她藏了起来。", language="zh")._repr_html_()),
     )
     assert "Scene 2:1 of p: 1 memory, 3 tokens" in english.text
-    assert "open loops" in english.text
+    assert "open threads" in english.text
     assert "Missing: search: Ada hid it." in english.text
     assert "What the story has established before this scene" in english.text
     assert "2:1 场（p）：1 条记忆，3 个 token" in chinese.text
-    assert "未了之事" in chinese.text
+    assert "未了的线索" in chinese.text
     assert "缺失：search: 她藏了起来。" in chinese.text
 
 

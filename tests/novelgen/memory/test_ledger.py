@@ -173,7 +173,7 @@ def test_a_thread_ends_in_one_of_four_ways(
     ("language", "overdue", "silent", "moot"),
     [
         ("en", "critical threads are overdue: OL5", "scene 1:20 ended a thread without saying how", "are dead"),
-        ("zh", "要紧的未了之事已逾期：OL5", "1:20 场了结了一条未了之事", "都已死去"),
+        ("zh", "要紧的线索已逾期：OL5", "1:20 场了结了一条线索", "都已死去"),
     ],
 )
 def test_an_author_is_warned_of_what_is_late_and_of_what_ended_without_a_word(

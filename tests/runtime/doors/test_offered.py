@@ -1,8 +1,4 @@
-"""What agents are offered, held against the lists beside this file: nothing comes, goes or changes its name unnoticed.
-
-After a change that is meant: `python -m tests.runtime.doors.test_offered` writes the lists anew; their difference
-belongs into CHANGELOG.md.
-"""
+"""What agents are offered, held against the lists beside this file: nothing comes, goes or is renamed unnoticed."""
 
 import asyncio
 import contextlib
@@ -22,6 +18,7 @@ from runtime.doors.mcp.server import Shelf, build_mcp_server
 from runtime.doors.tools import MCPOffer
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
+from tests.regenerate import HOW
 from tests.runtime.doors.http.serving import project_stores
 from tests.support.demo_project import copy_shipped_demos, ingest_demo, settings_for
 
@@ -71,7 +68,7 @@ DOORS = {"mcp": over_mcp, "mcp_game": partial(over_mcp, offer="game"), "langchai
 @pytest.mark.parametrize("door", DOORS)
 def test_the_offer_is_the_list(demo_folder: Path, door: str) -> None:
     """Each door offers what its list says, with these arguments."""
-    assert sorted(DOORS[door](demo_folder)) == json.loads((FOLDER / f"{door}.json").read_text(encoding="utf-8"))
+    assert sorted(DOORS[door](demo_folder)) == json.loads((FOLDER / f"{door}.json").read_text(encoding="utf-8")), HOW
 
 
 def write() -> None:

@@ -235,7 +235,7 @@ def test_an_author_plants_moves_and_ends_loops(threaded: DatabaseManager) -> Non
         unit.threads.append(RecordedLoopAdvance(id=loop_id), at=at(3, 1))
         unit.threads.append(RecordedLoopResolution(id=loop_id, abandoned=True), at=at(9))
         statuses = [unit.threads.get(loop_id, as_of=at(chapter)) for chapter in (3, 4, 9, 10)]
-        with pytest.raises(UserInputError, match="no open loop 'OL77'"):
+        with pytest.raises(UserInputError, match="no thread 'OL77'"):
             unit.threads.append(RecordedLoopAdvance(id="OL77"), at=at(1, 1))
 
     assert loop_id == "OL3"

@@ -1,7 +1,4 @@
-"""The manifest of all commands is what methods and offers say: nothing gets lost in silence.
-
-After a change that is meant, and told in CHANGELOG.md: `python -m tests.runtime.doors.cli.test_inventory`.
-"""
+"""The manifest of all commands is what methods and offers say: nothing gets lost in silence."""
 
 import json
 import re
@@ -12,6 +9,7 @@ from runtime.doors.cli.generated import described_commands
 from runtime.doors.cli.main import MANIFEST_FILE
 from runtime.doors.cli.offers import GROUPS, SECTIONS
 from runtime.settings import MemorySettings
+from tests.regenerate import HOW
 
 
 @pytest.mark.parametrize("setting", ["memory_budget", "state_budget", "timeline_budget"])
@@ -35,7 +33,7 @@ def manifest_text() -> str:
 
 def test_the_manifest_tells_what_methods_and_offers_say() -> None:
     """Commands are made of the manifest: one that goes, comes or takes something else shows in it."""
-    assert MANIFEST_FILE.read_text(encoding="utf-8") == manifest_text(), f"{__doc__}"
+    assert MANIFEST_FILE.read_text(encoding="utf-8") == manifest_text(), HOW
 
 
 if __name__ == "__main__":
