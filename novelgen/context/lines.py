@@ -283,9 +283,10 @@ def state_parts(
     if isinstance(presence, Mapping) and not presence.get(GUESSED) and not is_told and HOLDER_ATTRIBUTE not in data:
         # Who was only seen, nobody knows where, was seen in a scene.
         scene = "" if parts else labels.in_scene.format(place_of(presence, labels))
-        where = presence.get("location_id") or scene
+        location_id = None if _is_unnamed(presence.get("location_id"), names) else presence.get("location_id")
+        where = location_id or scene
         if where:
-            statement = _scene(_place_seen(presence), now) if presence.get("location_id") else ""
+            statement = _scene(_place_seen(presence), now) if location_id else ""
             parts.append(
                 (PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels, as_of=statement))
             )

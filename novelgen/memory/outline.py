@@ -106,8 +106,8 @@ class StoryOutline(Model):
 
     @property
     def names(self) -> dict[str, str]:
-        """The names by id, with revealed identities."""
-        names = {entity.entity_id: entity.name for entity in self.entities}
+        """The names by id, with revealed identities; an entity without a name yet has none."""
+        names = {entity.entity_id: entity.name for entity in self.entities if not entity.is_unnamed}
         return {**{mask: names[entity_id] for mask, entity_id in self.masks.items() if entity_id in names}, **names}
 
 

@@ -63,6 +63,11 @@ class Entity(Shown, Model):
         """Chapter and scene from which people are told that it is known: as its author said, else where it stands."""
         return self.said_from or (self.first_chapter, self.first_scene)
 
+    @property
+    def is_unnamed(self) -> bool:
+        """Whether the id stands in place of a name, since the story has told none yet."""
+        return self.name == self.entity_id and is_entity_id(self.entity_id)
+
     def names(self) -> list[str]:
         """Return the display name and every alias, without repeats, in that order."""
         return list(dict.fromkeys([self.name, *(alias.alias for alias in self.aliases)]))

@@ -43,6 +43,9 @@ def test_what_nobody_stated_or_named_is_not_told() -> None:
     seen = [snapshot("C0", presence=guess), snapshot("C1", status="alive", presence=guess)]
     rendered = render_states(seen, {}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
     assert (rendered.lines, rendered.minds) == ({"C1": "- C1: status: alive"}, {})
+    seen_there = [snapshot("C0", presence={**guess, "guessed": False})]
+    rendered = render_states(seen_there, {"C0": "Ada"}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+    assert rendered.lines == {"C0": "- Ada: last seen at: scene 2:1"}
     keeper = snapshot("C0", status="alive", location_id="L7").model_copy(update={"holds": ["I4"]})
     rendered = render_states([keeper], {"C0": "Ada"}, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
     assert rendered.lines == {"C0": "- Ada: status: alive"}

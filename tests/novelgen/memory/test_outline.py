@@ -9,12 +9,14 @@ from novelgen.language.language import estimate_tokens
 from novelgen.memory.outline import (
     PART_TOKENS,
     OutlineScene,
+    StoryOutline,
     WrittenSummary,
     chapter_summaries,
     finished_parts,
     part_summaries,
     story_parts,
 )
+from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.user_file import Settings, StoryPart
 
@@ -31,6 +33,13 @@ SCENES = [
     told(2, 2, "The key is sold!"),
     told(3, 1, "The lamp goes out"),
 ]
+
+
+def test_an_id_in_place_of_a_name_is_no_name() -> None:
+    """A place that no text has named yet has no name, whoever was seen there."""
+    unnamed = Entity(entity_id="L3", entity_type="location", name="L3")
+    inn = Entity(entity_id="L4", entity_type="location", name="the Three Herrings")
+    assert StoryOutline(project_id="p", entities=[unnamed, inn]).names == {"L4": "the Three Herrings"}
 
 
 def test_chapters_are_summed_up_from_their_scenes() -> None:
