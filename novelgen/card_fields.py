@@ -28,6 +28,7 @@ class CardField(Model):
     key: str = Field(description="Under which it is kept.")
     en: str
     zh: str
+    also: list[str] = Field(default_factory=list, description="Further names by which people mean it.")
     changes: bool = Field(default=False, description="It is an attribute of the state: it may change with the story.")
     many: bool = Field(default=False, description="A list of values.")
     card: EntityType | None = Field(default=None, description="Its value is the name of a card of this kind.")
@@ -39,7 +40,7 @@ class CardField(Model):
     @property
     def names(self) -> set[str]:
         """Names by which it is meant, case-folded."""
-        return {self.key.casefold(), self.en.casefold(), self.zh.casefold()}
+        return {name.casefold() for name in (self.key, self.en, self.zh, *self.also)}
 
 
 @cache

@@ -1,10 +1,11 @@
 """From names, as people write them, to the entities of a story."""
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
+from types import MappingProxyType
 
 from novelgen.language import normalise
 from novelgen.language.language import has_cjk
@@ -197,20 +198,30 @@ class NameResolver:
         present_ids: Who is present, the last on stage first.
         literal_names: Names that mention all who bear them wherever they stand, descriptions and single characters
             as well.
+        meanings: Names to the ids of whom they mean, whoever else bears them.
     """
 
     def __init__(
-        self, entities: Sequence[Entity], *, present_ids: Sequence[str] = (), literal_names: Collection[str] = ()
+        self,
+        entities: Sequence[Entity],
+        *,
+        present_ids: Sequence[str] = (),
+        literal_names: Collection[str] = (),
+        meanings: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._index = NameIndex(entities)
         self._present_ids = tuple(present_ids)
         self._literal_names = frozenset(literal_names)
         self._types = {entity.entity_id: entity.entity_type for entity in entities}
         self._entities = tuple(entities)
+        self._meanings = {
+            normalise.name_key(name): entity_id for name, entity_id in meanings.items() if entity_id in self._types
+        }
+        self._meant_names = frozenset(meanings)
 
     @cached_property
     def _finder(self) -> NameFinder:
-        names = frozenset(name for entity in self._entities for name in entity.names())
+        names = frozenset(name for entity in self._entities for name in entity.names()) | self._meant_names
         return name_finder(names, within_words=self._literal_names)
 
     def resolve(self, name: str, *, entity_types: Collection[str] = ()) -> Resolution:
@@ -255,7 +266,8 @@ class NameResolver:
 
     def _read(self, text: str, also_present: Sequence[str]) -> tuple[list[Mention], list[str]]:
         """Return the entities a text names, plus candidates for ambiguous names."""
-        matches = [(match, self._candidates(match, text)) for match in self._finder.find(text)]
+        found = [(match, self._candidates(match, text)) for match in self._finder.find(text)]
+        matches = [(match, ids) for match, ids in found if ids]
         certain = {ids[0] for match, ids in matches if len(ids) == 1 and not self._needs_presence(match, ids)}
         nearby = certain.union(also_present)
         mentions: list[Mention] = []
@@ -274,13 +286,16 @@ class NameResolver:
         return mentions, ambiguous
 
     def _candidates(self, match: NameMatch, text: str) -> list[str]:
+        meant_id = self._meanings.get(normalise.name_key(match.name)) if self._meanings else None
+        if meant_id is not None:
+            return [meant_id]
         ids = self._index.by_name(match.name) or self._index.by_alias(match.name)
         title = _LAST_WORD.search(text, max(0, match.start - 20), match.start)
         return self._index.of_fitting_gender(ids, f"{title.group(1)} {match.name}") if title else ids
 
     def _needs_presence(self, match: NameMatch, ids: list[str]) -> bool:
         """A description of a person ("the porter", 老儿) counts only where that person is about."""
-        is_guess = match.name not in self._literal_names
+        is_guess = match.name not in self._literal_names and match.name not in self._meant_names
         return is_guess and self._types[ids[0]] == "character" and normalise.is_description(match.name)
 
     def _choose_meaning(self, match: NameMatch, ids: list[str], nearby: Collection[str]) -> str | None:

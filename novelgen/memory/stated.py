@@ -1,20 +1,26 @@
-"""What a note states plainly of somebody or something: who holds it, where it is, that somebody is dead."""
+"""Plain statements of notes: a holder, a place, a death, a name."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from novelgen.language.language import has_cjk, phrases
-from novelgen.language.resolver import NameResolver
+from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import is_death
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityType
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 
 LONGEST_STATEMENT = 80
 """Characters of a note that states one thing; a longer one tells a story."""
 
-_SIGNS = {"item": "\x01", "character": "\x02", "location": "\x03"}
+_SIGNS = {"item": "\x01", "character": "\x02", "location": "\x03", "faction": "\x04", "term": "\x05"}
+_NAME = (
+    "(?:[\u3400-\u9fff·•]{1,12}"
+    "|[A-Z\u00c0-\u00de][\\w.'’-]*(?: (?:of|the|de|la|van|von|[A-Z\u00c0-\u00de][\\w.'’-]*)){0,5})"
+)
 _KINDS = {
+    "A": "[\x01-\x05]",
+    "N": _NAME,
     "I": _SIGNS["item"],
     "C": _SIGNS["character"],
     "L": _SIGNS["location"],
@@ -46,6 +52,15 @@ _HELD_THING = [
 
 _PLACED = _patterns("stated_place")
 
+_NAMED = [re.compile(pattern.pattern) for pattern in _patterns("stated_name")]
+"""With case: an English name begins with a capital."""
+
+NAME_ATTRIBUTE = "real_name"
+"""Attribute of a state: a name of somebody or something that a note states."""
+
+STATED_ATTRIBUTES = (HOLDER_ATTRIBUTE, "location_id", "status", NAME_ATTRIBUTE)
+"""Attributes that a note may state."""
+
 
 def statement_of(content: str, known: Sequence[Entity]) -> Statement | None:
     """Return what a note states; None where it tells anything else or names something without a card."""
@@ -53,8 +68,12 @@ def statement_of(content: str, known: Sequence[Entity]) -> Statement | None:
     if len(text) > LONGEST_STATEMENT:
         return None
     kinds = {entity.entity_id: entity.entity_type for entity in known}
+    mentions = NameResolver(known).find_mentions(text)
+    name = _stated_name(text, mentions, kinds)
+    if name is not None:
+        return name
     bare, ids, end = "", [], 0
-    for mention in NameResolver(known).find_mentions(text):
+    for mention in mentions:
         sign = _SIGNS.get(kinds[mention.entity_id])
         if sign is None or mention.start < end:
             return None
@@ -80,6 +99,16 @@ def statement_of(content: str, known: Sequence[Entity]) -> Statement | None:
             is_first = match.start(subject) < match.start(value)
             return Statement(ids[0 if is_first else 1], attribute, ids[1 if is_first else 0])
     return None
+
+
+def _stated_name(text: str, mentions: Sequence[Mention], kinds: Mapping[str, EntityType]) -> Statement | None:
+    """Return the name that a text states of whom it mentions first, be the name another card's or not."""
+    if not mentions:
+        return None
+    first = mentions[0]
+    bare = text[: first.start] + _SIGNS[kinds[first.entity_id]] + re.sub('[“”"「」《》]', "", text[first.end :])
+    match = next((form for pattern in _NAMED if (form := pattern.fullmatch(bare.strip()))), None)
+    return None if match is None else Statement(first.entity_id, NAME_ATTRIBUTE, match["N"])
 
 
 OF_TWO = 2

@@ -180,6 +180,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "memories",
         _row("list_memories", "memories.memories", "GET /memories"),
         _row("add_note", "memories.note", "POST /memories", status=201),
+        _row("preview_note", "memories", "POST /memories/preview", is_read=True),
         _row("list_lore", "lore.lore", "GET /lore", key="entries"),
         _row("import_lore", "lore", "POST /lore", status=201),
         _row("export_lore", "lore", "GET /lore/export", key="lorebook"),

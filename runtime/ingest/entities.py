@@ -140,6 +140,17 @@ def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
     return undone
 
 
+def restore_merged_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> Change:
+    """Undo a merge or split, and derive anew the scenes that were derived since."""
+    before = _bearers(unit)
+    undone, scene_ids = unit.journal.undo_but_derived(change.change_id)
+    if scene_ids:
+        read_ids = {scene.scene_id for scene in _read_again(unit, _names_of(before ^ _bearers(unit)), stores=stores)}
+        rest = [scene for scene in unit.scenes.list_as_of(with_text=True) if scene.scene_id in scene_ids - read_ids]
+        replace_stored_scenes(unit, rest, stores=stores)
+    return undone
+
+
 def rescan_since_in(unit: UnitOfWork, names: Sequence[str], *, since: datetime, stores: MemoryStores) -> None:
     """Derive anew the scenes that hold one of the names and were stored when nobody bore it."""
     finder, scenes = NameFinder(names), unit.scenes.list_as_of(with_text=True)

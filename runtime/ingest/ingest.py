@@ -98,12 +98,14 @@ class IngestResult(BaseModel):
         return [*of_scenes, *self.indexing.issues, *self.consolidation]
 
 
-def ingest_scene(stores: MemoryStores, project_id: str, scene: SceneInput) -> IngestResult:
+def ingest_scene(
+    stores: MemoryStores, project_id: str, scene: SceneInput, *, guard: Callable[[Scene | None], None] | None = None
+) -> IngestResult:
     """Store one scene with undo.
 
-    See `ingest_scenes`.
+    See `ingest_scenes`. `guard` may refuse what stands at its place.
     """
-    return ingest_scenes(stores, project_id, [scene], run_id=new_run())
+    return ingest_scenes(stores, project_id, [scene], run_id=new_run(), guard=guard)
 
 
 def ingest_scenes(
@@ -115,6 +117,7 @@ def ingest_scenes(
     progress: Callable[[int, int], Any] | None = None,
     index: bool = True,
     index_progress: Callable[[int, int], Any] | None = None,
+    guard: Callable[[Scene | None], None] | None = None,
 ) -> IngestResult:
     """Take scenes in, each in one transaction, and let the vector index follow.
 
@@ -129,6 +132,8 @@ def ingest_scenes(
     for scene in scenes:
         # All in one writing transaction, so that no other writer's names or scenes can slip in between.
         with database.write() as unit:
+            if guard is not None:
+                guard(unit.scenes.get(StoryPosition(scene.chapter_index, scene.scene_index)))
             results.append(take_in(unit, scene, project_id=project_id, run_id=run_id, stores=stores))
         if progress is not None:
             progress(len(results), len(scenes))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -22,7 +23,7 @@ from novelgen.models.record import SceneRecord
 from runtime.files.chapter_text import SCENE_TITLE_FIELD
 from runtime.files.project_files import Book
 from runtime.storage.entities import is_unmasked
-from runtime.storage.records import ExtractionStatus, Scene
+from runtime.storage.records import MEANINGS, ExtractionStatus, Scene
 
 RecordOrigin = Literal["author", "supplied", "extracted"]
 
@@ -165,7 +166,9 @@ class SceneReading:
 
     def __init__(self, scene: SceneInput, surroundings: SceneSurroundings) -> None:
         known_entities = known_in_scene(surroundings.entities, scene.chapter_index, scene.scene_index)
-        self._resolver = NameResolver(known_entities, present_ids=surroundings.recent_ids)
+        self._resolver = NameResolver(
+            known_entities, present_ids=surroundings.recent_ids, meanings=scene.staged.get(MEANINGS) or {}
+        )
         participants, location_id = self._read_staging(scene, surroundings, known_entities)
         self.participants: list[str] = scene.staged.get("participants", participants)
         self.location_id: str | None = scene.staged.get("location_id", location_id) or None
@@ -213,11 +216,17 @@ def known_in_scene(entities: Sequence[Entity], chapter_index: int, scene_index: 
     ]
 
 
-def name_mentions(text: str, entities: Sequence[Entity]) -> list[tuple[str, str]]:
-    """Find which names of which entities a text contains, wherever in the story they are first used."""
+def name_mentions(
+    text: str, entities: Sequence[Entity], meanings: Mapping[str, str] = MappingProxyType({})
+) -> list[tuple[str, str]]:
+    """Find which names of which entities a text contains, wherever in the story they are first used.
+
+    A name with a meaning in the scene is that one's alone.
+    """
     bearers: dict[str, list[str]] = {}
     for entity in entities:
         for name in entity.names():
             bearers.setdefault(name, []).append(entity.entity_id)
+    bearers |= {name: [entity_id] for name, entity_id in meanings.items() if entity_id}
     found_ids = {match.name for match in name_finder(frozenset(bearers)).find(text)}
     return sorted({(entity_id, name) for name in found_ids for entity_id in bearers[name]})

@@ -31,7 +31,16 @@ from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, S
 from runtime.settings import IngestSettings
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, RowChange
-from runtime.storage.records import Knowledge, MemoryFilter, Scene, ScenePlace, SceneWrite, SceneWriteResult, Staging
+from runtime.storage.records import (
+    MEANINGS,
+    Knowledge,
+    MemoryFilter,
+    Scene,
+    ScenePlace,
+    SceneWrite,
+    SceneWriteResult,
+    Staging,
+)
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores
 
@@ -308,7 +317,7 @@ def scene_write(
         kept=list(kept),
         states=scene_states(scene, reading, surroundings.entities),
         knowledge=recorded_knowledge(record, text=scene.text, made_by=scene.record_origin) if record else [],
-        mentions=name_mentions(scene.text, surroundings.entities),
+        mentions=name_mentions(scene.text, surroundings.entities, scene.staged.get(MEANINGS) or {}),
     )
 
 

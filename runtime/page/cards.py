@@ -11,6 +11,7 @@ from starlette.responses import Response
 from novelgen.context.lines import labels_for, render_value
 from novelgen.errors import UserInputError
 from novelgen.lorebook import LorebookForm
+from novelgen.memory.attributes import is_death
 from novelgen.memory.knowledge_rules import why_unknown
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES, READER, KnownMemory, UnknownMemory
@@ -132,6 +133,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
             for appearance in known_appearances
             if appearance.entity.entity_type == card.entity.entity_type
         ],
+        is_dead=any(is_death(*pair) for pair in states.items()),
         standing=attributes[True],
         over=attributes[False],
         attribute_name=lambda attribute: labels.attribute(attribute).replace("_", " "),
@@ -260,6 +262,7 @@ class Cell(NamedTuple):
     label: str
     words: str
     is_said: bool
+    is_guess: bool = False
 
 
 @router.get("/page/projects/{project_id}/knowledge")
@@ -318,6 +321,8 @@ def _cell(
             parts.append(visit.word("might_know_from", name=other))
         if is_said:
             parts.append(visit.word("author"))
+        if text.is_guess:
+            parts.append(visit.word("guess"))
         mark = text.kind if text.kind != "unknown" else "might" if text.might_know else "unknown"
         return Cell(mark, visit.word("cell_unknown", name=name, why=visit.comma.join(parts)), "", is_said)
     parts = [visit.word("unsaid_how" if text.how == "author" and not is_said else text.how)]
@@ -330,9 +335,12 @@ def _cell(
         parts.append(visit.word("rumour"))
     if is_said and text.how != "author":
         parts.append(visit.word("author"))
+    if text.is_guess:
+        parts.append(visit.word("guess"))
     is_second_hand = is_unsure or (text.how in ("told", "overheard", "read", "deduced") and who != READER)
     label = visit.word("cell_knows", name=name, how=visit.comma.join(parts))
-    return Cell("second_hand" if is_second_hand else "first_hand", label, text.quote[:MAX_WORDS], is_said)
+    mark = "second_hand" if is_second_hand else "first_hand"
+    return Cell(mark, label, text.quote[:MAX_WORDS], is_said, is_guess=text.is_guess)
 
 
 def _show_cell(visit: Visited, cell: str, names: Mapping[str, str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
@@ -43,13 +44,31 @@ def _memory_words(result: Any) -> str:
     return named_by_words(result.memory.chunk.content)
 
 
+def _noted_done(result: Any) -> str:
+    """Return the notice of a stored note, with its state or without."""
+    return "add" if result.stated is None or result.stated.borne_by else "note_states"
+
+
+def _aliased_done(result: Any) -> str:
+    """Return the notice of changed names, one that another card bears told."""
+    return "alias_shared" if result.issues else "alias"
+
+
+def _added_done(result: Any) -> str:
+    return "card_shared" if any(issue.kind == "unresolved" for issue in result.issues) else "confirm_card"
+
+
+def _noted_words(result: Any) -> str:
+    return "" if result.stated is None else f"{result.stated.name} → {result.stated.value_name}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class PageForm:
     """A form of the page, which says itself where it leads back to.
 
     Args:
         operation: Its name in the table, or which one it is by what was sent.
-        done: The words of the notice, `did_…`.
+        done: The words of the notice, `did_…`, or which ones by the result.
         read: The arguments, where they are not the fields of the form under their own names; None changes nothing.
         told: What the notice names, of the result, or the first of these fields that is filled.
         to_card: Whose card it leads to, of the result.
@@ -58,7 +77,7 @@ class PageForm:
     """
 
     operation: str | Callable[[FormValues], str]
-    done: str
+    done: str | Callable[[Any], str]
     read: Callable[[Visit, FormValues], dict[str, Any] | None] | None = None
     told: Callable[[Any], str] | tuple[str, ...] = ()
     to_card: Callable[[Any], str] | None = None
@@ -69,6 +88,7 @@ class PageForm:
         """Run a form's operation, and redirect to its result with an undo."""
         if self.confirmed and sent.get("sure") != "yes":
             raise UserInputError("tick that this is meant; scenes change their numbers by it")
+        sent = _with_own_field(sent)
         operation = _OPERATIONS[self.operation if isinstance(self.operation, str) else self.operation(sent)]
         model = arguments_of(operation.function, operation.without)
         payload = _fields(visit, sent, model.model_fields) if self.read is None else self.read(visit, sent)
@@ -90,12 +110,18 @@ class PageForm:
         text = self.told(result) if callable(self.told) else next(filter(None, map(sent.get, self.told)), "")
         return led_back(
             visit.link("card", entity=self.to_card(result)) if self.to_card else back,
-            "same" if is_same else self.done,
+            "same" if is_same else self.done if isinstance(self.done, str) else self.done(result),
             told=text,
             lost=len(getattr(result, "lost", ())),
             undo="" if number is None else str(number),
             at=sent.get("at", ""),
         )
+
+
+def _with_own_field(sent_values: FormValues) -> FormValues:
+    """Return a form with the field that its author named."""
+    name, value = (sent_values.get(part, "").strip() for part in ("own_name", "own_value"))
+    return {**sent_values, f"fields:{name[:100]}": value} if name and value else sent_values
 
 
 class Contested(NamedTuple):
@@ -217,6 +243,37 @@ def _noted(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
     }
 
 
+@router.post("/page/projects/{project_id}/story/add/preview")
+def preview_fact(visit: Visited, form: Form) -> Response:
+    """Show the state that a fact of a scene would set."""
+    return _note_preview(visit, form, "story/add", start=_noted(visit, form)["start"])
+
+
+@router.post("/page/projects/{project_id}/lore/add/preview")
+def preview_entry(visit: Visited, form: Form) -> Response:
+    """Show the state that an entry of the lorebook would set."""
+    return _note_preview(visit, form, "lore/add", start=form.get("start", "").strip() or None)
+
+
+def _note_preview(visit: Visit, sent_values: FormValues, target: str, *, start: str | None) -> Response:
+    content = sent_values.get("content", "").strip()
+    if not content:
+        raise UserInputError("the note is empty; write what holds in the story")
+    place = place_in({"start": start or ""}, "start")
+    stated = visit.story.preview_note(content, start=place).stated
+    labels = labels_for(visit.language)
+    return visit.page(
+        "note_preview",
+        content=content,
+        stated=stated,
+        attribute="" if stated is None else labels.attribute(stated.attribute),
+        place="" if stated is None else stated.holds_after,
+        rest=list(sent_values.items()),
+        target=target,
+        back_to=own_address(sent_values.get("back") or visit.link(visit.view)),
+    )
+
+
 def _fact_edited(visit: Visit, sent_values: FormValues) -> dict[str, Any] | None:
     """Return the changed fields of a fact, leaving equal ones derived.
 
@@ -279,7 +336,20 @@ def _staged(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
         "position": str(scene_meant(visit, sent_values)),
         "location": sent_values.get("location", "").strip(),
         "cast": names_in(sent_values.get("cast", "")),
+        "names": _meanings(visit, sent_values),
     }
+
+
+def _meanings(visit: Visit, sent_values: FormValues) -> dict[str, str] | None:
+    """Return whom names mean in a scene, one `name=whom` a line; a line that is gone takes its meaning back."""
+    if "names" not in sent_values:
+        return None
+    lines = [line.partition("=") for line in re.split("[\n;；]", sent_values["names"]) if line.strip()]
+    unread = next((name for name, sign, meant in lines if not (sign and name.strip() and meant.strip())), None)
+    if unread is not None:
+        raise UserInputError(f"{unread.strip()[:100]!r} says no meaning; write a name, = and whom it means, one a line")
+    stood = visit.story.read_scene(position=scene_meant(visit, sent_values), as_of=visit.as_of).names
+    return {**dict.fromkeys(stood, ""), **{name.strip(): meant.strip() for name, _, meant in lines}} or None
 
 
 def _scene_moved(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
@@ -392,8 +462,8 @@ FORMS: dict[str, PageForm] = {
     "story/fact": PageForm(
         operation="edit_memory", done="change", read=_fact_edited, told=_memory_words, keeps_empty=("evidence",)
     ),
-    "story/add": PageForm(operation="add_note", done="add", read=_noted),
-    "lore/add": PageForm(operation="add_note", done="add"),
+    "story/add": PageForm(operation="add_note", done=_noted_done, read=_noted, told=_noted_words),
+    "lore/add": PageForm(operation="add_note", done=_noted_done, told=_noted_words),
     "lore/import": PageForm(
         operation="import_lore", done="lore", told=lambda result: str(len(result.added) + len(result.updated))
     ),
@@ -438,9 +508,9 @@ FORMS: dict[str, PageForm] = {
         keeps_empty=("kind",),
     ),
     "card/edit": PageForm(operation="edit_entity", done="edit_card", read=_card_edited, told=_card_name),
-    "card/alias": PageForm(operation="edit_entity", done="alias", read=_alias_changed, told=("alias", "gone")),
+    "card/alias": PageForm(operation="edit_entity", done=_aliased_done, read=_alias_changed, told=("alias", "gone")),
     "card/state": PageForm(operation="edit_entity", done="state", read=_state_said, told=_card_name),
-    "cards/add": PageForm(operation="add_card", done="confirm_card", told=_card_name, to_card=_card_id),
+    "cards/add": PageForm(operation="add_card", done=_added_done, told=_card_name, to_card=_card_id),
     "card/rename": PageForm(operation="rename_card", done="rename", told=_card_name, to_card=_card_id),
     "card/merge": PageForm(operation="merge_entities", done="merge", told=_card_name, to_card=_card_id),
     "card/delete": PageForm(operation="delete_entity", done="card_delete", told=("name",), confirmed=True),

@@ -203,7 +203,16 @@ def lane_picture(scenes: Sequence[SceneTime], changes: Iterable[Change], names: 
 def _lane(
     who: str, names: Mapping[str, str], y: float, columns: Sequence[Column], width: float, changes: Sequence[Change]
 ) -> Lane:
-    dots = [column for column in columns if who in column.scene.participants]
+    x_of = {column.scene.place: column.x for column in columns}
+    fates = [change for change in changes if change.kind in ("died", "returned")]
+    died_at = x_of[fates[-1].place] if fates and fates[-1].kind == "died" else None
+    dots = [
+        column
+        for column in columns
+        if who in column.scene.participants
+        # Nobody is guessed to be there after death.
+        and not (died_at is not None and column.x > died_at and "participants" in column.scene.guessed)
+    ]
     stays: list[Stay] = []
     for dot in dots:
         here, before = dot.scene.location_id, stays[-1] if stays else None
@@ -218,7 +227,6 @@ def _lane(
             letters = int((next(following, width * len(columns)) - dot.x - 2) / _LETTER)
             label = shortened(names.get(here, ""), letters) if letters >= 5 else ""
         stays.append(Stay(dot.x, dot.x, here, label, is_move=bool(stays) and here is not None and not is_same))
-    x_of = {column.scene.place: column.x for column in columns}
     marks = []
     for place, group in groupby(
         sorted(changes, key=lambda other_change: x_of[other_change.place]), lambda change: change.place
@@ -226,8 +234,6 @@ def _lane(
         together = list(group)
         kinds = sorted({change.kind for change in together}, key=BY_WEIGHT.index)
         marks.append(Mark(x_of[place], place, together, kinds))
-    fates = [change for change in changes if change.kind in ("died", "returned")]
-    died_at = x_of[fates[-1].place] if fates and fates[-1].kind == "died" else None
     return Lane(who, shortened(names[who], LONGEST_NAME), y, stays, dots, marks, died_at)
 
 

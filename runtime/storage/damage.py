@@ -30,9 +30,10 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import col
 
+from novelgen.language.normalise import name_key
 from runtime.storage.chunks import OutboxRepository
 from runtime.storage.connection import IS_TEXT, read_damaged_json, read_damaged_text
-from runtime.storage.records import Embedding, MemoryRow, Row, Scene
+from runtime.storage.records import AliasRow, Embedding, EntityRow, MemoryRow, Row, Scene
 from runtime.storage.session import Repository, StorageSession, table_name, table_of, tables_by_name
 
 BYTES_PER_NUMBER = 4
@@ -82,6 +83,7 @@ class DamageRepository(Repository):
             for table in tables_by_name().values():
                 if "project_id" in table.model_fields:
                     damaged += self._of_table(table)
+        damaged += self._nameless()
         of_memory = col(Embedding.chunk_row_id) == col(MemoryRow.row_id)
         statement = select(col(MemoryRow.row_id), col(MemoryRow.chunk_id)).join(Embedding, of_memory)
         rows = self._session.rows(statement.where(self._session.owns(MemoryRow), ~whole_vector()).distinct())
@@ -108,6 +110,20 @@ class DamageRepository(Repository):
                 ).append(value)
         return Replacement(damaged_values, remaining_damaged_values)
 
+    def _nameless(self) -> list[DamagedValue]:
+        """Return the empty names of cards, and the empty ones among their other names."""
+        entities, aliases = col(EntityRow.entity_id), col(AliasRow.entity_id)
+        return [
+            *(
+                DamagedValue(table_name(EntityRow), row[0], "name", row[1])
+                for row in self._session.select([_key(EntityRow), entities], EntityRow.name == "")
+            ),
+            *(
+                DamagedValue(table_name(AliasRow), row[0], "alias", row[1])
+                for row in self._session.select([_key(AliasRow), aliases], AliasRow.alias == "")
+            ),
+        ]
+
     def _of_table(self, table: type[Row]) -> list[DamagedValue]:
         key = _key(table)
         name = next((getattr(table, column) for column in _KEYS if column in table.model_fields), key)
@@ -126,6 +142,13 @@ class DamageRepository(Repository):
 
     def _replace(self, table: type[Row], value: DamagedValue) -> bool:
         this = _key(table) == value.row_id
+        if table is AliasRow and value.column == "alias" and self._session.count(table, this, AliasRow.alias == ""):
+            self._session.delete(table, this)
+            return True
+        if table is EntityRow and value.column == "name" and self._session.count(table, this, EntityRow.name == ""):
+            # Its id is the one name that it has.
+            self._session.update(table, this, name=value.name, name_key=name_key(value.name))
+            return True
         stored_value = self._session.scalar(
             select(type_coerce(getattr(table, value.column), Text)).where(self._session.owns(table), this)
         )

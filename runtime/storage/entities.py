@@ -366,7 +366,9 @@ def _stored_entity(row: EntityRow, aliases: Sequence[AliasRow]) -> StoredEntity:
     statement, stands_at = row.profile.get(SAID_FROM, (None, None))
     fields["profile"] = {name: value for name, value in row.profile.items() if name != SAID_FROM}
     fields[SAID_FROM] = statement if stands_at == [row.first_chapter, row.first_scene] else None
-    names = [EntityAlias.model_validate(alias_row, from_attributes=True) for alias_row in aliases]
+    # The doctor names an empty name; until then its id stands for it.
+    fields["name"] = row.name or row.entity_id
+    names = [EntityAlias.model_validate(alias_row, from_attributes=True) for alias_row in aliases if alias_row.alias]
     told_fields = {name: getattr(row, name) for name in ("origin", "created_at", "updated_at")}
     by_author = [alias_row.alias for alias_row in aliases if alias_row.by_author]
     return StoredEntity(

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
-from sqlalchemy import select
+from sqlalchemy import Text, cast, select
 from sqlmodel import and_, col, or_
 
 from novelgen.errors import UserInputError
@@ -51,6 +51,23 @@ if TYPE_CHECKING:
     from novelgen.memory.ledger import ThreadEvent
 
 
+_NOTE = "note"
+"""Key of a state's detail: the id of the note that states it."""
+
+
+class Subject(NamedTuple):
+    """What a change states something of, and where."""
+
+    entity_id: str
+    attribute: str
+    chapter_index: int | None
+    scene_index: int | None
+
+
+def _subject(stated: State | StateChange) -> Subject:
+    return Subject(stated.entity_id, stated.attribute, stated.chapter_index, stated.scene_index)
+
+
 class _Dated(NamedTuple):
     change: StateChange
     created_at: datetime
@@ -59,19 +76,53 @@ class _Dated(NamedTuple):
 class StateRepository(Repository):
     """Appends and folds state changes."""
 
-    def append(self, changes: Sequence[StateChange], *, follows_scene: bool = True) -> None:
+    def append(self, changes: Sequence[StateChange], *, follows_scene: bool = True, note_id: str | None = None) -> None:
         """Append changes that no scene brings: they survive the re-ingest of the scene at their position.
 
         Args:
             changes: In the order in which they count.
             follows_scene: They go with the scenes at their places; else they keep their places between the scenes.
+            note_id: The note that states them.
         """
         self._session.touch()
         places = {(change.chapter_index, change.scene_index) for change in changes}
         scene_ids = scene_ids_at(self._session, places) if follows_scene else {}
         now = self._session.now()
         stood_pairs = ((change, scene_ids.get((change.chapter_index, change.scene_index))) for change in changes)
-        self._session.add(*(State.of(change, created_at=now, scene_id=scene_id) for change, scene_id in stood_pairs))
+        detail = {} if note_id is None else {_NOTE: note_id}
+        self._session.add(
+            *(State.of(change, created_at=now, scene_id=scene_id, detail=detail) for change, scene_id in stood_pairs)
+        )
+
+    def of_note(self, note_id: str, *, subject: Subject | None = None) -> list[StateChange]:
+        """Return the changes that a note states; where none names it, the author's only one of a subject."""
+        return [row.change() for row in self._rows_of_note(note_id, subject)]
+
+    def set_of_note(self, note_id: str, change: StateChange | None, *, subject: Subject | None = None) -> None:
+        """Let a note state one change, at its rank among the others, or nothing any more."""
+        self._session.touch()
+        old = self._rows_of_note(note_id, subject)
+        of_same = next((row for row in old if change and _subject(row) == _subject(change)), None)
+        gone_ids = [row.row_id for row in old if row is not of_same]
+        self._session.delete(State, self._session.among(State.row_id, gone_ids))
+        if change is not None and of_same is not None:
+            self._session.update(State, State.row_id == of_same.row_id, value=change.value, detail={_NOTE: note_id})
+        elif change is not None:
+            self.append([change], follows_scene=False, note_id=note_id)
+
+    def _rows_of_note(self, note_id: str, subject: Subject | None) -> list[State]:
+        is_named = cast(col(State.detail), Text).contains(f'"{note_id}"')
+        by_author = State.origin == "author"
+        rows = self._session.read(State, by_author, is_named, order=[col(State.row_id)])
+        named = [row for row in rows if row.detail.get(_NOTE) == note_id]
+        if named or subject is None:
+            return named
+        # A project that was exported and imported has lost which note stated it.
+        of_same = self._session.read(
+            State, by_author, State.entity_id == subject.entity_id, State.attribute == subject.attribute
+        )
+        there = [row for row in of_same if _subject(row) == subject and _NOTE not in row.detail]
+        return there if len(there) == 1 else []
 
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
         """Return all changes in order, None meaning all entities."""

@@ -438,6 +438,13 @@ class Journal(Repository):
         )
         return self._changes(*wanted_parts, limit=limit)
 
+    def room_before(self, change: Change) -> Change | None:
+        """Return the change that made room, without a scene, right before a run, while it stands."""
+        first = self.of_run(change)[-1].change_id
+        before = self._changes(ChangeRow.row_id < first, ChangeRow.subject == "scene", limit=1)
+        is_room = before and before[0].kind == "insert" and "text" not in before[0].after and not before[0].undone_at
+        return before[0] if is_room else None
+
     def of_run(self, change: Change) -> list[Change]:
         """Return the changes of the run that a change was part of, the latest first."""
         return self._changes(ChangeRow.kind == change.kind, ChangeRow.other_id == change.other_id)
@@ -479,23 +486,64 @@ class Journal(Repository):
 
     def undo(self, change_id: int) -> Change:
         """Undo a change, keeping independent later ones."""
+        return self.undo_but_derived(change_id)[0]
+
+    def undo_but_derived(self, change_id: int) -> tuple[Change, set[str]]:
+        """Undo a change, and return the ids of scenes to derive anew.
+
+        They are those whose derived rows were made anew since a merge or split, so that they are not as it left them.
+        """
         self._session.touch()
         change = self.require_standing(change_id)
+        scene_ids: set[str] = set()
         if change.subject == "consolidation":
             ConsolidationRepository(self._session).undo(change.entity_id)
-        elif change.subject == "entity":
-            ConsolidationRepository(self._session).withdraw_linked([change.entity_id, change.other_id])
+        else:
+            if change.subject == "entity":
+                ConsolidationRepository(self._session).withdraw_linked([change.entity_id, change.other_id])
             named_row_changes = [row for row in change.rows if row.table == NAMES]
             for row in named_row_changes:
                 _require_same(change, row.after or {}, self._names_of(row.key["entity_id"]), "the card")
             # What else stands in place of a table is put back by who can derive it anew.
-            self._restore(change, [row for row in change.rows if row.table in _IMAGED])
+            rows = [row for row in change.rows if row.table in _IMAGED]
+            if change.kind in ("merge", "split"):
+                rows, scene_ids = self._without_derived(change, rows)
+            self._restore(change, rows if change.subject == "entity" else self._as_known_now(rows))
             for row in named_row_changes:
                 self._session.delete(AliasRow, AliasRow.entity_id == row.key["entity_id"])
                 self._session.insert(AliasRow, (row.before or {})["names"])
-        else:
-            self._restore(change, self._as_known_now(change.rows))
-        return self.mark_undone(change_id)
+        return self.mark_undone(change_id), scene_ids
+
+    def _without_derived(self, change: Change, rows: Sequence[RowChange]) -> tuple[list[RowChange], set[str]]:
+        """Return rows without what was derived anew since a change, and the scenes of that."""
+        current = self._current(rows)
+        kept_rows: list[RowChange] = []
+        scene_ids: set[str] = set()
+        for row in rows:
+            now = current.get((row.table, _key(row.table, row.key)))
+            derived = _derived_columns(row.table, now)
+            if not derived or _is_as_left(change, row, now):
+                kept_rows.append(row)
+                continue
+            scene_id = (now or row.image).get("scene_id")
+            scene_ids |= {scene_id} if scene_id else set()
+            if now is not None and row.before is not None and row.after is not None:
+                before, after = (
+                    {name: value for name, value in image.items() if name not in derived}
+                    for image in (row.before, row.after)
+                )
+                if after:
+                    kept_rows.append(row.model_copy(update={"before": before, "after": after}))
+        return kept_rows, scene_ids
+
+    def _naming_later(self, change: Change, row: RowChange, error: UserInputError) -> UserInputError:
+        """Return an error that names the later changes of a row, where the journal has any."""
+        later = [
+            str(other.change_id)
+            for other in self._changes(ChangeRow.row_id > change.change_id, col(ChangeRow.undone_at).is_(None))
+            if any((other_row.table, other_row.key) == (row.table, row.key) for other_row in other.rows)
+        ]
+        return UserInputError(f"{error}; changed later by {', '.join(later[:MAX_NAMED])}") if later else error
 
     def rewrite(self, rows: Sequence[RowChange]) -> None:
         """Write rows as they are to be after a change."""
@@ -630,7 +678,10 @@ class Journal(Repository):
                 where = f"{image['chapter_index']}:{image['scene_index']}"
                 raise UserInputError(f"another scene stands at {where!r} by now; move it first, or make room there")
         for row in rows:
-            _require_as_left(change, row, current.get((row.table, _key(row.table, row.key))))
+            try:
+                _require_as_left(change, row, current.get((row.table, _key(row.table, row.key))))
+            except UserInputError as error:
+                raise self._naming_later(change, row, error) from error
         self._require_pairs(returning)
         # Parents come first, for what is to hang on them again; what was added goes before the rest comes, which
         # may need its numbers.
@@ -775,6 +826,46 @@ def require_scene_as_left(change: Change, scene: Scene, *, is_as_left: bool) -> 
         )
 
 
+_OF_A_SCENE: Mapping[str, frozenset[str]] = {
+    table_name(Scene): frozenset(("participants", "location_id", "pov", "content_hash")),
+    table_name(MemoryRow): frozenset(("entities_mentioned",)),
+    table_name(State): frozenset(State.model_fields),
+    table_name(NameMention): frozenset(NameMention.model_fields),
+}
+"""Columns that are derived from a scene's text and record, by table."""
+
+MAX_NAMED = 5
+
+
+def _derived_columns(table: str, now: Image | None) -> frozenset[str]:
+    """Return the columns of a row that a scene derives; an author's own state or memory has none."""
+    is_own = now is not None and (
+        (table == table_name(State) and now["origin"] != "record")
+        or (table == table_name(MemoryRow) and not now["from_scene"])
+    )
+    return frozenset() if is_own else _OF_A_SCENE.get(table, frozenset())
+
+
+def _is_as_left(change: Change, row: RowChange, now: Image | None) -> bool:
+    try:
+        _require_as_left(change, row, now)
+    except UserInputError:
+        return False
+    return True
+
+
+def _thing(row: RowChange, now: Image | None) -> str:
+    """Return what a row is of, in words."""
+    image = {**row.image, **(now or {})}
+    if row.table == table_name(Scene):
+        return f"scene {image.get('chapter_index')}:{image.get('scene_index')}"
+    if row.table == table_name(EntityRow):
+        return f"card {row.key['entity_id']} ({image.get('name', '')})"
+    if row.table == table_name(MemoryRow):
+        return f"memory {row.key['chunk_id']}"
+    return " ".join(str(row.key[name]) for name in _key_of(row.table))
+
+
 def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:
     key = _key_of(row.table)
     if now is None and row.after is not None and row.table == table_name(MemoryRow):
@@ -795,7 +886,7 @@ def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:
         {name: _wherever(value) for name, value in (image or {}).items() if name not in passed_over}
         for image in (row.after, now)
     )
-    _require_same(change, remaining_fields, plain, " ".join(str(row.key[name]) for name in key))
+    _require_same(change, remaining_fields, plain, _thing(row, now))
 
 
 def _wherever(value: Any) -> Any:

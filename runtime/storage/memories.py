@@ -202,6 +202,12 @@ class MemoryRepository(Repository):
         ChunkWriter(self._session).update([(old, changes)])
         return self.require(chunk_id)
 
+    def set_slot(self, chunk_id: str, slot_type: str | None, *, supersedes: str | None) -> None:
+        """Set which slot a note fills, and which note at its place it replaces."""
+        row = self._changeable(chunk_id)
+        if (row["slot_type"], row["supersedes"]) != (slot_type, supersedes):
+            ChunkWriter(self._session).update([(row, {"slot_type": slot_type, "supersedes": supersedes})])
+
     def decide(self, chunk_id: str, decision: MemoryDecision) -> StoredMemory:
         """Apply an author's decision on a memory."""
         self._session.touch()

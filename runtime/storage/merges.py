@@ -8,6 +8,7 @@ from sqlmodel import col, or_
 
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.normalise import name_key
+from novelgen.models.dated_values import with_values_from
 from novelgen.models.entity import (
     ALIAS_TRANSLATIONS,
     DATED,
@@ -21,7 +22,7 @@ from novelgen.models.entity import (
 )
 from novelgen.models.position import StoryPosition, sort_key
 from runtime.storage.chunks import ConsolidationRepository
-from runtime.storage.entities import EntityRepository, stored_profile
+from runtime.storage.entities import EntityRepository, FirstMentions, first_appearance, stored_profile
 from runtime.storage.journal import GOING_WITH, Change, Deletion, Journal, RowChange
 from runtime.storage.outline import scene_hashes, source_hash
 from runtime.storage.records import (
@@ -57,7 +58,9 @@ class EntityMergeRepository(Journal):
         keep, entity = entities.require(keep_id), entities.require(gone_id)
         require_mergeable(keep.entity, entity.entity)
         ConsolidationRepository(self._session).withdraw_linked([keep_id, gone_id])
+        mentions = entities.first_mentions()
         with self.recording() as changes:
+            early, late = self._in_order_of_appearance(keep, entity, mentions)
             self._take_names(keep, entity)
             relinking = Relinking(self._session, gone_id, keep_id, keep.entity.entity_type)
             relinking.run()
@@ -76,6 +79,8 @@ class EntityMergeRepository(Journal):
             else:
                 values |= first.entity.model_dump(include={"role", "description", "profile"})
             values["profile"] = _with_translations(values["profile"], keep, entity, first)
+            if late is not None and first.origin == "author":
+                values |= _dated_from(late, early, first, values, mentions)
             place = _first_appearance(keep.entity, entity.entity)
             said_from = place.pop("said_from")
             merged_entity = keep.entity.model_copy(
@@ -156,6 +161,25 @@ class EntityMergeRepository(Journal):
             relink_mixed(self._session, entity_id, new_id, moved=moved_names, staying=staying, scene_ids=mixed)
         return self.keep("split", entity_id, new_id, changes)
 
+    def _in_order_of_appearance(
+        self, keep: StoredEntity, entity: StoredEntity, mentions: FirstMentions
+    ) -> tuple[StoredEntity, StoredEntity | None]:
+        """Return who of two appears first, and the other where it appears later: its names then count from there."""
+        early, late = sorted((keep, entity), key=lambda one: sort_key(*first_appearance(one.entity, mentions)))
+        place = first_appearance(late.entity, mentions)
+        if place == first_appearance(early.entity, mentions):
+            return early, None
+        values = {"first_chapter": place.chapter_index, "first_scene": place.scene_index}
+        of_late = AliasRow.entity_id == late.entity.entity_id
+        for alias in late.entity.aliases:
+            if alias.first_chapter is None and (late.entity.entity_id, alias.alias) not in mentions:
+                self._session.update(AliasRow, of_late, AliasRow.alias == alias.alias, **values)
+        own_name = (late.entity.entity_id, late.entity.name)
+        if late is keep and late.entity.name_first_chapter is None and own_name not in mentions:
+            named = {f"name_{field}": value for field, value in values.items()}
+            self._session.update(EntityRow, EntityRow.entity_id == late.entity.entity_id, **named)
+        return early, late
+
     def _take_names(self, keep: StoredEntity, entity: StoredEntity) -> None:
         taken_names, old = keep.entity.names(), entity.entity
         mine = AliasRow.entity_id == old.entity_id
@@ -212,6 +236,28 @@ def _with_translations(
     }
     rest = {name: value for name, value in profile.items() if name not in fields}
     return rest | {name: value for name, value in joined_fields.items() if value}
+
+
+def _dated_from(
+    late: StoredEntity, early: StoredEntity, first: StoredEntity, values: Mapping[str, Any], mentions: FirstMentions
+) -> dict[str, Any]:
+    """Return the role, description and profile of two cards that became one, those of the later one dated."""
+    chapter, scene = first_appearance(late.entity, mentions)
+    if chapter is None:
+        return {}
+    begins = late.entity.said_from or ((chapter, scene + 1) if scene is not None else (chapter + 1, 1))
+    joined = early.entity.model_copy(update={name: values[name] for name in ("role", "description", "profile")})
+    named = {name: value for name, value in joined.profile.items() if name in (TRANSLATION, ALIAS_TRANSLATIONS, DATED)}
+    is_told = early.origin == first.origin
+    before = joined.model_copy(
+        update={
+            "role": early.entity.role if is_told else "",
+            "description": early.entity.description if is_told else "",
+            "profile": {**(early.entity.profile if is_told else {}), **named},
+        }
+    )
+    dated = with_values_from(before, before, joined, start=begins)
+    return dated.model_dump(include={"role", "description", "profile"})
 
 
 def _first_appearance(keep: Entity, entity: Entity) -> dict[str, Any]:

@@ -292,7 +292,9 @@ class Scene(Row, table=True):
     extraction_status: Word[ExtractionStatus] = "none"
     failure_reason: str | None = None
     staged: Json[dict[str, Any]] = Field(
-        default_factory=dict, description="What the author says of who is there and where: participants, location_id."
+        default_factory=dict,
+        description="What the author says of who is there and where, and whom names mean: participants, location_id, "
+        "names.",
     )
     created_at: UtcDatetime
     updated_at: UtcDatetime
@@ -310,6 +312,9 @@ class Scene(Row, table=True):
         """What of who is there and where only rules say."""
         return guessed_staging(self.record_origin, self.staged)
 
+
+MEANINGS = "names"
+"""Key of a scene's `staged`: names to the ids of the cards that they mean in it."""
 
 STAGING = ("participants", "location_id")
 """Fields of a scene that rules guess where no record and no author says them."""

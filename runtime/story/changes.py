@@ -30,6 +30,8 @@ from runtime.storage.said_places import PlaceFields, is_among, last_rows
 from runtime.storage.scenes import SCENE_FIELDS
 from runtime.stores import MemoryStores
 from runtime.story import base
+from runtime.story.threads import required_thread
+from runtime.story.versions import Version, card_version, relationship_version, require_unchanged, thread_version
 
 DEFAULT_CHANGES = 50
 
@@ -75,29 +77,42 @@ class StoryChanges(base.StoryBase):
             ]
         return [listed_change for listed_change in listed_changes if listed_change is not None]
 
-    def delete_entity(self, entity_id: base.Name, *, entity_type: EntityType | None = None) -> DeletionResult:
+    def delete_entity(
+        self, entity_id: base.Name, *, entity_type: EntityType | None = None, expected_version: Version | None = None
+    ) -> DeletionResult:
         """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
 
         Args:
             entity_id: Id, name or alias.
             entity_type: Only one of this type is meant.
+            expected_version: The `version` that was read; None deletes whatever stands.
 
         Raises:
+            StaleVersionError: When the card was changed since that version was read.
             UnknownEntityError: When nobody bears the name, or several do.
         """
         with self._stores.database(self.project_id).write() as unit:
             entity = base.named_entity(entity_id, base.known_entities(unit, None), entity_type)
+            require_unchanged(
+                expected_version,
+                card_version(unit, entity.entity_id),
+                subject=f"card {entity.entity_id} ({entity.name!r})",
+            )
             deletion = unit.deletions.delete_entity(entity.entity_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    def delete_relationship(self, character_a: base.Name, character_b: base.Name) -> DeletionResult:
+    def delete_relationship(
+        self, character_a: base.Name, character_b: base.Name, *, expected_version: Version | None = None
+    ) -> DeletionResult:
         """Delete how two characters stand, with its history; both stay. `undo` takes it back.
 
         Args:
             character_a: One of the two, by id, name or alias.
             character_b: The other one.
+            expected_version: The `version` that was read; None deletes whatever stands.
 
         Raises:
+            StaleVersionError: When the relationship was changed since that version was read.
             UnknownEntityError: When nobody bears a name, or several do.
             UserInputError: When nothing is known of the two together.
         """
@@ -109,19 +124,27 @@ class StoryChanges(base.StoryBase):
             relationship = unit.relationships.between(one, other)
             if relationship is None:
                 raise UserInputError(f"nothing is known of {one} and {other} together; list the relationships")
+            require_unchanged(
+                expected_version, relationship_version(relationship), subject=f"relationship {one}–{other}"
+            )
             deletion = unit.deletions.delete_relationship(relationship.relationship_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    def delete_thread(self, loop_id: base.Name) -> DeletionResult:
+    def delete_thread(self, loop_id: base.Name, *, expected_version: Version | None = None) -> DeletionResult:
         """Delete a thread with its history; `undo` takes it back.
 
         Args:
             loop_id: Its id, such as OL3.
+            expected_version: The `version` that was read; None deletes whatever stands.
 
         Raises:
+            StaleVersionError: When the thread was changed since that version was read.
             UserInputError: When no such thread is stored.
         """
         with self._stores.database(self.project_id).write() as unit:
+            if expected_version is not None:
+                thread = required_thread(unit, self.project_id, loop_id, END_OF_STORY)
+                require_unchanged(expected_version, thread_version(thread), subject=f"thread {loop_id}")
             deletion = unit.deletions.delete_thread(loop_id)
         return _followed(self._stores, self.project_id, deletion)
 

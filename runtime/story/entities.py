@@ -8,6 +8,7 @@ from pydantic import Field
 
 from novelgen.card_fields import KINDS
 from novelgen.errors import UserInputError
+from novelgen.language.matching import NameFinder
 from novelgen.language.normalise import name_key, visible_name
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
@@ -18,7 +19,7 @@ from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.words import LANGUAGES, words
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import NOT_OF_ENTITIES, Change
+from runtime.storage.journal import NAMES, NOT_OF_ENTITIES, Change
 from runtime.storage.records import EntityOrigin, IndexingResult
 from runtime.stores import MemoryStores
 from runtime.story import base
@@ -93,6 +94,7 @@ class EntityChangeResult(Model):
     entity: Entity | None = Field(description="Who stayed; None when it is gone.")
     other: Entity | None = Field(description="Who was merged, or came out.")
     what: str = Field(default="", description="Of a memory its place and what it says, of a scene place and title.")
+    issues: list[ReportIssue] = Field(default_factory=list, description="What of it stays, and how that goes back.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
@@ -192,7 +194,8 @@ class StoryEntities(base.StoryBase):
             aliases: Its other names.
             holder: Who has it, by id, name or alias; of an item.
             state: Attributes of its state, whatever their names look like.
-            start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
+            start: It is known on entering this position, `1:1` from the start; None means from where the text first
+                names it, else after the last stored scene.
 
         Raises:
             UserInputError: When the name is taken, or a field looks misspelt or does not fit; names those that there
@@ -208,28 +211,36 @@ class StoryEntities(base.StoryBase):
             known_entities = base.known_entities(unit, None)
             known_fields = known_fields_of(kind, unit=unit, known=known_entities)
             at = base.place_of_statement(unit, as_of)
-            first = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
-            chapter, scene = (None, None) if at == END_OF_STORY else (as_of.chapter_index, as_of.scene_index)
+            own_names = list(dict.fromkeys([name, *aliases]))
+            named_at = _first_named(unit, own_names) if start is None else None
+            # Where the text names it, that says from where it is known, and goes on doing so when scenes move.
+            card_place = at if named_at is None else END_OF_STORY
+            first = {"first_chapter": card_place.chapter_index, "first_scene": card_place.scene_index}
+            is_said = at != END_OF_STORY and named_at is None
+            chapter, scene = (as_of.chapter_index, as_of.scene_index) if is_said else (None, None)
             bare = Entity(
                 entity_id=unit.entities.next_id(kind),
                 entity_type=kind,
                 name=name,
                 role=role,
                 description=description,
-                aliases=[EntityAlias(alias=key) for key in dict.fromkeys(aliases) if key != name],
+                aliases=[EntityAlias(alias=key) for key in own_names[1:]],
                 **first,
                 **{f"name_{field}": value for field, value in first.items()},
                 said_from=None if chapter is None else (chapter, 1 if scene is None else scene),
             )
-            entity, _, attributes = known_fields.with_said(unit, bare, stated_fields, at, state=state, is_new=True)
+            entity, _, attributes = known_fields.with_said(unit, bare, stated_fields, at, state=state)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
                 unit.states.append(_state_changes(entity, attributes, at), follows_scene=False)
             change = unit.journal.keep("add", entity.entity_id, "", rows)
-            issues = known_fields.issues({**entity.profile, **attributes})
+            issues = [
+                *_shared_names(known_entities, entity.entity_id, own_names),
+                *known_fields.issues({**entity.profile, **attributes}),
+            ]
         if rescanned:
             self._follow_edit()
-        return AddedEntity(entity=entity, holds_after=base.place_name(at), change=change, issues=issues)
+        return AddedEntity(entity=entity, holds_after=base.place_name(named_at or at), change=change, issues=issues)
 
     def add_character(
         self,
@@ -249,7 +260,8 @@ class StoryEntities(base.StoryBase):
             description: Who it is, in a sentence or two.
             traits: Its core traits.
             goals: What it wants at first.
-            start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
+            start: It is known on entering this position, `1:1` from the start; None means from where the text first
+                names it, else after the last stored scene.
 
         Raises:
             UserInputError: When the name is taken or empty.
@@ -276,7 +288,8 @@ class StoryEntities(base.StoryBase):
             description: What it is, in a sentence or two.
             atmosphere: Its mood.
             features: What is notable there.
-            start: It is known on entering this position, `1:1` from the start; None means after the last stored scene.
+            start: It is known on entering this position, `1:1` from the start; None means from where the text first
+                names it, else after the last stored scene.
         """
         told_fields = {"atmosphere": atmosphere, "features": list(features)}
         fields = {field: value for field, value in told_fields.items() if value}
@@ -297,7 +310,7 @@ class StoryEntities(base.StoryBase):
         Args:
             entity_id: Id, name or alias.
             changes: Fields to their new values: name, kind, role, description, alias, translation, a field of the
-                profile; `current_state` is an object of attributes of the state, and so is every other name one.
+                profile, an attribute of the state, or one of your own; `current_state` is an object of attributes.
             state: Attributes of the state, whatever their names look like; null clears one.
             entity_type: Only one of this type is meant.
             start: All of it holds on entering this position, and before it what was said before; None means after the
@@ -344,7 +357,11 @@ class StoryEntities(base.StoryBase):
                     unit.entities.mark_updated(entity.entity_id)
             change = unit.journal.keep("edit", entity.entity_id, entity.name, rows) if rows else None
             fields = {name: value for name, value in edited.profile.items() if name in plain}
-            issues = known_fields.issues({**fields, **stated_fields})
+            new_names = [new_name for new_name in changed.names() if new_name not in stored_entity.names()]
+            issues = [
+                *_shared_names(known_entities, entity.entity_id, new_names),
+                *known_fields.issues({**fields, **stated_fields}),
+            ]
             version = card_version(unit, entity.entity_id)
         if rescanned:
             self._follow_edit()
@@ -423,12 +440,14 @@ class StoryEntities(base.StoryBase):
                     f" number: `novelgen undo {self.project_id} {kept_change.change_id}`"
                 )
             change = _undone(self._stores, unit, kept_change)
+            room = journal.room_before(kept_change) if kept_change.kind == "ingest" else None
             entity, other = (unit.entities.get(entity_id) for entity_id in (change.entity_id, change.other_id))
         return EntityChangeResult(
             change=change,
             entity=entity and entity.entity,
             other=other and other.entity,
             what=" ".join(filter(None, (last.position, last.what) if last else ())),
+            issues=[] if room is None else [_room_stays(self.project_id, room)],
             indexing=self._follow_edit(),
         )
 
@@ -449,6 +468,11 @@ class StoryEntities(base.StoryBase):
     alist_entity_changes = base.async_twin(list_entity_changes)
 
 
+def _room_stays(project_id: str, room: Change) -> ReportIssue:
+    message = f"the room that was made for it stays; `novelgen undo {project_id} {room.change_id}` closes it"
+    return ReportIssue(stage="undo", kind="stale", message=message)
+
+
 _MADE_ANEW: Mapping[str, Callable[[UnitOfWork, Change], None]] = {
     "move": restore_places,
     "insert": restore_gap,
@@ -459,7 +483,7 @@ _MADE_ANEW: Mapping[str, Callable[[UnitOfWork, Change], None]] = {
 
 
 def _undone(stores: MemoryStores, unit: UnitOfWork, kept_change: Change) -> Change:
-    from runtime.ingest.entities import rescan_since_in, restore_card_in, withdraw_names_in
+    from runtime.ingest.entities import rescan_since_in, restore_card_in, restore_merged_in, withdraw_names_in
 
     if kept_change.subject == "scene" and kept_change.kind == "shorten":
         from runtime.ingest.scene_passes import restore_shorts
@@ -483,6 +507,10 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept_change: Change) -> Chan
         change, names = unit.journal.withdraw_names(kept_change.change_id)
         withdraw_names_in(unit, change.entity_id, names, is_whole=kept_change.kind == "confirm", stores=stores)
         return change
+    if kept_change.subject == "entity" and kept_change.kind in ("merge", "split"):
+        return restore_merged_in(unit, kept_change, stores=stores)
+    if any(row.table == NAMES for row in kept_change.rows):
+        return restore_card_in(unit, kept_change, stores=stores)
     undone = unit.journal.undo(kept_change.change_id)
     if kept_change.subject == "scene":
         restore_links(unit, kept_change, stores=stores)
@@ -551,6 +579,27 @@ def _require_card(unit: UnitOfWork, entity: Entity, expected_value: str | None, 
         stored=card_fields(entity, {} if state is None else state.state_data),
         sent=sent_fields,
     )
+
+
+def _first_named(unit: UnitOfWork, names: Sequence[str]) -> StoryPosition | None:
+    """Return the first stored scene whose text holds one of some names."""
+    finder = NameFinder(names)
+    scenes = (scene for scene in unit.scenes.list_as_of(with_text=True) if finder.find(scene.text or ""))
+    return min((scene.position for scene in scenes), default=None)
+
+
+def _shared_names(known_entities: Sequence[Entity], entity_id: str, names: Sequence[str]) -> list[ReportIssue]:
+    """Report the names of a card that other cards bear, too."""
+    issues = []
+    for name in names:
+        for other in known_entities:
+            if other.entity_id != entity_id and name_key(name) in map(name_key, other.names()):
+                message = (
+                    f"{name!r} is a name of {other.entity_id} ({other.name}), too: where scenes do not show who is"
+                    f" meant, it means neither; say it of a scene: `novelgen scene set` with --name"
+                )
+                issues.append(ReportIssue(stage="card", kind="unresolved", message=message))
+    return issues
 
 
 def _refuse_taken_name(unit: UnitOfWork, name: str, entity_type: EntityType, as_of: StoryPosition) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from pydantic import Field, ValidationError
@@ -19,6 +20,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import did_you_mean, near_names
+from novelgen.words import LANGUAGES
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change, require_as_left
 from runtime.story.base import StoryBase, async_twin, bears_name
@@ -50,7 +52,6 @@ class KnownFields:
         at: StoryPosition,
         *,
         state: Mapping[str, Any] | None = None,
-        is_new: bool = False,
     ) -> tuple[Entity, list[str], dict[str, Any]]:
         """Return an entity with edited fields, the fields and the state."""
         attributes = STATE_MODELS[entity.entity_type].model_fields.keys() - {"extra"}
@@ -74,10 +75,9 @@ class KnownFields:
         stated_fields = {field: value for field, value in plain.items() if field not in card} | nested
         told_names = {change.attribute for change in unit.states.changes_of() if change.kind == "explicit"}
         own = self._refuse_slips(entity, stated_fields, told_names=told_names)
-        if is_new:
-            # Nothing tells yet what its author calls things: what nobody knows is a field of the author's own.
-            card |= {name: stated_fields.pop(name) for name in own if name not in nested}
-        stated_fields |= self._stored_fields(state or {})
+        # What nobody knows is a field of the author's own.
+        card |= {name: stated_fields.pop(name) for name in own if name not in nested}
+        stated_fields |= self._stored_state(state or {})
         self._require_fitting_attributes(entity, stated_fields)
         started = {name: value for name, value in stated_fields.items() if name in attributes and value is not None}
         if at == END_OF_STORY and started:
@@ -117,6 +117,13 @@ class KnownFields:
             for name, value in fields.items()
         }
 
+    def _stored_state(self, state: Mapping[str, Any]) -> dict[str, Any]:
+        """Return attributes by stored name; one that both a state and a card have is that of the state."""
+        lasting = {name for field in self.fields if not field.changes for name in field.names}
+        both = lasting & _attribute_words()
+        own = {name: value for name, value in state.items() if name.casefold() in both}
+        return {**self._stored_fields({name: state[name] for name in state if name not in own}), **own}
+
     def _kinds_named(self) -> dict[str, EntityType]:
         """Return fields with card references, and their kinds."""
         return {**_NAMES_A_CARD, **{field.key: field.card for field in self.fields if field.card}}
@@ -125,7 +132,7 @@ class KnownFields:
         """Reject misspelt fields and attributes, and return unknown names."""
         fields = self._on_card(entity)
         changing = [field.key for field in self.fields if field.changes]
-        own = [*STATE_MODELS[entity.entity_type].model_fields, *labels_for("zh").attributes]
+        own = [*STATE_MODELS[entity.entity_type].model_fields, *_attribute_words()]
         known_names = {*changing, *own, *told_names} - {"extra", PRESENCE_ATTRIBUTE}
         unknown_names = []
         for name in statements:
@@ -156,6 +163,13 @@ class KnownFields:
             model.model_validate(payload)
         except ValidationError as error:
             raise _misfit(error) from error
+
+
+@cache
+def _attribute_words() -> frozenset[str]:
+    """Return the attributes of states under their own names and those in both languages."""
+    listed_words = [labels_for(language).attributes for language in LANGUAGES]
+    return frozenset(word.casefold() for words in listed_words for pair in words.items() for word in pair)
 
 
 _NAMES_A_CARD: Mapping[str, EntityType] = {"holder": "character", "leader": "character", "location_id": "location"}

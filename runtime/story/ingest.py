@@ -62,6 +62,7 @@ from runtime.story.text_placing import (
     require_replaceable,
 )
 from runtime.story.threads import StoryThreads
+from runtime.story.versions import Version, require_version, scene_version
 
 
 class IngestReport(BaseModel):
@@ -328,12 +329,31 @@ class StoryIngest(StoryBase):
         return _count_contents(self._stores, IngestReport.of(self.project_id, result), tell_changes=tell_changes)
 
     def store_scene(
-        self, *, chapter_index: int, scene_index: int, text: str, title: str = "", record: SceneRecord | None = None
+        self,
+        *,
+        chapter_index: int,
+        scene_index: int,
+        text: str,
+        title: str = "",
+        record: SceneRecord | None = None,
+        expected_version: Version | None = None,
     ) -> IngestResult:
         """Store one finished scene, replacing its facts and creating the project."""
         scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record)
         self._stores.ensure_project(self.project_id)
-        return ingesting.ingest_scene(self._stores, self.project_id, scene)
+
+        def guard(stored: Scene | None) -> None:
+            require_version(
+                expected_version,
+                "" if stored is None else scene_version(stored),
+                subject=f"scene {chapter_index}:{scene_index}",
+                stored={} if stored is None else {"title": stored.title, "text": (stored.text or "").strip()},
+                sent={"title": title, "text": text.strip()},
+            )
+
+        return ingesting.ingest_scene(
+            self._stores, self.project_id, scene, guard=None if expected_version is None else guard
+        )
 
     def ingest_finished_scene(
         self,
@@ -343,6 +363,7 @@ class StoryIngest(StoryBase):
         record: SceneRecord | Mapping[str, Any] | None = None,
         title: Annotated[str, Field(max_length=500)] = "",
         replace: bool = False,
+        expected_version: Version | None = None,
     ) -> IngestReport:
         """Ingest one finished scene, replacing only its own facts.
 
@@ -356,8 +377,10 @@ class StoryIngest(StoryBase):
                 None leaves that to be read by a model.
             title: Title of the scene.
             replace: Whether it may take the place of a chapter with another heading.
+            expected_version: The `version` of the stored scene that was read; None replaces whatever stands.
 
         Raises:
+            StaleVersionError: When the stored scene was changed since that version was read.
             UserInputError: When there is neither text nor record, the record is none, or a chapter with another heading
                 stands there.
         """
@@ -376,7 +399,9 @@ class StoryIngest(StoryBase):
         else:
             position = self._free_place(position, text=text, title=title, replace=replace)
             place = {"chapter_index": position.chapter_index or 0, "scene_index": position.scene_index or 0}
-        result = self.store_scene(**place, text=text, title=title, record=loaded_record)
+        result = self.store_scene(
+            **place, text=text, title=title, record=loaded_record, expected_version=expected_version
+        )
         return _count_contents(self._stores, IngestReport.of(self.project_id, result), tell_changes=False)
 
     def _free_place(self, position: StoryPosition, *, text: str, title: str, replace: bool) -> StoryPosition:

@@ -10,7 +10,6 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.matching import QuoteFinder
 from novelgen.language.resolver import NameResolver
 from novelgen.lorebook import with_keys
-from novelgen.memory.stated import Statement, statement_of
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
 from novelgen.models.knowledge import KnowledgeKind
 from novelgen.models.memory import (
@@ -25,15 +24,15 @@ from novelgen.models.memory import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
-from novelgen.models.state import StateChange
 from runtime.storage import records
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import AuthorChangeKind, RowChange, number_of
+from runtime.storage.journal import AuthorChangeKind, number_of
 from runtime.storage.memories import MemoryDecision
 from runtime.story import base
 from runtime.story.base import place_before
 from runtime.story.knowledge import knower_id
-from runtime.story.versions import Version, memory_version, require_version
+from runtime.story.note_states import NotedState, NotePreview, follow_note, joined_rows, noted_state, start_of
+from runtime.story.versions import Version, memory_version, require_unchanged, require_version
 
 DEFAULT_LIMIT = 50
 
@@ -66,6 +65,9 @@ class MemoryChange(BaseModel):
     version: str = Field(default="", description="Of the memory as it stands now.")
     indexing: records.IndexingResult = Field(default_factory=records.IndexingResult)
     change_id: base.ChangeNumber = None
+    stated: NotedState | None = Field(
+        default=None, description="What a note states by its new text: the state holds from the note on."
+    )
 
 
 class AddedNote(BaseModel):
@@ -78,7 +80,7 @@ class AddedNote(BaseModel):
     )
     indexing: records.IndexingResult = Field(default_factory=records.IndexingResult)
     change_id: base.ChangeNumber = None
-    stated: Statement | None = Field(
+    stated: NotedState | None = Field(
         default=None, description="What it states of somebody or something: the state holds from the note on."
     )
 
@@ -198,8 +200,7 @@ class StoryMemories(base.StoryBase):
             ids = [target_id for target_id in targets if is_entity_target(target_id)]
             beyond = [target_id for target_id in targets if not is_entity_target(target_id)]
             place = place_before(start)
-            stated = statement_of(content, base.known_entities(unit, None))
-            slot = f"{stated.entity_id}.{stated.attribute}" if stated else None
+            stated = noted_state(unit, content, start)
             is_proved = bool(evidence and evidence.strip())
             note = unit.memories.add_note(
                 content.strip(),
@@ -212,13 +213,12 @@ class StoryMemories(base.StoryBase):
                 tags=tags,
                 short=short,
                 importance=importance,
-                slot_type=slot,
-                supersedes=_note_before(unit, slot, place),
             )
             if beyond:
                 unit.attachments.attach([note.chunk_id], beyond)
             if always:
                 unit.memories.decide(note.chunk_id, "pin")
+            state_rows = follow_note(unit, note, stores=self._stores)
             note = unit.memories.require(note.chunk_id).chunk
             named_ids = list(dict.fromkeys([*ids, *NameResolver(known_entities).entity_ids_in(content)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
@@ -237,7 +237,8 @@ class StoryMemories(base.StoryBase):
                         ),
                         follows_scene=is_proved,
                     )
-            change_id = unit.journal.keep_added(note.chunk_id, edited=_state(unit, stated, start)).change_id
+            edited_rows = [row for row in state_rows if row.key.get("chunk_id") != note.chunk_id]
+            change_id = unit.journal.keep_added(note.chunk_id, edited=edited_rows).change_id
         return AddedNote(
             note=note,
             named=named_ids,
@@ -246,6 +247,16 @@ class StoryMemories(base.StoryBase):
             change_id=change_id,
             stated=stated,
         )
+
+    def preview_note(self, content: str, *, start: base.Place = None) -> NotePreview:
+        """Preview the state that a note would set, and store nothing.
+
+        Args:
+            content: The note.
+            start: From where on it would be read; None means everywhere.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            return NotePreview(stated=noted_state(unit, content, base.position_of(start)))
 
     def edit_memory(
         self,
@@ -379,13 +390,23 @@ class StoryMemories(base.StoryBase):
         """
         return self._decided(memory_id, "unban")
 
-    def delete_memory(self, memory_id: base.Name) -> MemoryChange:
-        """Delete a memory, which a new ingest does not bring back.
+    def delete_memory(self, memory_id: base.Name, *, expected_version: Version | None = None) -> MemoryChange:
+        """Delete a memory, which a new ingest does not bring back; a note takes the state back that it set.
 
         Args:
             memory_id: Its chunk_id or source_id.
+            expected_version: The `version` that was read; None deletes whatever stands.
+
+        Raises:
+            StaleVersionError: When the memory was changed since that version was read.
         """
-        return self._decided(memory_id, "delete")
+
+        def change(unit: UnitOfWork, memory: records.StoredMemory) -> records.StoredMemory:
+            subject = f"memory {memory.chunk.memory_id}"
+            require_unchanged(expected_version, memory_version(unit, memory), subject=subject)
+            return unit.memories.decide(memory.chunk.chunk_id, "delete")
+
+        return self._changed(memory_id, "delete", change)
 
     def _names_in_note(
         self, unit: UnitOfWork, text: str, known_entities: Sequence[Entity], start: StoryPosition | None
@@ -428,16 +449,28 @@ class StoryMemories(base.StoryBase):
     ) -> MemoryChange:
         with self._stores.database(self.project_id).write() as unit:
             matching_memory = _find_memory_row(unit, self.project_id, memory_id)
-            with unit.journal.recording_memories([matching_memory.chunk.chunk_id]) as rows:
+            chunk = matching_memory.chunk
+            with unit.journal.recording_memories([chunk.chunk_id]) as rows:
                 memory = change(unit, matching_memory)
-            kept_change = unit.journal.keep_of("memory", kind, matching_memory.chunk.chunk_id, rows)
+            stated = None
+            is_restated = (memory.chunk.content, memory.status) != (chunk.content, matching_memory.status)
+            if chunk.content_type == "note" and is_restated:
+                rows = joined_rows([*rows, *follow_note(unit, memory.chunk, stores=self._stores)])
+                memory = unit.memories.require(chunk.chunk_id)
+                stated = _set_by(unit, memory)
+            kept_change = unit.journal.keep_of("memory", kind, chunk.chunk_id, rows)
             version = memory_version(unit, memory)
         return MemoryChange(
-            memory=memory, version=version, indexing=self._follow_edit(), change_id=number_of(kept_change)
+            memory=memory,
+            version=version,
+            indexing=self._follow_edit(),
+            change_id=number_of(kept_change),
+            stated=stated,
         )
 
     amemories = base.async_twin(memories)
     anote = base.async_twin(note)
+    apreview_note = base.async_twin(preview_note)
     aedit_memory = base.async_twin(edit_memory)
     aconfirm_memory = base.async_twin(confirm_memory)
     afind_memory = base.async_twin(find_memory)
@@ -556,36 +589,11 @@ def _reattach(
         unit.attachments.attach([chunk_id], added_names)
 
 
-def _note_before(unit: UnitOfWork, slot: str | None, place: StoryPosition) -> str | None:
-    """Return the last note at a place that states the same of the same: the new one ends it."""
-    if slot is None:
+def _set_by(unit: UnitOfWork, memory: records.StoredMemory) -> NotedState | None:
+    """Return the state that an active note sets."""
+    if memory.status != "active":
         return None
-    notes = [memory.chunk for memory in unit.memories.list_matching(records.MemoryFilter(content_types=["note"]))]
-    there = [
-        memory
-        for memory in notes
-        if memory.slot_type == slot and StoryPosition(memory.chapter_index, memory.scene_index) == place
-    ]
-    return there[-1].memory_id if there else None
-
-
-def _state(unit: UnitOfWork, stated: Statement | None, start: StoryPosition | None) -> Sequence[RowChange]:
-    """Let what a note states hold from its place on; return what was written."""
-    if stated is None:
-        return ()
-    at = base.place_of_statement(unit, start or END_OF_STORY)
-    entity = unit.entities.require(stated.entity_id).entity
-    change = StateChange(
-        entity_id=entity.entity_id,
-        entity_type=entity.entity_type,
-        attribute=stated.attribute,
-        value=stated.value,
-        chapter_index=at.chapter_index,
-        scene_index=at.scene_index,
-    )
-    with unit.journal.recording_card(entity.entity_id) as rows:
-        unit.states.append([change], follows_scene=False)
-    return rows
+    return noted_state(unit, memory.chunk.content, start_of(memory.chunk))
 
 
 def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:

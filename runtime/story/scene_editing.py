@@ -12,7 +12,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.record import SceneRecord
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import AuthorChangeKind, number_of
-from runtime.storage.records import IndexingResult, Scene
+from runtime.storage.records import MEANINGS, IndexingResult, Scene
 from runtime.stores import MemoryStores
 from runtime.story.base import (
     At,
@@ -209,23 +209,35 @@ class StorySceneEditing(StoryBase):
         return edited.model_copy(update={"indexing": self._follow_edit()})
 
     def set_staging(
-        self, position: At, *, location: LocationName | None = None, cast: Sequence[Name] | None = None
+        self,
+        position: At,
+        *,
+        location: LocationName | None = None,
+        cast: Sequence[Name] | None = None,
+        names: Mapping[str, str | None] | None = None,
+        expected_version: Version | None = None,
     ) -> SceneEdit:
-        """Say where a stored scene plays and who is in it; rules and models never guess it again. `undo` takes it back.
+        """Say where a stored scene plays, who is in it, and whom names mean in it; it is never guessed again.
+
+        `undo` takes it back.
 
         Args:
             position: The scene, as `(3, 2)`.
             location: Id, name or alias of the place; empty where it has none. None leaves it.
             cast: Ids, names or aliases of all who are in it; an empty list means nobody. None leaves it.
+            names: Names in its text to the id, name or alias of whom they mean there; an empty one takes the meaning
+                back.
+            expected_version: The `version` of the scene that was read; None changes whatever stands.
 
         Raises:
+            StaleVersionError: When the scene was changed since that version was read.
             UnknownSceneError: When no scene is stored there.
             UnknownEntityError: When no card of that kind has such a name.
-            UserInputError: When nothing is said.
+            UserInputError: When nothing is said, or a name does not stand in the text.
         """
         at = story_position(position)
-        if location is None and cast is None:
-            raise UserInputError("nothing to change; give the place, the cast, or both")
+        if location is None and cast is None and not names:
+            raise UserInputError("nothing to change; give the place, the cast, or whom a name means")
         with self._stores.database(self.project_id).write() as unit:
             scene, known_items = unit.scenes.require(at), known_entities(unit, None)
             stated_fields = dict(scene.staged)
@@ -240,6 +252,21 @@ class StorySceneEditing(StoryBase):
                     if entity_id.strip()
                 ]
                 stated_fields["participants"] = list(dict.fromkeys(meant_ids))
+            if names:
+                stated_fields |= _with_meanings(scene, names, known_items)
+            named = {entity.entity_id: entity.name for entity in known_items}
+            sent_values = {"location": location, "cast": cast, "names": names}
+            require_version(
+                expected_version,
+                scene_version(scene),
+                subject=f"scene {at}",
+                stored={
+                    "location": named.get(scene.location_id or "", scene.location_id or ""),
+                    "cast": [named.get(entity_id, entity_id) for entity_id in scene.participants],
+                    "names": {name: named.get(meant, meant) for name, meant in scene.staged.get(MEANINGS, {}).items()},
+                },
+                sent={name: value for name, value in sent_values.items() if value is not None},
+            )
             edited = change_scene(unit, scene, "staging", {"staged": stated_fields}, stores=self._stores)
         return edited.model_copy(update={"indexing": self._follow_edit()})
 
@@ -315,6 +342,21 @@ def _words_in(record: SceneRecord, kind: RecordedFactKind, source_id: str) -> st
 def _id_of(text: Any) -> str:
     loop_id = getattr(text, "id", None)
     return str(loop_id) if loop_id is not None else f"{text.character_a}-{text.character_b}"
+
+
+def _with_meanings(
+    scene: Scene, names: Mapping[str, str | None], known_items: Sequence[Entity]
+) -> dict[str, dict[str, str]]:
+    """Return whom names mean in a scene, by id, with those that were said before."""
+    meanings = dict(scene.staged.get(MEANINGS) or {})
+    for name, meant in ((name.strip(), (meant or "").strip()) for name, meant in names.items()):
+        if not meant:
+            meanings.pop(name, None)
+            continue
+        if name not in (scene.text or ""):
+            raise UserInputError(f"the name {name!r} does not stand in scene {scene.position}; copy it from the text")
+        meanings[name] = resolved_entity(meant, known_items).entity_id
+    return {MEANINGS: meanings}
 
 
 def _with_state(

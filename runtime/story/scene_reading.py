@@ -15,7 +15,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import EntityOrigin, ExtractionStatus, FactCount, MemoryStatus, Scene, SceneState
+from runtime.storage.records import MEANINGS, EntityOrigin, ExtractionStatus, FactCount, MemoryStatus, Scene, SceneState
 from runtime.story.base import At, Place, StoryBase, async_twin, known_entities, position_of, story_position
 from runtime.story.versions import scene_version
 
@@ -79,6 +79,9 @@ class ReadScene(BaseModel):
 
     scene: Scene
     version: str = Field(default="", description="Of its title, text and record; a change may name it.")
+    names: dict[str, str] = Field(
+        default_factory=dict, description="Names in its text to whom they mean there, as its author said."
+    )
     on_stage: list[str] = Field(default_factory=list, description="Names as of the position.")
     pov: str = Field(default="", description="From whose point of view it is told, by name.")
     location: str = ""
@@ -122,6 +125,7 @@ class StorySceneReading(StoryBase):
         return ReadScene(
             scene=scene,
             version=scene_version(scene),
+            names={name: teller.name(meant) for name, meant in (scene.staged.get(MEANINGS) or {}).items() if meant},
             on_stage=[teller.name(participant_id) for participant_id in scene.participants],
             pov=teller.name(scene.pov or ""),
             location=teller.name(scene.location_id or ""),

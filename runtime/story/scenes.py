@@ -14,7 +14,7 @@ from runtime.storage.journal import number_of
 from runtime.storage.records import IndexingResult, MemoryFilter, Scene
 from runtime.story.base import At, ChangeNumber, Count, SceneText, StoryBase, async_twin, story_position
 from runtime.story.changes import Standing, keep_insertion, keep_move
-from runtime.story.versions import scene_version
+from runtime.story.versions import Version, require_unchanged, scene_version
 
 Offset = Annotated[int, Field(ge=0, le=100_000_000)]
 """Characters into a text."""
@@ -159,15 +159,20 @@ class StoryScenes(StoryBase):
         indexing = self._follow_edit()
         return SceneChange(position=str(target), change_id=number_of(change), moved=moved_count, indexing=indexing)
 
-    def delete_scene(self, position: At) -> SceneChange:
+    def delete_scene(self, position: At, *, expected_version: Version | None = None) -> SceneChange:
         """Delete a scene with everything that came from it; the author's notes stay. `undo` takes it back.
 
         Args:
             position: The scene, as `3:2`.
+            expected_version: The `version` that was read; None deletes whatever stands.
+
+        Raises:
+            StaleVersionError: When the scene was changed since that version was read.
         """
         position = story_position(position)
         with self._stores.database(self.project_id).write() as unit:
             scene = unit.scenes.require(position)
+            require_unchanged(expected_version, scene_version(scene), subject=f"scene {position}")
             with unit.journal.recording_scene(scene.scene_id) as rows:
                 removed = unit.scenes.delete_scene(position)
             change = unit.journal.keep("delete", scene.scene_id, "", rows, subject="scene")

@@ -61,7 +61,7 @@ class StoryThreads(base.StoryBase):
             UserInputError: When it is not planted by then.
         """
         with self._stores.database(self.project_id).read() as unit:
-            thread = _required(unit, self.project_id, loop_id, base.position_of(as_of) or END_OF_STORY)
+            thread = required_thread(unit, self.project_id, loop_id, base.position_of(as_of) or END_OF_STORY)
             return _versioned(unit, self.project_id, thread)
 
     def add_thread(
@@ -176,7 +176,7 @@ class StoryThreads(base.StoryBase):
         if parts is not None and parts < 2:
             raise UserInputError(f"a thread cannot be paid in {parts!r} parts; give two or more")
         with self._stores.database(self.project_id).write() as unit:
-            stored_listed_thread = _required(unit, self.project_id, loop_id, END_OF_STORY)
+            stored_listed_thread = required_thread(unit, self.project_id, loop_id, END_OF_STORY)
             require_version(
                 expected_version,
                 thread_version(stored_listed_thread),
@@ -214,7 +214,7 @@ class StoryThreads(base.StoryBase):
         """
         as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            stored_listed_thread = _required(unit, self.project_id, loop_id, as_of)
+            stored_listed_thread = required_thread(unit, self.project_id, loop_id, as_of)
             at = base.place_of_statement(unit, as_of)
             with unit.journal.changing_thread(
                 "advance", loop_id, stored_listed_thread.description
@@ -391,7 +391,8 @@ def _stated(position: StoryPosition | None) -> list[int] | None:
     return [position.chapter_index, position.scene_index or 0]
 
 
-def _required(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition) -> ListedThread:
+def required_thread(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition) -> ListedThread:
+    """Return a thread that is planted by a position."""
     thread = unit.threads.get(loop_id, as_of=as_of)
     if thread is None:
         raise UnknownIdError(
@@ -403,13 +404,15 @@ def _required(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosit
 def _changed(
     unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition, kept_snapshot_row: Kept
 ) -> ListedThread:
-    changed = _required(unit, project_id, loop_id, as_of).model_copy(update={"change_id": kept_snapshot_row.change_id})
+    changed = required_thread(unit, project_id, loop_id, as_of).model_copy(
+        update={"change_id": kept_snapshot_row.change_id}
+    )
     return _versioned(unit, project_id, changed)
 
 
 def _versioned(unit: UnitOfWork, project_id: str, thread: ListedThread) -> ListedThread:
     """Return a thread with its version, which is that of the end of the story wherever it is read."""
-    at_end = _required(unit, project_id, thread.loop_id, END_OF_STORY)
+    at_end = required_thread(unit, project_id, thread.loop_id, END_OF_STORY)
     return thread.model_copy(update={"version": thread_version(at_end)})
 
 

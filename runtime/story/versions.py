@@ -59,6 +59,20 @@ def require_version(
     )
 
 
+def require_unchanged(expected: str | None, version: str, *, subject: str) -> None:
+    """Reject the stale deletion of something.
+
+    Args:
+        expected: The version that was read; None checks nothing.
+        version: The version that is stored.
+        subject: What is deleted, by kind and id.
+
+    Raises:
+        StaleVersionError: When the versions differ.
+    """
+    require_version(expected, version, subject=subject, stored={}, sent={})
+
+
 def card_version(unit: UnitOfWork, entity_id: str) -> str:
     """Return the version of a card, its states included."""
     stored_entity = unit.entities.get(entity_id)
@@ -89,8 +103,8 @@ def thread_version(thread: ListedThread) -> str:
 
 
 def scene_version(scene: Scene) -> str:
-    """Return the version of a scene: its title, text and record."""
-    return version_of(scene.title, scene.text_hash, scene.record)
+    """Return the version of a scene: its title, text, record, and what its author said of place, cast and names."""
+    return version_of(scene.title, scene.text_hash, scene.record, scene.staged)
 
 
 def summary_version(written: Sequence[StandingSummary]) -> str:

@@ -150,3 +150,19 @@ def test_a_schema_that_is_no_text_is_a_damaged_database(
     with MemoryStores(settings_for(demo_folder)) as stores:
         require_without_database(context_of(stores, request_in_demo))
         assert [each.kind for each in diagnose(stores, "demo").findings if each.level == "broken"] == ["database_fails"]
+
+
+def test_an_empty_name_is_named_and_mended(demo_folder: Path, request_in_demo: MemoryContextRequest) -> None:
+    """Of a card and of an alias: the context comes, doctor names both, and the repair leaves none."""
+    with closing(sqlite3.connect(_file(demo_folder))) as connection, connection:
+        [(entity_id,)] = connection.execute("SELECT entity_id FROM entities ORDER BY row_id LIMIT 1").fetchall()
+        connection.execute("UPDATE entities SET name='' WHERE entity_id=?", (entity_id,))
+        connection.execute("UPDATE entity_aliases SET alias='' WHERE row_id=(SELECT min(row_id) FROM entity_aliases)")
+    with MemoryStores(settings_for(demo_folder)) as stores:
+        assert stages(context_of(stores, request_in_demo)) == set()
+        [finding] = [each for each in diagnose(stores, "demo").findings if each.kind == "rows_damaged"]
+        assert f"entities.name of {entity_id}" in finding.message
+        assert "entity_aliases.alias of " in finding.message
+        diagnose(stores, "demo", repair=True)
+        assert "rows_damaged" not in [each.kind for each in diagnose(stores, "demo").findings]
+        assert Story(stores, "demo").entity(entity_id).entity.name == entity_id

@@ -189,7 +189,6 @@ _CELLS: dict[str, Callable[[Any, View], object]] = {
     "first_and_last": lambda candidate, _: f"{candidate.first} - {candidate.last}",
     "since_place": lambda item, view: view.labels.place(item.since_chapter, item.since_scene),
     "how": lambda item, view: view.labels.value("as_said" if item.how == "author" else item.how),
-    "conflict_side": lambda source, _: f"{source.chapter_index}:{source.scene_index} {source.says}",
     "waived": lambda item, view: (item.note or view.labels["value.yes"]) if item.is_waived else "",
     "summary_of": lambda summary, view: summary_name(summary, view.labels),
     "summary_text": lambda summary, _: f"{summary.told}\n  ← {summary.written}" if summary.written else summary.told,
@@ -275,6 +274,25 @@ def _show_attachments(result: Any, view: View) -> None:
 
 
 @cell
+def _conflict_side(source: Any, view: View) -> str:
+    """`4:1 status: dead`, in the story's language and with names."""
+    attribute, sign, value = source.says.partition(": ")
+    if sign and attribute.isidentifier():
+        text = f"{view.labels.prompt.attribute(attribute)}: {view.name(value)}"
+    else:
+        text = view.labels["line.acts_on_stage"] if source.says == "is present" else source.says
+    return f"{source.chapter_index}:{source.scene_index} {text}"
+
+
+@cell
+def _conflict_subject(conflict: Any, view: View) -> str:
+    """Who or what a conflict is about, by name, with the attribute of a slot."""
+    entity_id, _, attribute = conflict.subject.partition(".")
+    name = view.name(entity_id)
+    return f"{name} · {view.labels.prompt.attribute(attribute)}" if attribute else name
+
+
+@cell
 def _memory_status(stored: Any, view: View) -> str:
     pinned = f"{view.labels['line.comma']}{view.labels['value.pinned']}" if stored.pinned else ""
     return view.labels.value(stored.status) + pinned
@@ -290,24 +308,52 @@ def _show_edited_memory(result: Any, view: View) -> None:
     memory_id = view.values["memory_id"]
     if set(view.values) - {"memory_id", "attach", "detach", "attached_to"}:
         view.say("edited_memory", id=memory_id)
+    if result.stated:
+        _say_stated(result.stated, view, key="states")
     if set(view.values) & {"attach", "detach", "attached_to"}:
         output.print_text(
             f"{memory_id}: {_attachment_text(view.part.find_memory(memory_id=memory_id).attachments, view)}"
         )
 
 
+@does("run", "add_note")
+def _note(view: View) -> Any:
+    if view.asked["is_previewed"]:
+        return view.part.preview_note(content=view.values["content"], start=view.values.get("start"))
+    return view.part.note(**view.values)
+
+
+def _say_stated(stated: Any, view: View, *, key: str) -> None:
+    values = {
+        "name": stated.name,
+        "attribute": view.labels.prompt.attribute(stated.attribute),
+        "value": stated.value_name,
+        "before": stated.before,
+    }
+    if stated.borne_by is not None:
+        view.say("states_taken", **values, other=stated.borne_by, project=view.project)
+        return
+    where = {"place": stated.holds_after} if stated.holds_after else {}
+    view.say(f"{key}_after" if where else key, **values, **where)
+    if stated.before is not None:
+        view.say("states_over", **values)
+
+
 @does("show", "add_note")
 def _show_note(result: Any, view: View) -> None:
+    if view.asked["is_previewed"]:
+        if result.stated is None:
+            view.say("states_nothing")
+        else:
+            _say_stated(result.stated, view, key="would_state")
+        return
     start, note = view.values.get("start"), result.note
     view.say("noted_from" if start else "noted", id=note.chunk_id, place=start)
     if any(item.type == "chapter" for item in note.attached_to):
         lines = (_target(item.id, view) for item in note.attached_to if item.type == "chapter")
         view.say("noted_for", what=view.labels["line.comma"].join(lines))
     if result.stated:
-        attribute = view.labels.prompt.attribute(result.stated.attribute)
-        view.say(
-            "states", name=view.name(result.stated.entity_id), attribute=attribute, value=view.name(result.stated.value)
-        )
+        _say_stated(result.stated, view, key="states")
 
 
 @does("show", "export_lore")
@@ -332,6 +378,8 @@ def _show_glossary_import(found: Any, view: View) -> None:
 
 @does("aside", "add_note")
 def _note_aside(result: Any, view: View) -> None:
+    if view.asked["is_previewed"]:
+        return
     if result.occurs_nowhere:
         view.remark("occurs_nowhere")
     elif not (result.named or view.values.get("known_by")) and all(item.is_default for item in result.note.attached_to):
@@ -975,7 +1023,7 @@ def _show_consolidation(report: Any, view: View) -> None:
 @does(
     "aside", "consolidate_memories", "import_lore", "import_glossary", "add_card", "confirm_candidates", "edit_entity"
 )
-@does("aside", "remember_event", "recall_memories")
+@does("aside", "remember_event", "recall_memories", "undo_change")
 def _issues_aside(result: Any, _: View) -> None:
     for issue in result.issues:
         output.report_warning(issue.message)

@@ -28,6 +28,10 @@ KNOWN = [
         ("Anna has the silver ring.", "I1", "holder", "C1"),
         ("Ben Trevose is dead.", "C2", "status", "dead"),
         ("Anna is at the mill now.", "C1", "location_id", "L1"),
+        ("林叔其实叫陈建国。", "C0", "real_name", "陈建国"),
+        ("林叔的真名是“陈建国”", "C0", "real_name", "陈建国"),
+        ("Anna's real name is Jonathan Small.", "C1", "real_name", "Jonathan Small"),
+        ("Ben Trevose is really called Will Pascoe.", "C2", "real_name", "Will Pascoe"),
     ],
 )
 def test_a_plain_note_states_one_thing(content: str, entity_id: str, attribute: str, value: str) -> None:
@@ -44,6 +48,9 @@ def test_a_plain_note_states_one_thing(content: str, entity_id: str, attribute: 
         "秘密在林叔身上",
         "林叔如果在青石镇，就好了",
         "Anna lost the ring.",
+        "林叔叫人去了",
+        "Anna's name is known to all.",
+        "Anna is really called on to speak.",
         "Anna has not the ring",
         "Ben Trevose is not dead",
         "Anna killed Ben Trevose.",

@@ -1,6 +1,7 @@
 """Cards of every kind and their fields."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -135,3 +136,22 @@ def test_a_rename_and_an_order_of_names_are_taken_back(stores: MemoryStores, pro
         assert story.entity("C0").entity.names() == before.names()
     story.undo()
     assert story.entity("C0").entity.names()[1:] == ["Inny", "the keeper"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "own"),
+    [
+        ({"identity": "a spy", "Looks": "tall", "job": "smith", "age": 40}, "catchphrase"),
+        ({"身份": "密探", "长相": "高", "职务": "铁匠", "年龄": 40}, "口头禅"),
+    ],
+)
+def test_what_people_type_are_fields(chinese: Story, typed: dict[str, Any], own: str) -> None:
+    """Identity, looks, occupation and age under their keys, on a new card and a stored one; the rest is their own."""
+    story = chinese
+    for name, fields in (("Ada", {**typed, own: "x"}), ("Ben", {})):
+        story.add_card(name, fields)
+    story.edit_entity("Ben", {**typed, own: "x"})
+    for name in ("Ada", "Ben"):
+        card = story.entity(name)
+        assert {"public_identity", "appearance", "occupation", "age", own} <= set(card.entity.profile)
+        assert card.state is None

@@ -114,7 +114,7 @@ def test_a_new_name_keeps_the_old_one(guild: Story) -> None:
 
 
 def test_a_late_character_is_brought_to_the_beginning(guild: Story) -> None:
-    """Once the first appearance is corrected, name and all; other names are attributes, items have a card, too."""
+    """Once the first appearance is corrected, name and all; other names are fields of the author's own."""
     assert guild.add_character(name="Ada", start=StoryPosition(1, 1)).holds_after is None
     added = guild.add_character(name="Ines Holt")
     assert added.holds_after == "2:1"
@@ -125,8 +125,8 @@ def test_a_late_character_is_brought_to_the_beginning(guild: Story) -> None:
     with pytest.raises(InvalidPositionError, match="chapter_index=-1"):
         guild.edit_entity(entity_id="Ines Holt", changes={"first_chapter": -1})
     edited = guild.edit_entity(entity_id="C0", changes={"limp": "left leg", "role": "minor"})
-    assert (edited.attributes, edited.holds_after) == (["limp"], "2:1")
-    assert _state(guild, "C0")["limp"] == "left leg"
+    assert (edited.attributes, edited.holds_after) == ([], None)
+    assert edited.entity.profile["limp"] == "left leg"
     changes = {"appearance": "torn", "holder": "C0"}
     guild.edit_entity(entity_id="the map fragment", changes=changes)
     card = guild.entity(entity_id="I0", entity_type="item")

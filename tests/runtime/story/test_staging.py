@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.errors import StaleVersionError, UnknownEntityError, UserInputError
 from runtime.front_door import Memory
 from runtime.story.story import Story
 
@@ -136,3 +136,39 @@ def test_a_card_of_the_wrong_kind_is_put_right(memory: Memory, wharf: Wharf) -> 
     assert wharf.friend not in story.read_scene("1:2").on_stage
     with pytest.raises(UserInputError):
         story.edit_entity(wharf.friend, {"kind": "father"})
+
+
+def test_a_name_means_in_a_scene_whom_its_author_says(memory: Memory, wharf: Wharf) -> None:
+    """Of two who bear it, whoever the scene's author names; the others are not there, and undo takes it back."""
+    story = _story(memory, wharf)
+    added = story.edit_entity(wharf.hero, {"alias": wharf.friend})
+    assert [issue.kind for issue in added.issues] == ["unresolved"]
+    assert wharf.friend in added.issues[0].message
+    story.set_staging("1:2", names={wharf.friend: wharf.hero})
+    ids = {each.name: each.entity_id for each in story.entities()}
+    read = story.read_scene("1:2")
+    assert read.names == {wharf.friend: wharf.hero}
+    assert ids[wharf.friend] not in read.scene.participants
+    assert story.state(wharf.friend) is None
+    assert "1:2" not in {
+        f"{each.chapter_index}:{each.scene_index}" for each in story.memories_about(wharf.friend).memories
+    }
+    assert read.guessed == ["participants", "location_id"]
+    with pytest.raises(UserInputError):
+        story.set_staging("1:1", names={wharf.friend: wharf.hero})
+    with pytest.raises(UnknownEntityError):
+        story.set_staging("1:2", names={wharf.friend: "Nobody"})
+    story.set_staging("1:2", names={wharf.friend: ""})
+    assert story.read_scene("1:2").names == {}
+    story.undo()
+    assert story.read_scene("1:2").names == {wharf.friend: wharf.hero}
+
+
+def test_a_stale_staging_is_told(memory: Memory, wharf: Wharf) -> None:
+    """With what stands and what was sent."""
+    story = _story(memory, wharf)
+    version = story.read_scene("1:2").version
+    story.set_staging("1:2", location=wharf.inn, expected_version=version)
+    with pytest.raises(StaleVersionError) as caught:
+        story.set_staging("1:2", location=wharf.mill, expected_version=version)
+    assert (caught.value.stored, caught.value.sent) == ({"location": wharf.inn}, {"location": wharf.mill})

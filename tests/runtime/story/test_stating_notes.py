@@ -14,12 +14,18 @@ STORIES: dict[str, dict[str, Any]] = {
         "thing": "the silver ring",
         "notes": ("The ring is Anna's now.", "The ring is with Ben.", "Cora has the silver ring."),
         "dead": "Anna is dead.",
+        "named": "Anna's real name is Jane Small.",
+        "name": "Jane Small",
+        "taken": "Anna's real name is Ben.",
     },
     "zh": {
         "people": ("林叔", "陈默", "李国栋"),
         "thing": "鹿角柄折刀",
         "notes": ("刀在林叔手里。", "刀在陈默手里。", "李国栋拿着鹿角柄折刀。"),
         "dead": "林叔死了。",
+        "named": "林叔其实叫林守义。",
+        "name": "林守义",
+        "taken": "林叔其实叫陈默。",
     },
 }
 
@@ -61,6 +67,77 @@ def test_the_last_of_several_notes_on_one_thing_holds(memory: Memory, told: dict
     assert notes == {first: True, second: True, third: False}
     story.undo()
     assert _state(story, told["thing"], (1, 3)).state_data["holder"] == ids[told["people"][1]]
+
+
+def test_a_note_takes_its_state_back_when_it_goes(memory: Memory, told: dict[str, Any]) -> None:
+    """Deleted, edited and brought back by undo: the thing is with whom the notes that stand say."""
+    story = _story(memory, told)
+    first, second, third = told["notes"]
+    one, two, three = (each.entity_id for each in story.entities("character"))
+    notes = [story.note(each, start="1:3").note.chunk_id for each in (first, second, third)]
+    holder = lambda: _state(story, told["thing"], (1, 3)).state_data.get("holder")  # noqa: E731
+    over = lambda: {  # noqa: E731
+        each.content for each in story.search(third, content_type="note") if each.superseded_by is not None
+    }
+    deleted = story.delete_memory(notes[2])
+    assert (holder(), over()) == (two, {first})
+    story.delete_memory(notes[1])
+    assert (holder(), over()) == (one, set())
+    story.undo()
+    story.undo(deleted.change_id)
+    assert (holder(), over()) == (three, {first, second})
+    edited = story.edit_memory(notes[2], content=first)
+    assert edited.stated is not None
+    assert edited.stated.value == one
+    assert holder() == one
+    story.edit_memory(notes[2], content="It rained." if told["language"] == "en" else "下雨了。")
+    assert holder() == two
+    story.undo()
+    assert holder() == one
+
+
+def test_a_note_is_previewed_before_it_is_stored(memory: Memory, told: dict[str, Any]) -> None:
+    """The state that it would set, from which scene on, and what is over then; nothing is stored."""
+    story = _story(memory, told)
+    first, second, _ = told["notes"]
+    story.note(first, start="1:2")
+    stated = story.preview_note(second, start="1:3").stated
+    assert stated is not None
+    assert (stated.name, stated.attribute, stated.value_name) == (told["thing"], "holder", told["people"][1])
+    assert (stated.holds_after, stated.before) == ("1:2", told["people"][0])
+    assert story.preview_note("It rained.").stated is None
+    assert story.memories(content_types=["note"]).total == 1
+
+
+def test_a_noted_name_is_a_name_from_there_on(memory: Memory, told: dict[str, Any]) -> None:
+    """And goes with the note, by deletion, edit and undo; another card's name is given to nobody."""
+    story = _story(memory, told)
+    who, name = told["people"][0], told["name"]
+    story.ingest(text=f"{who}. {name}.", chapter_index=1, scene_index=4)
+    names = lambda as_of=None: story.entity(who, as_of=as_of).entity.names()  # noqa: E731
+    added = story.note(told["named"], start="1:3")
+    assert added.stated is not None
+    assert added.stated.value == name
+    assert name in names()
+    assert name in names("1:3")
+    assert name not in names("1:2")
+    assert _state(story, who, (1, 3)).state_data["real_name"] == name
+    story.delete_memory(added.note.chunk_id)
+    assert name not in names()
+    story.undo()
+    assert name in names()
+    story.edit_memory(added.note.chunk_id, content=told["dead"])
+    assert name not in names()
+    assert _state(story, who, (1, 3)).state_data["status"] in ("dead", "已死")
+    story.undo()
+    assert name in names("1:3")
+    story.undo(added.change_id)
+    assert name not in names()
+    assert story.state(who) is None or "real_name" not in story.state(who).state_data
+    taken = story.note(told["taken"], start="1:3")
+    assert taken.stated is not None
+    assert taken.stated.borne_by is not None
+    assert len(names()) == 1
 
 
 def test_a_noted_death_is_a_state(memory: Memory, told: dict[str, Any]) -> None:

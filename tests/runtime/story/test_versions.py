@@ -108,3 +108,51 @@ def test_a_version_is_of_what_can_be_edited(guild: Story) -> None:
     assert edited.version == guild.entity("C0").version != version
     guild.undo()
     assert guild.entity("C0").version == version
+
+
+DELETIONS: dict[str, tuple[Seen, Change, Change]] = {
+    "card": (
+        lambda story: story.entity("C0").version,
+        lambda story: story.edit_entity("C0", {"role": "minor"}),
+        lambda story, **said: story.delete_entity("C0", **said),
+    ),
+    "note": (
+        lambda story: story.find_memory(_note(story)).version,
+        lambda story: story.edit_memory(_note(story), content="first"),
+        lambda story, **said: story.delete_memory(_note(story), **said),
+    ),
+    "thread": (
+        lambda story: story.get_thread("OL0").version,
+        lambda story: story.edit_thread("OL0", description="first"),
+        lambda story, **said: story.delete_thread("OL0", **said),
+    ),
+    "relationship": (
+        lambda story: story.get_relationship(**_pair(story)).version,
+        lambda story: story.edit_relationship(**_pair(story), status="first"),
+        lambda story, **said: story.delete_relationship(**_pair(story), **said),
+    ),
+    "scene": (
+        lambda story: story.get_scene((1, 1)).version,
+        lambda story: story.edit_scene((1, 1), title="first"),
+        lambda story, **said: story.delete_scene((1, 1), **said),
+    ),
+    "scene that comes again": (
+        lambda story: story.get_scene((1, 1)).version,
+        lambda story: story.edit_scene((1, 1), title="first"),
+        lambda story, **said: story.ingest_finished_scene(position=(1, 1), text="Another text.", **said),
+    ),
+}
+"""Kind to how its version is read, how it is changed, and what deletes or replaces it."""
+
+
+@pytest.mark.parametrize("kind", DELETIONS)
+def test_nothing_is_deleted_that_was_changed_meanwhile(guild: Story, kind: str) -> None:
+    """Nor does a whole scene take its place; with the version that stands, both do."""
+    guild.note("The lamp is lit.", attached_to=["C0"])
+    seen, change, delete = DELETIONS[kind]
+    version = seen(guild)
+    change(guild)
+    with pytest.raises(StaleVersionError, match="was changed since version") as caught:
+        delete(guild, expected_version=version)
+    assert caught.value.version == seen(guild)
+    delete(guild, expected_version=seen(guild))

@@ -228,6 +228,7 @@ def _walk_entities(walker: Walker, here: dict[str, str]) -> None:
 def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
     note = {"content": "Ines never lends her father's watch.", "attached_to": ["Ines"], "importance": 7, "start": "2:1"}
     memory = {"memory_id": walker.call("add_note", note, **here).json()["note"]["chunk_id"]}
+    walker.call("preview_note", {"content": "The heron key is with Ines.", "start": "2:1"}, **here)
     walker.call("list_memories", **here, attached_to=["Ines"], content_types=["note"], limit=2)
     walker.call("get_memory", **here, **memory)
     walker.call("edit_memory", {"importance": 8, "tags": ["watch"]}, **here, **memory)

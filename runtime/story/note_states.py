@@ -1,0 +1,211 @@
+"""States that plain notes set: shown before, set, and taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from operator import not_
+
+from pydantic import BaseModel, Field
+
+from novelgen.language.normalise import name_key
+from novelgen.memory.stated import NAME_ATTRIBUTE, STATED_ATTRIBUTES, Statement, statement_of
+from novelgen.models.entity import Entity, EntityAlias, is_entity_id
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.state import StateChange
+from runtime.storage.database import UnitOfWork
+from runtime.storage.events import Subject
+from runtime.storage.journal import RowChange
+from runtime.storage.records import MemoryFilter, StoredMemory
+from runtime.stores import MemoryStores
+from runtime.story import base
+
+
+class NotedState(BaseModel):
+    """A state that a note sets, and the value before it."""
+
+    entity_id: str
+    name: str = Field(description="Name of the entity.")
+    attribute: str = Field(description="holder, location_id, status or real_name.")
+    value: str = Field(description="Id of a card, or a text.")
+    value_name: str = Field(description="The value, an id by its name.")
+    holds_after: str | None = Field(default=None, description="Scene after which it holds; None: from the start.")
+    before: str | None = Field(
+        default=None, description="Value that is over then, an id by its name; None: there was none."
+    )
+    borne_by: str | None = Field(
+        default=None,
+        exclude_if=not_,
+        description="Id of another card of that name: the note gives the name to nobody; merge the cards if they are "
+        "one.",
+    )
+
+
+class NotePreview(BaseModel):
+    """What a note would set, before it is stored."""
+
+    stated: NotedState | None = Field(description="None: it states nothing plainly, and is kept as text alone.")
+
+
+def noted_state(unit: UnitOfWork, content: str, start: StoryPosition | None) -> NotedState | None:
+    """Return the state that a note would set from a position on, None if none."""
+    known_entities = base.known_entities(unit, None)
+    statement = statement_of(content, known_entities)
+    if statement is None:
+        return None
+    names = {entity.entity_id: entity.name for entity in known_entities}
+    at = base.place_of_statement(unit, start or END_OF_STORY)
+    snapshots = unit.states.snapshots([statement.entity_id], as_of=start or END_OF_STORY)
+    stood = next((snapshot.state_data.get(statement.attribute) for snapshot in snapshots), None)
+    other = _bearer(known_entities, statement)
+    return NotedState(
+        entity_id=statement.entity_id,
+        name=names[statement.entity_id],
+        attribute=statement.attribute,
+        value=statement.value,
+        value_name=names.get(statement.value, statement.value),
+        holds_after=base.place_name(at),
+        before=None if stood in (None, statement.value) else names.get(str(stood), str(stood)),
+        borne_by=None if other is None else other.entity_id,
+    )
+
+
+def follow_note(unit: UnitOfWork, note: StoryMemoryChunk, *, stores: MemoryStores) -> list[RowChange]:
+    """Let a note set what it states by now, and nothing else.
+
+    Returns:
+        The rows that changed, those of other notes on the same among them.
+    """
+    memory = unit.memories.require(note.chunk_id)
+    start = start_of(memory.chunk)
+    stated = noted_state(unit, memory.chunk.content, start) if memory.status == "active" else None
+    if stated is not None and stated.borne_by is not None:
+        stated = None
+    own_slot = memory.chunk.slot_type if _is_of_state(memory.chunk.slot_type) else None
+    at = base.place_of_statement(unit, start or END_OF_STORY)
+    entity_id, _, attribute = (own_slot or "").partition(".")
+    subject = Subject(entity_id, attribute, at.chapter_index, at.scene_index) if own_slot else None
+    old = unit.states.of_note(note.chunk_id, subject=subject)
+    new = None if stated is None else _change(unit, stated, start)
+    slot = None if stated is None else f"{stated.entity_id}.{stated.attribute}"
+    if not old and own_slot == slot is None:
+        return []
+    slots = {own_slot, slot} - {None}
+    notes = [other for other in _notes(unit) if other.chunk.slot_type in slots or other.chunk.chunk_id == note.chunk_id]
+    entity_ids = {change.entity_id for change in (*old, *([new] if new else []))}
+    with ExitStack() as stack:
+        recorded = [
+            stack.enter_context(unit.journal.recording_memories([other.chunk.chunk_id for other in notes])),
+            *(stack.enter_context(unit.journal.recording_card(entity_id)) for entity_id in sorted(entity_ids)),
+        ]
+        unit.states.set_of_note(note.chunk_id, new, subject=subject)
+        _follow_names(unit, [change for change in old if change != new], new, stores=stores)
+        if own_slot == memory.chunk.slot_type:
+            # An entry of a lorebook has a slot of its own.
+            _follow_slots(unit, notes, note.chunk_id, slot)
+    return [row for rows in recorded for row in rows]
+
+
+def joined_rows(rows: Iterable[RowChange]) -> list[RowChange]:
+    """Return changes with one entry per row, the first before and the last after."""
+    joined: dict[tuple[str, str], RowChange] = {}
+    for row in rows:
+        key = (row.table, repr(row.key))
+        first = joined.get(key)
+        if first is not None and first.before is not None and row.after is not None:
+            row = row.model_copy(
+                update={"before": {**(row.before or {}), **first.before}, "after": {**(first.after or {}), **row.after}}
+            )
+        elif first is not None:
+            row = row.model_copy(update={"before": first.before})
+        joined[key] = row
+    return list(joined.values())
+
+
+def _is_of_state(slot: str | None) -> bool:
+    entity_id, _, attribute = (slot or "").partition(".")
+    return is_entity_id(entity_id) and attribute in STATED_ATTRIBUTES
+
+
+def _notes(unit: UnitOfWork) -> list[StoredMemory]:
+    return unit.memories.list_matching(MemoryFilter(content_types=["note"], statuses=["active", "banned", "deleted"]))
+
+
+def start_of(note: StoryMemoryChunk) -> StoryPosition | None:
+    """Return the position from which a note is read, None for everywhere."""
+    if note.chapter_index is None:
+        return None
+    if note.scene_index is None:
+        return StoryPosition(note.chapter_index + 1)
+    return StoryPosition(note.chapter_index, note.scene_index + 1)
+
+
+def _change(unit: UnitOfWork, stated: NotedState, start: StoryPosition | None) -> StateChange:
+    at = base.place_of_statement(unit, start or END_OF_STORY)
+    return StateChange(
+        entity_id=stated.entity_id,
+        entity_type=unit.entities.require(stated.entity_id).entity.entity_type,
+        attribute=stated.attribute,
+        value=stated.value,
+        chapter_index=at.chapter_index,
+        scene_index=at.scene_index,
+    )
+
+
+def _follow_slots(unit: UnitOfWork, notes: Sequence[StoredMemory], note_id: str, slot: str | None) -> None:
+    """Let the last note of a slot at each place put an end to those before it there."""
+    last: dict[tuple[str, StoryPosition], str] = {}
+    for other in sorted(notes, key=lambda memory: (len(memory.chunk.chunk_id), memory.chunk.chunk_id)):
+        chunk = other.chunk
+        filled = slot if chunk.chunk_id == note_id else chunk.slot_type
+        key = (filled or "", StoryPosition(chunk.chapter_index, chunk.scene_index))
+        is_active = filled is not None and other.status == "active"
+        unit.memories.set_slot(chunk.chunk_id, filled, supersedes=last.get(key) if is_active else None)
+        if is_active:
+            last[key] = chunk.memory_id
+
+
+def _follow_names(
+    unit: UnitOfWork, gone: Sequence[StateChange], new: StateChange | None, *, stores: MemoryStores
+) -> None:
+    """Give a card the name that a note states, and take back the one that it stated before."""
+    from runtime.ingest.entities import store_entities_in, withdraw_names_in
+
+    for change in gone:
+        if change.attribute != NAME_ATTRIBUTE:
+            continue
+        stored_entity = unit.entities.get(change.entity_id)
+        others = unit.states.stated(entity_ids=[change.entity_id], attributes=[NAME_ATTRIBUTE])
+        place = (change.chapter_index, change.scene_index)
+        of_note = [
+            alias.alias
+            for alias in (stored_entity.entity.aliases if stored_entity else [])
+            if alias.alias == change.value and (alias.first_chapter, alias.first_scene) == place
+        ]
+        if of_note and not any(other.value == change.value for other in others):
+            withdraw_names_in(unit, change.entity_id, of_note, is_whole=False, stores=stores)
+    if new is None or new.attribute != NAME_ATTRIBUTE:
+        return
+    stored = unit.entities.require(new.entity_id)
+    if name_key(new.value) in map(name_key, stored.entity.names()):
+        return
+    alias = EntityAlias(alias=new.value, first_chapter=new.chapter_index, first_scene=new.scene_index)
+    named = stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
+    store_entities_in(unit, [named], origin=stored.origin, stores=stores)
+    unit.entities.claim_aliases(new.entity_id, [new.value])
+
+
+def _bearer(known_entities: Sequence[Entity], statement: Statement) -> Entity | None:
+    """Return another card that bears a stated name."""
+    if statement.attribute != NAME_ATTRIBUTE:
+        return None
+    key = name_key(statement.value)
+    return next(
+        (
+            entity
+            for entity in known_entities
+            if entity.entity_id != statement.entity_id and key in map(name_key, entity.names())
+        ),
+        None,
+    )
