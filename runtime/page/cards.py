@@ -339,8 +339,8 @@ def _cell(
         parts.append(visit.word("guess"))
     is_second_hand = is_unsure or (text.how in ("told", "overheard", "read", "deduced") and who != READER)
     label = visit.word("cell_knows", name=name, how=visit.comma.join(parts))
-    mark = "second_hand" if is_second_hand else "first_hand"
-    return Cell(mark, label, text.quote[:MAX_WORDS], is_said, is_guess=text.is_guess)
+    known_mark = "second_hand" if is_second_hand else "first_hand"
+    return Cell(known_mark, label, text.quote[:MAX_WORDS], is_said, is_guess=text.is_guess)
 
 
 def _show_cell(visit: Visited, cell: str, names: Mapping[str, str]) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class StateRepository(Repository):
         self._session.touch()
         old = self._rows_of_note(note_id, subject)
         of_same = next((row for row in old if change and _subject(row) == _subject(change)), None)
-        gone_ids = [row.row_id for row in old if row is not of_same]
+        gone_ids = [row.row_id for row in old if row is not of_same and row.row_id is not None]
         self._session.delete(State, self._session.among(State.row_id, gone_ids))
         if change is not None and of_same is not None:
             self._session.update(State, State.row_id == of_same.row_id, value=change.value, detail={_NOTE: note_id})

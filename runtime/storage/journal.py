@@ -441,7 +441,7 @@ class Journal(Repository):
     def room_before(self, change: Change) -> Change | None:
         """Return the change that made room, without a scene, right before a run, while it stands."""
         first = self.of_run(change)[-1].change_id
-        before = self._changes(ChangeRow.row_id < first, ChangeRow.subject == "scene", limit=1)
+        before = self._changes(col(ChangeRow.row_id) < first, ChangeRow.subject == "scene", limit=1)
         is_room = before and before[0].kind == "insert" and "text" not in before[0].after and not before[0].undone_at
         return before[0] if is_room else None
 
@@ -540,7 +540,7 @@ class Journal(Repository):
         """Return an error that names the later changes of a row, where the journal has any."""
         later = [
             str(other.change_id)
-            for other in self._changes(ChangeRow.row_id > change.change_id, col(ChangeRow.undone_at).is_(None))
+            for other in self._changes(col(ChangeRow.row_id) > change.change_id, col(ChangeRow.undone_at).is_(None))
             if any((other_row.table, other_row.key) == (row.table, row.key) for other_row in other.rows)
         ]
         return UserInputError(f"{error}; changed later by {', '.join(later[:MAX_NAMED])}") if later else error
