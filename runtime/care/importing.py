@@ -181,17 +181,28 @@ class _ImportPlan:
         }
         self.entities = self._new_rows("entities", "entity.entity_id")
         self._memories = self._new_rows("memories", "chunk.chunk_id")
+        self._bundled_ids = {scene.scene_id for scene in self.scenes}
+        self._stored_ids = {scene.scene_id for scene in self.contents.scenes} - self._bundled_ids
+        self._free_events = {name: self._new_free_events(name) for name in EVENTS}
         self.rest = self._rest()
 
     def bundle(self, scene: Scene) -> SceneBundle:
-        """Return a new scene with all that goes with it."""
+        """Return a new scene with all that goes with it, and the events at its place in their order."""
         scene_id = scene.scene_id
         return SceneBundle(
             scene=scene,
             mentions=self.contents.mentions.get(scene_id, []),
             memories=[memory for memory in self._memories if memory.scene_id == scene_id],
-            **{name: [item for item in getattr(self.contents, name) if item.scene_id == scene_id] for name in EVENTS},
+            **{name: self._events_at(scene, name) for name in EVENTS},
         )
+
+    def _events_at(self, scene: Scene, name: str) -> list[Any]:
+        free_events = {id(event) for event in self._free_events[name] if event.scene_id is None}
+        return [
+            event
+            for event in getattr(self.contents, name)
+            if event.scene_id == scene.scene_id or (id(event) in free_events and _place(event) == _place(scene))
+        ]
 
     def _said_beside(self, scene: SceneInput) -> ToldScene | None:
         """Return the extra statements on a scene's document."""
@@ -234,26 +245,31 @@ class _ImportPlan:
         taken_pairs = set(map(attrgetter(*key), getattr(self._stored, name)))
         return [item for item in getattr(self.contents, name) if attrgetter(*key)(item) not in taken_pairs]
 
+    def _new_free_events(self, name: str) -> list[Any]:
+        """Return events of no new scene, beyond what is stored: of equal ones as many as there are more."""
+        counter = Counter(key for key, _ in _keyed_events(self._stored, name))
+        more = []
+        for key, event in _keyed_events(self.contents, name):
+            is_said = event.origin == "author" or event.scene_id not in self._stored_ids
+            if is_said and event.scene_id not in self._bundled_ids:
+                counter[key] -= 1
+                more += [event] if counter[key] < 0 else []
+        return more
+
     def _rest(self) -> ProjectContents:
-        """Return new notes and author's statements that belong to no new scene."""
-        bundled = {scene.scene_id for scene in self.scenes}
-        stored_scenes = {scene.scene_id for scene in self.contents.scenes} - bundled
-        loose = [memory for memory in self._memories if memory.scene_id not in bundled]
-
-        def new(name: str) -> list[Any]:
-            # What is given beyond what is stored; of equal ones as many as there are more.
-            counter = Counter(key for key, _ in _keyed_events(self._stored, name))
-            more = []
-            for key, item in _keyed_events(self.contents, name):
-                is_said = item.origin == "author" or item.scene_id not in stored_scenes
-                if is_said and item.scene_id not in bundled:
-                    counter[key] -= 1
-                    more += [item] if counter[key] < 0 else []
-            return more
-
+        """Return new notes, and author's statements that neither belong to a new scene nor stand at its place."""
+        new_places = {_place(scene) for scene in self.scenes}
         return ProjectContents(
-            memories=[item for item in loose if not item.from_scene or item.scene_id not in stored_scenes],
-            **{name: new(name) for name in EVENTS},
+            memories=[
+                memory
+                for memory in self._memories
+                if memory.scene_id not in self._bundled_ids
+                and not (memory.from_scene and memory.scene_id in self._stored_ids)
+            ],
+            **{
+                name: [event for event in events if event.scene_id is not None or _place(event) not in new_places]
+                for name, events in self._free_events.items()
+            },
             parts=self.contents.parts,
             summaries=self._new_summaries(),
             consolidations=self._new_rows("consolidations", "chunk.chunk_id"),
@@ -286,7 +302,7 @@ class _ImportPlan:
             new_entities=[entity.entity.entity_id for entity in self.entities],
             new_scenes=[_spelt(scene) for scene in self.new_scenes if _place(scene) not in here],
             new_memories=len(rest.memories),
-            new_events=sum(len(getattr(rest, name)) for name in EVENTS) + rest.play.count(),
+            new_events=sum(map(len, self._free_events.values())) + rest.play.count(),
             new_summaries=len(rest.summaries),
             new_consolidations=len(rest.consolidations),
             new_character_memories=len(rest.character_memories),
@@ -373,8 +389,9 @@ def _tells_the_same(stored_scene: Scene, scene: SceneInput) -> bool:
     return (stored_scene.text, stored_scene.title) == (clean.text, clean.title or stored_scene.title)
 
 
-def _place(scene: Scene | SceneInput) -> ScenePlace:
-    return scene.chapter_index, scene.scene_index
+def _place(item: Any) -> Any:
+    """Return chapter and scene, which a scene has both and anything else may lack."""
+    return item.chapter_index, item.scene_index
 
 
 def _moved(scene: Scene, moves: Mapping[ScenePlace, ScenePlace]) -> Scene:

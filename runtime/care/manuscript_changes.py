@@ -5,7 +5,7 @@ So what was read from a scene never comes to stand for another text, and one mor
 manuscript that is a part of its story, such as the newest chapter, is fitted into the story's order.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from itertools import count
@@ -408,117 +408,47 @@ def _rearranged(
     is_whole: bool,
 ) -> Rearrangement:
     by_old, by_new = {chapter.place: chapter for chapter in old}, {chapter.place: chapter for chapter in new}
-    came_from = {after: before for before, after in pairs.items()}
-    claimed_places = {after for _, after in others}
-    final: dict[ScenePlace, ScenePlace] = {}
-    """Place of each scene of the manuscript in the story."""
-    for chapter in new:
-        if chapter.place not in fitted.new:
-            continue
-        target = fitted.new[chapter.place]
-        shift = target[1] - chapter.named.first_scene
-        target_number = (
-            fitted.moved.get(target[0], target[0]) if chapter.place in came_from and not is_whole else target[0]
-        )
-        final |= {(chapter.number, scene): (target_number, scene + shift) for scene in chapter.texts}
-    moves: dict[ScenePlace, ScenePlace] = {
-        (chapter.number, scene): (fitted.moved[chapter.number], scene)
-        for chapter in old
-        if chapter.number in fitted.moved
-        for scene in chapter.texts
+    story_places = _story_places(new, pairs, fitted, is_whole=is_whole)
+    moved = _moved_pairs(by_old, by_new, pairs, story_places)
+    moves, chapters = _shifted_scenes(old, fitted) | moved.moves, {**fitted.moved, **moved.chapters}
+    paired_places = set(pairs.values())
+    new_numbers = {
+        story_places[chapter.place][0]
+        for chapter in new
+        if chapter.place not in paired_places and chapter.place in story_places and chapter.named.is_whole
     }
-    chapters = dict(fitted.moved)
+    waiting_numbers = {after[0] for _, after in others}
+    if _is_stuck(old, moves):
+        waiting_numbers |= _waiting_when_stuck(old, pairs, story_places, new_numbers)
+        moves, chapters = {before: after for before, after in moves.items() if before[0] == after[0]}, {}
+    elif is_whole:
+        waiting_numbers |= _waiting_for_room(old, pairs, moves, story_places, new_numbers)
+    moves = {before: after for before, after in moves.items() if before != after}
+    scenes = [
+        scene.model_copy(update={"chapter_index": story_places[place][0], "scene_index": story_places[place][1]})
+        for place, scene in places.items()
+        if place in story_places and place[0] not in waiting_numbers
+    ]
+    taken_places = frozenset((scene.chapter_index, scene.scene_index) for scene in scenes)
+    moved_chapters = _moved_whole_chapters(by_old, by_new, pairs, chapters)
     changes = ManuscriptChanges(
+        changed_chapters=sorted(moved.changed),
+        new_chapters=sorted(new_numbers),
         gone_chapters=_gone_chapters(old, new, pairs) if is_whole else [],
+        gone_scenes=moved.gone_scenes,
+        waiting_chapters=sorted(waiting_numbers),
+        moved_chapters=moved_chapters,
+        moved_scenes={
+            f"{before[0]}:{before[1]}": f"{after[0]}:{after[1]}"
+            for before, after in sorted(moves.items())
+            if before[0] != after[0] and before[0] not in moved_chapters
+        },
         other_chapters=[
             OtherChapter(chapter=before[0], stored=by_old[before].named.heading, given=by_new[after].named.heading)
             for before, after in others
         ],
+        numbers=_numbers_in_story(story_places),
         goes_on=fitted.goes_on,
-    )
-    changed: set[int] = set()
-    for before_place, after_place in pairs.items():
-        before, after = by_old[before_place], by_new[after_place]
-        if after_place not in fitted.new:
-            continue
-        number = final[after_place][0]
-        shift = final[after_place][1] - after.named.first_scene
-        if before.text != after.text:
-            changed.add(number)
-        if before.named.is_whole and before.number != number:
-            chapters[before.number] = number
-        inner = _paired_scenes(before.texts, after.texts)
-        free = count(max(*before.texts, *(scene + shift for scene in after.texts)) + 1)
-        for was in before.texts:
-            wanted_numbers = {scene + shift for scene in after.texts}
-            # A scene that is gone stands aside, where no other scene of the chapter wants to be.
-            now = inner[was] + shift if was in inner else next(free) if was in wanted_numbers else was
-            moves[before.number, was] = (number, now)
-            if was not in inner:
-                changes.gone_scenes.append(f"{number}:{now}")
-    changes.changed_chapters = sorted(changed)
-    new_numbers = {
-        final[chapter.place][0]
-        for chapter in new
-        if chapter.place not in came_from and chapter.place in final and chapter.named.is_whole
-    }
-    changes.new_chapters = sorted(new_numbers)
-    stored_chapters = {chapter.number for chapter in old}
-    stored_places = [(chapter.number, scene) for chapter in old for scene in chapter.texts]
-    times: dict[ScenePlace, int] = {}
-    for place in stored_places:
-        to = moves.get(place, place)
-        times[to] = times.get(to, 0) + 1
-    waiting_numbers: set[int] = {after[0] for after in claimed_places}
-    is_stuck = any(occurrences > 1 for occurrences in times.values())
-    if is_stuck:
-        waiting_numbers |= {
-            after[0] for before, after in pairs.items() if before[0] != final.get(after, after)[0] and after in final
-        }
-        waiting_numbers |= {place[0] for place in final if final[place][0] in new_numbers & stored_chapters}
-        moves = {before: after for before, after in moves.items() if before[0] == after[0]}
-        chapters = {}
-    elif is_whole:
-        # What is new claims no place of a chapter that stays.
-        left_numbers = {
-            moves.get(place, place)[0] for place in stored_places if place not in moves or moves[place] == place
-        }
-        kept_numbers = {final[chapter.place][0] for chapter in new if chapter.place in came_from}
-        waiting_numbers |= {
-            place[0] for place, to in final.items() if to[0] in new_numbers and to[0] in left_numbers - kept_numbers
-        }
-    changes.waiting_chapters = sorted(waiting_numbers)
-    moves = {before: after for before, after in moves.items() if before != after}
-    whole = {chapter.number for chapter in old if chapter.named.is_whole}
-    changes.moved_chapters = {
-        before: after
-        for before, after in sorted(chapters.items())
-        if before != after and before in whole and all(by_new[pairs[p]].named.is_whole for p in pairs if p[0] == before)
-    }
-    changes.moved_scenes = {
-        f"{before[0]}:{before[1]}": f"{after[0]}:{after[1]}"
-        for before, after in sorted(moves.items())
-        if before[0] != after[0] and before[0] not in changes.moved_chapters
-    }
-    numbers = {place[0]: to[0] for place, to in sorted(final.items(), reverse=True)}
-    changes.numbers = {before: after for before, after in sorted(numbers.items()) if before != after}
-    moving = {before[0] for before in moves} | {after[0] for after in moves.values()}
-    kept_chapters = {
-        final[after][0] for before, after in pairs.items() if after in final and before[0] == final[after][0]
-    }
-    scenes = [
-        scene.model_copy(update={"chapter_index": final[place][0], "scene_index": final[place][1]})
-        for place, scene in places.items()
-        if place in final and place[0] not in waiting_numbers
-    ]
-    taken_places = frozenset((scene.chapter_index, scene.scene_index) for scene in scenes)
-    beside = {
-        place[0]
-        for place in taken_places
-        if place[0] in kept_chapters or (place[0] not in stored_chapters and place[0] in new_numbers)
-    }
-    is_room = (
-        fitted.only_makes_room and bool(fitted.moved) and not (moving - set(fitted.moved) - set(fitted.moved.values()))
     )
     return Rearrangement(
         changes,
@@ -526,9 +456,153 @@ def _rearranged(
         moves,
         chapters,
         taken_places,
-        frozenset(place for place in taken_places if place[0] in beside),
-        only_makes_room=is_room,
+        _untouched_places(old, pairs, story_places, taken_places, new_numbers),
+        only_makes_room=_only_makes_room(fitted, moves),
     )
+
+
+def _story_places(
+    new: Sequence[_Chapter], pairs: _Pairs, fitted: _Fitted, *, is_whole: bool
+) -> dict[ScenePlace, ScenePlace]:
+    """Return the place in the story of each scene of the manuscript."""
+    paired_places = set(pairs.values())
+    story_places: dict[ScenePlace, ScenePlace] = {}
+    for chapter in new:
+        if chapter.place not in fitted.new:
+            continue
+        number, first_scene = fitted.new[chapter.place]
+        shift = first_scene - chapter.named.first_scene
+        if chapter.place in paired_places and not is_whole:
+            number = fitted.moved.get(number, number)
+        story_places |= {(chapter.number, scene): (number, scene + shift) for scene in chapter.texts}
+    return story_places
+
+
+def _shifted_scenes(old: Sequence[_Chapter], fitted: _Fitted) -> dict[ScenePlace, ScenePlace]:
+    """Return the moves of stored scenes whose chapters make room."""
+    return {
+        (chapter.number, scene): (fitted.moved[chapter.number], scene)
+        for chapter in old
+        if chapter.number in fitted.moved
+        for scene in chapter.texts
+    }
+
+
+@dataclass
+class _MovedPairs:
+    """Moves of stored scenes that the manuscript has, too."""
+
+    moves: dict[ScenePlace, ScenePlace] = field(default_factory=dict)
+    chapters: dict[int, int] = field(default_factory=dict)
+    changed: set[int] = field(default_factory=set)
+    gone_scenes: list[str] = field(default_factory=list)
+
+
+def _moved_pairs(
+    by_old: Mapping[ScenePlace, _Chapter],
+    by_new: Mapping[ScenePlace, _Chapter],
+    pairs: _Pairs,
+    story_places: Mapping[ScenePlace, ScenePlace],
+) -> _MovedPairs:
+    """Return the moves that bring each stored chapter to the place of its counterpart."""
+    moved = _MovedPairs()
+    for before_place, after_place in pairs.items():
+        if after_place not in story_places:
+            continue
+        before, after = by_old[before_place], by_new[after_place]
+        number = story_places[after_place][0]
+        shift = story_places[after_place][1] - after.named.first_scene
+        if before.text != after.text:
+            moved.changed.add(number)
+        if before.named.is_whole and before.number != number:
+            moved.chapters[before.number] = number
+        inner = _paired_scenes(before.texts, after.texts)
+        wanted_numbers = {scene + shift for scene in after.texts}
+        free = count(max(*before.texts, *wanted_numbers) + 1)
+        for was in before.texts:
+            # A scene that is gone stands aside, where no other scene of the chapter wants to be.
+            now = inner[was] + shift if was in inner else next(free) if was in wanted_numbers else was
+            moved.moves[before.number, was] = (number, now)
+            if was not in inner:
+                moved.gone_scenes.append(f"{number}:{now}")
+    return moved
+
+
+def _stored_places(old: Sequence[_Chapter]) -> list[ScenePlace]:
+    return [(chapter.number, scene) for chapter in old for scene in chapter.texts]
+
+
+def _is_stuck(old: Sequence[_Chapter], moves: Mapping[ScenePlace, ScenePlace]) -> bool:
+    """Tell whether two stored scenes would come to stand at one place."""
+    targets = [moves.get(place, place) for place in _stored_places(old)]
+    return len(set(targets)) < len(targets)
+
+
+def _waiting_when_stuck(
+    old: Sequence[_Chapter], pairs: _Pairs, story_places: Mapping[ScenePlace, ScenePlace], new_numbers: Set[int]
+) -> set[int]:
+    """Return the manuscript's chapters that cannot be taken in where nothing moves to another chapter."""
+    taken_numbers = new_numbers & {chapter.number for chapter in old}
+    moving = {
+        after[0] for before, after in pairs.items() if after in story_places and before[0] != story_places[after][0]
+    }
+    return moving | {place[0] for place, target in story_places.items() if target[0] in taken_numbers}
+
+
+def _waiting_for_room(
+    old: Sequence[_Chapter],
+    pairs: _Pairs,
+    moves: Mapping[ScenePlace, ScenePlace],
+    story_places: Mapping[ScenePlace, ScenePlace],
+    new_numbers: Set[int],
+) -> set[int]:
+    """Return the manuscript's new chapters that would claim the place of a stored chapter that stays."""
+    staying_numbers = {place[0] for place in _stored_places(old) if moves.get(place, place) == place}
+    paired_numbers = {story_places[after][0] for after in pairs.values()}
+    claimed_numbers = new_numbers & (staying_numbers - paired_numbers)
+    return {place[0] for place, target in story_places.items() if target[0] in claimed_numbers}
+
+
+def _moved_whole_chapters(
+    by_old: Mapping[ScenePlace, _Chapter],
+    by_new: Mapping[ScenePlace, _Chapter],
+    pairs: _Pairs,
+    chapters: Mapping[int, int],
+) -> dict[int, int]:
+    """Return the chapters that move as they are, by their stored numbers."""
+    whole_numbers = {chapter.number for chapter in by_old.values() if chapter.named.is_whole}
+    split_numbers = {before[0] for before, after in pairs.items() if not by_new[after].named.is_whole}
+    return {
+        before: after
+        for before, after in sorted(chapters.items())
+        if before != after and before in whole_numbers - split_numbers
+    }
+
+
+def _numbers_in_story(story_places: Mapping[ScenePlace, ScenePlace]) -> dict[int, int]:
+    """Return the chapters that the story counts otherwise than the manuscript, each by its first scene."""
+    numbers = {place[0]: target[0] for place, target in sorted(story_places.items(), reverse=True)}
+    return {before: after for before, after in sorted(numbers.items()) if before != after}
+
+
+def _untouched_places(
+    old: Sequence[_Chapter],
+    pairs: _Pairs,
+    story_places: Mapping[ScenePlace, ScenePlace],
+    taken_places: Set[ScenePlace],
+    new_numbers: Set[int],
+) -> frozenset[ScenePlace]:
+    """Return the places of chapters that stay, and of new ones where none is stored."""
+    staying_numbers = {
+        before[0] for before, after in pairs.items() if after in story_places and before[0] == story_places[after][0]
+    }
+    added_numbers = new_numbers - {chapter.number for chapter in old}
+    return frozenset(place for place in taken_places if place[0] in staying_numbers | added_numbers)
+
+
+def _only_makes_room(fitted: _Fitted, moves: Mapping[ScenePlace, ScenePlace]) -> bool:
+    moving = {before[0] for before in moves} | {after[0] for after in moves.values()}
+    return fitted.only_makes_room and bool(fitted.moved) and moving <= {*fitted.moved, *fitted.moved.values()}
 
 
 def _gone_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], pairs: _Pairs) -> list[int]:

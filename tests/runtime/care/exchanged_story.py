@@ -112,6 +112,42 @@ STORIES = st.fixed_dictionaries(
 )
 
 
+_BARE_SCENE: dict[str, Any] = {
+    **{key: [] for key in ("chunks", "states", "relations", "knowledge", "participants")},
+    "text": "a",
+    "title": "",
+    "has_record": False,
+}
+_BARE_ENTITY = {"origin": "author", "description": "", "profile": {}, "aliases": [], "first_chapter": None}
+_AFTER_CHAPTER, _SCENE_THAT_MOVES = (1, None), (1, 2)
+
+
+def _said_twice(said: Any) -> list[tuple[Any, tuple[int, int | None]]]:
+    return [(said, _AFTER_CHAPTER), (said, _SCENE_THAT_MOVES)]
+
+
+MOVED_TO_ONE_PLACE: dict[str, Any] = {
+    "entities": [_BARE_ENTITY] * len(PEOPLE),
+    "scenes": [_BARE_SCENE] * len(PLACES),
+    "states": [
+        (("C0", "mood", "free", "explicit"), _AFTER_CHAPTER),
+        (("C0", "mood", 1, "explicit"), _SCENE_THAT_MOVES),
+    ],
+    "relations": _said_twice({"character_a": "C0", "character_b": "C1", "status": "close"}),
+    "knowledge": [
+        (Knowledge(character_id="C0", source_id="*", kind=kind, how="author"), place)
+        for kind, place in (("knows", _AFTER_CHAPTER), ("doubts", _SCENE_THAT_MOVES))
+    ],
+    "loops": [],
+    "notes": [],
+    "is_consolidated": False,
+    "summaries": [],
+    "parts": [],
+    "moves": True,
+}
+"""What the author says after a chapter stands first at the place to which the chapter's last scene brings its own."""
+
+
 def tell(unit: UnitOfWork, project_id: str, story: dict[str, Any]) -> None:
     """Store a story by the ways in which stories are stored."""
     for entity_id, given in zip(PEOPLE, story["entities"], strict=True):

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, example, given, settings
 
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.memory.consolidation import ConsolidatedText, consolidated_memory
@@ -26,7 +26,7 @@ from runtime.storage.records import Pair
 from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
-from tests.runtime.care.exchanged_story import STORIES, tell
+from tests.runtime.care.exchanged_story import MOVED_TO_ONE_PLACE, STORIES, tell
 from tests.runtime.ingest.made_up_story import ENTITIES, recorded_scenes, scene
 
 _numbers = itertools.count(1)
@@ -85,6 +85,7 @@ def _told_project(stores: MemoryStores) -> str:
     max_examples=8, deadline=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=[HealthCheck.too_slow]
 )
 @given(story=STORIES)
+@example(story=MOVED_TO_ONE_PLACE)
 def test_whatever_the_story_it_comes_back_as_it_was(
     here: MemoryStores, there: MemoryStores, story: dict[str, Any]
 ) -> None:
