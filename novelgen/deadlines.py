@@ -105,23 +105,34 @@ class CallOutcome(Generic[Result]):
     elapsed_s: float
 
 
-class _RunningCall(Generic[Result]):
-    """A call that runs in a daemon thread, within a copy of the caller's context variables."""
+class _Call(threading.Thread, Generic[Result]):
+    """A call in a daemon thread, within a copy of the caller's context variables."""
 
     def __init__(self, function: Callable[[], Result], *, timeout_s: float, stage: str) -> None:
+        super().__init__(name=f"novelgen-{stage}", daemon=True)
         self._function = function
+        self._context = contextvars.copy_context()
         self._timeout_s = timeout_s
         self._stage = stage
-        self._started = time.monotonic()
-        self._finished = self._started + timeout_s
+        self._begins_at = time.monotonic()
+        # The whole timeout while the call has not come back.
+        self._ends_at = self._begins_at + timeout_s
         self._future: Future[Result] = Future()
-        run_in_context = contextvars.copy_context().run
-        thread_name = f"novelgen-{stage}"
-        threading.Thread(target=run_in_context, args=(self._run,), name=thread_name, daemon=True).start()
+
+    def run(self) -> None:
+        """Call the function, once the thread has started."""
+        try:
+            value = self._context.run(self._function)
+        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
+            self._ends_at = time.monotonic()
+            self._future.set_exception(error)
+        else:
+            self._ends_at = time.monotonic()
+            self._future.set_result(value)
 
     def result(self) -> Result:
         """Wait for the value until the deadline, and raise the call's error."""
-        remaining_s = self._started + self._timeout_s - time.monotonic()
+        remaining_s = self._begins_at + self._timeout_s - time.monotonic()
         futures, _ = wait([self._future], timeout=max(0.0, remaining_s))
         if not futures:
             raise DeadlineExceededError(
@@ -132,23 +143,12 @@ class _RunningCall(Generic[Result]):
     def outcome(self) -> CallOutcome[Result]:
         """Wait until the deadline, and return the outcome."""
         value: Result | None = None
-        failed: Exception | None = None
+        failure: Exception | None = None
         try:
             value = self.result()
         except Exception as error:  # noqa: BLE001 - the outcome carries it and the caller decides
-            failed = error
-        # The whole timeout while the call has not come back.
-        return CallOutcome(value, failed, self._finished - self._started)
-
-    def _run(self) -> None:
-        try:
-            value = self._function()
-        except BaseException as error:  # noqa: BLE001 - raised again in the caller's thread
-            self._finished = time.monotonic()
-            self._future.set_exception(error)
-        else:
-            self._finished = time.monotonic()
-            self._future.set_result(value)
+            failure = error
+        return CallOutcome(value, failure, self._ends_at - self._begins_at)
 
 
 def call_with_deadline(function: Callable[[], Result], *, timeout_s: float, stage: str) -> Result:
@@ -158,12 +158,16 @@ def call_with_deadline(function: Callable[[], Result], *, timeout_s: float, stag
     """
     if timeout_s <= 0:
         raise DeadlineExceededError(f"{stage} was not started: no time was left for it")
-    return _RunningCall(function, timeout_s=timeout_s, stage=stage).result()
+    call = _Call(function, timeout_s=timeout_s, stage=stage)
+    call.start()
+    return call.result()
 
 
 def run_concurrently(
     calls: Mapping[str, Callable[[], Any]], *, timeouts_s: Mapping[str, float]
 ) -> dict[str, CallOutcome[Any]]:
     """Run several calls at the same time, each under its own deadline."""
-    running = {name: _RunningCall(function, timeout_s=timeouts_s[name], stage=name) for name, function in calls.items()}
+    running = {name: _Call(function, timeout_s=timeouts_s[name], stage=name) for name, function in calls.items()}
+    for call in running.values():
+        call.start()
     return {name: call.outcome() for name, call in running.items()}

@@ -262,11 +262,8 @@ class StoryMemoryTools:
         return get_recent_timeline_tool(project_id, chapter_index, context_window, as_of, stores=self._stores)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run many queries over all retrievers.
-
-        See `search_story_memory_tool`.
-        """
-        return search_story_memory_tool(request.project_id, request, stores=self._stores)
+        """Run many queries over all retrievers."""
+        return search_memories(self._stores, request)
 
     def rank_story_memory(self, project_id: str, query: str, **filters: Unpack[SearchFilters]) -> RankedMemories:
         """Search as `search_story_memory` does, with scores, retrievers and issues."""
@@ -304,7 +301,7 @@ class StoryMemoryTools:
         """Return earlier changes of entities, stated holders and identities."""
         with self._stores.database(require_project_id(project_id)).read() as unit:
             return StoryChanges(
-                states=unit.states.changes_before(as_of, entity_ids=entity_ids),
+                states=unit.states.changes_before(as_of, entity_ids=entity_ids) if entity_ids else [],
                 pairs=unit.relationships.changes_between(entity_ids, as_of=as_of) if entity_ids else {},
                 stands_for=unit.consolidations.stands_for(),
             )

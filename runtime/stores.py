@@ -33,13 +33,14 @@ if TYPE_CHECKING:
 
     from runtime.index.manager import VectorStoreManager
     from runtime.storage.characters import MindCache
+    from runtime.storage.chunks import IndexState
 
 
-def built_with(project: Project) -> EmbeddingIdentity | None:
+def built_with(index: Project | IndexState) -> EmbeddingIdentity | None:
     """Return the embedding model of an index, or None."""
-    if project.embedding_model is None or project.embedding_dimension is None:
+    if index.embedding_model is None or index.embedding_dimension is None:
         return None
-    return EmbeddingIdentity(project.embedding_model, project.embedding_dimension)
+    return EmbeddingIdentity(index.embedding_model, index.embedding_dimension)
 
 
 LIKE_PROJECT_ID = 0.5

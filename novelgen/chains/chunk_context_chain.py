@@ -16,7 +16,7 @@ from novelgen.context.text_glossary import TextMention, mentioned_in
 from novelgen.deadlines import Deadline, run_concurrently
 from novelgen.language.language import story_language
 from novelgen.memory.outline import StoryOutline
-from novelgen.memory.protocol import MemoryTools, ReadMoments, StoryMemory, as_story_memory
+from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory, further_read
 from novelgen.memory.search import SearchResult
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
 from novelgen.models.context import ReportIssue
@@ -119,11 +119,11 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
 
     def _with_read_moments(self, run: _Run, deadline: Deadline) -> _Run:
         """Return the memories with the times of their last reads, where needed."""
-        memory, candidates = self._memory, run.found.value.candidates
-        if run.request.priority == "score" or not candidates or not isinstance(memory, ReadMoments):
+        read_moments, candidates = further_read(self._memory, "read_moments"), run.found.value.candidates
+        if run.request.priority == "score" or not candidates or read_moments is None:
             return run
         names = [candidate.chunk.chunk_id for candidate in candidates]
-        calls = {"read_moments": partial(memory.read_moments, run.request.project_id, names)}
+        calls = {"read_moments": partial(read_moments, run.request.project_id, names)}
         outcome = run_concurrently(calls, timeouts_s={"read_moments": deadline.remaining_s})["read_moments"]
         issue = stepwise_chain.issue_of("read_moments", outcome, propagate_bugs=self._propagate_bugs)
         return replace(run, read_at=outcome.value or {}).with_issues(issue)

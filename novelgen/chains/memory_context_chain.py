@@ -272,8 +272,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             scenes=scene_planning.known_story(request, run.outline).scenes[-scene_planning.RECENT_SCENES :]
         )
         reads: dict[str, Callable[[], Any]] = {}
-        if isinstance(self._memory, protocol.RecapMemory):
-            recap = partial(self._memory.recap, request.project_id, as_of=request.position)
+        if (recap := protocol.further_read(self._memory, "recap")) is not None:
+            recap = partial(recap, request.project_id, as_of=request.position)
             reads["recap"] = answers.checked("recap", recap, StoryRecap)
         if entity_ids and not self._takes_names:
             states = partial(self._memory.get_entity_states, request.project_id, entity_ids, as_of=request.position)
@@ -302,11 +302,10 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
 
     def _with_names_of_text(self, run: ContextRun) -> ContextRun:
         """Let the text say which of the plan's names that no entity bears it knows, and by which other names."""
-        memory, names = self._memory, run.plan.unresolved_names
-        if not names or run.outline is None or not isinstance(memory, protocol.TextNames):
+        read, names = protocol.further_read(self._memory, "names_in_text"), run.plan.unresolved_names
+        if not names or run.outline is None or read is None:
             return run
-        request = run.request
-        look = partial(memory.names_in_text, request.project_id, names, as_of=request.position)
+        look = partial(read, run.request.project_id, names, as_of=run.request.position)
         run, results = self._call_tool(run, "names", answers.checked("names_in_text", look, dict), of="names")
         return run if results is None else replace(run, plan=scene_planning.with_names_of_text(run.plan, results))
 
@@ -327,9 +326,10 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         # The scene whose end the context shows, where there is room for it and the memory gives texts.
         last_scene = scene_before(story.scenes, run.point_of_view, as_of=request.position)
         ends: dict[str, Callable[[], Any]] = {}
-        if last_scene is not None and self._tokens_of("left_off") and isinstance(self._memory, protocol.SceneTexts):
-            loaded_partial = partial(self._memory.scene_text, request.project_id, *story_place(last_scene))
-            ends["left_off"] = answers.checked("scene_text", partial(loaded_partial, as_of=request.position), str)
+        scene_text = protocol.further_read(self._memory, "scene_text")
+        if last_scene is not None and self._tokens_of("left_off") and scene_text is not None:
+            end = partial(scene_text, request.project_id, *story_place(last_scene), as_of=request.position)
+            ends["left_off"] = answers.checked("scene_text", end, str)
         outcomes = run_concurrently(
             {
                 **beside,
@@ -402,17 +402,17 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
 
     def _reads_of_knowledge(self, run: ContextRun, state_ids: Sequence[str]) -> dict[str, Callable[[], Any]]:
         """Return the reads for character knowledge, none for a plan without names."""
-        memory, request = self._memory, run.request
-        reads: dict[str, Callable[[], Any]] = {}
-        if isinstance(memory, protocol.KnowingMemory) and self._cast(run):
-            knowledge = partial(memory.knowledge, request.project_id, as_of=request.position)
-            reads["knowledge"] = answers.checked("knowledge", knowledge, KnowledgeStory)
-            is_cut = run.point_of_view is not None and run.point_of_view.mode != "mark"
-            if isinstance(memory, protocol.ChangesMemory):
-                changed_ids = state_ids if is_cut else ()
-                changes = partial(memory.changes, request.project_id, changed_ids, as_of=request.position)
-                reads["changes"] = answers.checked("changes", changes, StoryChanges)
-        return reads
+        project_id, as_of = run.request.project_id, run.request.position
+        knowledge = protocol.further_read(self._memory, "knowledge")
+        changes = protocol.further_read(self._memory, "changes")
+        if knowledge is None or not self._cast(run):
+            return {}
+        reads = {"knowledge": answers.checked("knowledge", partial(knowledge, project_id, as_of=as_of), KnowledgeStory)}
+        if changes is None:
+            return reads
+        is_cut = run.point_of_view is not None and run.point_of_view.mode != "mark"
+        changes = partial(changes, project_id, state_ids if is_cut else (), as_of=as_of)
+        return {**reads, "changes": answers.checked("changes", changes, StoryChanges)}
 
     def _with_knowledge(self, run: ContextRun, outcomes: Mapping[str, CallOutcome[Any]]) -> ContextRun:
         """Add character knowledge, or report how the point of view is handled without it."""
@@ -551,14 +551,12 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
 
     def _memory_list(self, run: ContextRun, view_cut: PointOfViewCut | None) -> tuple[ContextRun, MemoryList]:
         """Return the list of all memories before the scene, or of the best that the search found."""
-        request, settings, memory = run.request, self._settings, self._memory
+        request, settings = run.request, self._settings
         budget_tokens, count_tokens = settings.selector_tokens, self._count_tokens
-        if isinstance(memory, protocol.ListedMemories):
+        memories_before = protocol.further_read(self._memory, "memories_before")
+        if memories_before is not None:
             loaded_partial = partial(
-                memory.memories_before,
-                request.project_id,
-                as_of=request.position,
-                most=budget_tokens // LEAST_LINE_TOKENS,
+                memories_before, request.project_id, as_of=request.position, most=budget_tokens // LEAST_LINE_TOKENS
             )
             run, memories = self._call_tool(
                 run,

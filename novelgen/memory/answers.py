@@ -27,13 +27,13 @@ def checked(tool: str, call: Callable[[], Any], kind: type[Answer]) -> Callable[
         The call; it raises `MemoryAnswerError` for an answer of another type.
     """
 
-    def answer() -> Answer:
-        value = call()
-        if isinstance(value, kind):
-            return value
-        raise _refusal(tool, value, kind.__name__)
+    return lambda: _of_kind(tool, call(), kind)
 
-    return answer
+
+def _of_kind(tool: str, answer: Any, kind: type[Answer]) -> Answer:
+    if isinstance(answer, kind):
+        return answer
+    raise _refusal(tool, answer, kind.__name__)
 
 
 def checked_search(call: Callable[[], Any]) -> Callable[[], SearchResult]:
@@ -43,7 +43,7 @@ def checked_search(call: Callable[[], Any]) -> Callable[[], SearchResult]:
     """
 
     def answer() -> SearchResult:
-        result = checked("search", call, SearchResult)()
+        result = _of_kind("search", call(), SearchResult)
         usable = tuple(candidate for candidate in result.candidates if _is_candidate(candidate))
         if len(usable) == len(result.candidates):
             return result

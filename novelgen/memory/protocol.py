@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from novelgen.errors import MemoryAnswerError, MemoryToolError, UserInputError
 from novelgen.memory import answers
@@ -71,27 +71,19 @@ class StoryMemory(MemoryTools, Protocol):
         ...
 
 
-@runtime_checkable
-class RecapMemory(Protocol):
-    """A memory that can also give a recap to the planner."""
+class FurtherReads(Protocol):
+    """Reads that a memory may offer beside those of `StoryMemory`, any of them.
+
+    A context does without what is missing.
+    """
 
     def recap(self, project_id: str, *, as_of: StoryPosition, last_scenes: int = RECALLED_SCENES) -> StoryRecap:
-        """Return the last scenes strictly before the position, and possible filters."""
+        """Return the last scenes strictly before the position, and possible filters, for a planning model."""
         ...
-
-
-@runtime_checkable
-class ListedMemories(Protocol):
-    """A memory that can also list all of its memories before a position."""
 
     def memories_before(self, project_id: str, *, as_of: StoryPosition, most: int) -> list[StoryMemoryChunk]:
         """Return all memories and notes strictly before the position in story order; none where more than `most`."""
         ...
-
-
-@runtime_checkable
-class TextNames(Protocol):
-    """A memory that may also say which names, though no entity bears them, stand in the story's text."""
 
     def names_in_text(self, project_id: str, names: Sequence[str], *, as_of: StoryPosition) -> dict[str, list[str]]:
         """Return for each of the names that the text before the position holds all ways in which it says them.
@@ -101,41 +93,33 @@ class TextNames(Protocol):
         """
         ...
 
-
-@runtime_checkable
-class SceneTexts(Protocol):
-    """A memory that also gives the text of a scene."""
-
     def scene_text(self, project_id: str, chapter_index: int, scene_index: int, *, as_of: StoryPosition) -> str:
         """Return a scene's text strictly before the position, empty if absent."""
         ...
-
-
-@runtime_checkable
-class KnowingMemory(Protocol):
-    """A memory with character knowledge."""
 
     def knowledge(self, project_id: str, *, as_of: StoryPosition) -> KnowledgeStory:
         """Return the knowledge of the story strictly before the position."""
         ...
 
-
-@runtime_checkable
-class ChangesMemory(Protocol):
-    """A memory that also gives single changes, so that they can be folded as one character saw them."""
-
     def changes(self, project_id: str, entity_ids: Sequence[str], *, as_of: StoryPosition) -> StoryChanges:
-        """Return the changes of entities strictly before the position, and all holders."""
+        """Return the changes of entities strictly before the position, with them all holders.
+
+        States can be folded from them as one character saw them. Without entities there is nothing to fold.
+        """
         ...
-
-
-@runtime_checkable
-class ReadMoments(Protocol):
-    """A memory that also records the last reads of memories."""
 
     def read_moments(self, project_id: str, chunk_ids: Sequence[str]) -> dict[str, datetime]:
-        """Return the read times of memories, without unread ones."""
+        """Return the times at which memories were last read, without unread ones."""
         ...
+
+
+FurtherRead = Literal["recap", "memories_before", "names_in_text", "scene_text", "knowledge", "changes", "read_moments"]
+
+
+def further_read(memory: object, name: FurtherRead) -> Callable[..., Any] | None:
+    """Return a read of `FurtherReads` that a memory offers, or None."""
+    read = getattr(memory, name, None)
+    return read if callable(read) else None
 
 
 def as_story_memory(tools: MemoryTools | StoryMemory) -> StoryMemory:

@@ -24,7 +24,7 @@ from typing import Any
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.errors import InvalidProjectIdError, UnknownProjectError
-from novelgen.memory.protocol import ChangesMemory, KnowingMemory, MemoryTools, RecapMemory, StoryMemory
+from novelgen.memory.protocol import MemoryTools, StoryMemory, further_read
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.folds import fold_state_changes, timeline_order
@@ -243,11 +243,12 @@ class StoryMemoryConformance(MemoryToolsConformance):
     def test_a_recap_is_cut_strictly_before_the_position(self) -> None:
         """A recap holds the last scenes in order and earlier tags."""
         for story, memory in self._filled_memories():
-            if not isinstance(memory, RecapMemory):
+            read_recap = further_read(memory, "recap")
+            if read_recap is None:
                 continue
             for position in story.positions:
                 records = [sample_scene.record for sample_scene in story.scenes if sample_scene.position < position]
-                recap = memory.recap(story.project_id, as_of=position, last_scenes=2)
+                recap = read_recap(story.project_id, as_of=position, last_scenes=2)
                 places = [(scene.chapter_index, scene.scene_index) for scene in recap.scenes]
                 assert places == [(record.chapter_index, record.scene_index) for record in records[-2:]]
                 used_counter = Counter(tag for record in records for memory in record.memories for tag in memory.tags)
@@ -258,11 +259,12 @@ class StoryMemoryConformance(MemoryToolsConformance):
     def test_who_knows_what_is_cut_strictly_before_the_position(self) -> None:
         """Knowledge holds memories, scenes and statements strictly before the position."""
         for story, memory in self._filled_memories():
-            if not isinstance(memory, KnowingMemory):
+            read_knowledge = further_read(memory, "knowledge")
+            if read_knowledge is None:
                 continue
             for position in story.positions:
                 records = [sample_scene.record for sample_scene in story.scenes if sample_scene.position < position]
-                known_knowledge_story = memory.knowledge(story.project_id, as_of=position)
+                known_knowledge_story = read_knowledge(story.project_id, as_of=position)
                 assert known_knowledge_story.as_of == position
                 assert [knowledge_scene.position for knowledge_scene in known_knowledge_story.scenes] == [
                     StoryPosition(record.chapter_index, record.scene_index) for record in records
@@ -279,11 +281,12 @@ class StoryMemoryConformance(MemoryToolsConformance):
         """All changes before a position fold to its state."""
         for story, memory in self._filled_memories():
             states_of = memory.get_entity_states
-            if not isinstance(memory, ChangesMemory):
+            read_changes = further_read(memory, "changes")
+            if read_changes is None:
                 continue
             ids = [entity.entity_id for entity in story.entities]
             for position in story.positions:
-                changes = memory.changes(story.project_id, ids, as_of=position)
+                changes = read_changes(story.project_id, ids, as_of=position)
                 for state in states_of(story.project_id, ids, as_of=position):
                     own = [change for change in changes.states if change.entity_id == state.entity_id]
                     assert fold_state_changes(own, position)[0] == state.state_data, str(position)

@@ -92,7 +92,7 @@ class ChromaCollections(Collections):
         if operation == "drop":
             return self._drop(client, collection)
         try:
-            return super().do(operation, collection, **arguments)
+            return getattr(self.opened(collection), operation)(**arguments)
         except NotFoundError:
             # Another program has replaced the collection.
             self.forget(collection)

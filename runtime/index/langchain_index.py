@@ -145,14 +145,18 @@ class Collections:
             VectorIndexError: When rows are gone, or the store is none.
             Exception: Whatever the store raises.
         """
-        index = self._opened.get(collection)
-        if index is None:
-            index = self._opened[collection] = LangChainIndex(self._factory, collection)
         try:
-            return getattr(index, operation)(**arguments)
+            return getattr(self.opened(collection), operation)(**arguments)
         finally:
             if operation == "drop":
                 self.forget(collection)
+
+    def opened(self, collection: Collection) -> LangChainIndex:
+        """Return the index of a collection, opened at the first call."""
+        index = self._opened.get(collection)
+        if index is None:
+            index = self._opened[collection] = LangChainIndex(self._factory, collection)
+        return index
 
     def index_error(self, error: Exception) -> VectorIndexError:
         """Translate a failure of the store into an error of the index."""

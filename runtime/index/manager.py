@@ -3,8 +3,8 @@
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,7 @@ class VectorStoreManager:
         self.project_id = project_id
         self.collection = Collection(name, dimension)
         self._access = access
+        self._call = partial(access.call, collection=self.collection)
 
     @property
     def is_in_doubt(self) -> bool:
@@ -257,9 +258,6 @@ class VectorStoreManager:
         """Return an embedded index's oversized file, or None."""
         location = self._access.location
         return swollen_file(location) if isinstance(location, EmbeddedIndex) else None
-
-    def _call(self, operation: str, deadline: Deadline, **arguments: Any) -> Any:
-        return self._access.call(operation, deadline, collection=self.collection, **arguments)
 
 
 def _finds_itself(chunk_id: str, vector: Vector, hits: Sequence[IndexHit], vectors_of: VectorsOf) -> bool:

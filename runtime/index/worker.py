@@ -54,8 +54,16 @@ def _serve(channel: Connection) -> None:
     with contextlib.suppress(EOFError):
         while True:
             operation, arguments, timeout_s = channel.recv()
-            answer = _answer(collections, operation, arguments, timeout_s=timeout_s)
-            channel.send(_without(answer, secrets) if isinstance(answer, VectorIndexError) else answer)
+            faulthandler.dump_traceback_later(max(0.0, timeout_s) + _WATCHDOG_MARGIN_S, exit=True)
+            try:
+                answer = collections.do(operation, **arguments)
+            except VectorIndexError as error:
+                answer = _without(error, secrets)
+            except Exception as error:  # noqa: BLE001 - a vector store may fail in any way
+                answer = _without(collections.index_error(error), secrets)
+            finally:
+                faulthandler.cancel_dump_traceback_later()
+            channel.send(answer)
 
 
 def _collections_at(location: IndexLocation) -> Collections:
@@ -78,19 +86,6 @@ def _without(error: VectorIndexError, secrets: Sequence[str]) -> VectorIndexErro
     for secret in secrets:
         text = text.replace(secret, "…")
     return type(error)(text)
-
-
-def _answer(collections: Collections, operation: str, arguments: dict[str, Any], *, timeout_s: float) -> Any:
-    """Run an operation, returning its error as the answer."""
-    faulthandler.dump_traceback_later(max(0.0, timeout_s) + _WATCHDOG_MARGIN_S, exit=True)
-    try:
-        return collections.do(operation, **arguments)
-    except VectorIndexError as error:
-        return error
-    except Exception as error:  # noqa: BLE001 - a vector store may fail in any way
-        return collections.index_error(error)
-    finally:
-        faulthandler.cancel_dump_traceback_later()
 
 
 def _end_with_parent(parent_pid: int) -> None:

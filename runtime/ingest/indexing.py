@@ -347,7 +347,7 @@ class _IndexPass:
         if rows or gone_ids:
             with self._database.read() as unit:
                 index_id = unit.projects.require().index_id
-                must_hold_rows = unit.memories.count_indexable() > unit.outbox.awaited().memories
+                must_hold_rows = unit.outbox.index_state().holds_rows
             index = self._stores.vectors(self._project_id, index_id=index_id)
             # Loading its libraries may take a loaded machine long; an index that answers is given little time, since
             # whatever it does not take waits in the outbox.

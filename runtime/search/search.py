@@ -53,13 +53,13 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, require_projec
 from novelgen.models.state import most_due
 from novelgen.nearest import near_names
 from runtime.index.rows import INDEXED_FIELDS, IndexedText, IndexHit, exact_search
-from runtime.model_providers.embeddings import EmbeddingIdentity
 from runtime.search.text_names import names_in_text
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores, built_with
 
 if TYPE_CHECKING:
     from runtime.index.manager import VectorStoreManager
+    from runtime.storage.chunks import IndexState
 
 Answer = TypeVar("Answer")
 
@@ -89,6 +89,8 @@ class RetrieverAnswer:
     """By which it was searched, by index of the query."""
     issue: ReportIssue | None = None
     """Why it had to fall back."""
+    awaited: int | None = None
+    """Memories that the index is still to take up, where it was looked at."""
 
 
 def ranked_answer(
@@ -104,14 +106,18 @@ def ranked_answer(
 
 
 def merged(answers: Iterable[RetrieverAnswer]) -> RetrieverAnswer:
-    """Return all hits of all answers, per chunk in the order of the answers."""
+    """Return all hits of all answers, per chunk in the order of the answers, and the counts that any of them has."""
     hits: dict[str, list[RetrieverHit]] = {}
     chunks: dict[str, StoryMemoryChunk] = {}
+    linked: int | None = None
+    awaited: int | None = None
     for answer in answers:
+        linked = answer.linked if linked is None else linked
+        awaited = answer.awaited if awaited is None else awaited
         for chunk_id, retriever_hits in answer.hits.items():
             hits.setdefault(chunk_id, []).extend(retriever_hits)
         chunks.update(answer.chunks)
-    return RetrieverAnswer(hits=hits, chunks=chunks)
+    return RetrieverAnswer(hits=hits, chunks=chunks, linked=linked, awaited=awaited)
 
 
 def same_filters(request: SearchRequest, only: Collection[int] | None = None) -> list[tuple[MemoryFilter, list[int]]]:
@@ -134,17 +140,20 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswe
     """Search all queries by words, cut by position in SQL: names and rare words, whatever the embeddings think."""
     answers: list[RetrieverAnswer] = []
     with stores.database(request.project_id).read() as unit:
+        matches = unit.lexical.match([query.text for query in request.queries], MemoryFilter(as_of=request.as_of))
         for memory_filter, numbers in same_filters(request):
-            matches = unit.lexical.match([request.queries[number].text for number in numbers], memory_filter)
-            limit = request.candidates_per_query
-            for kinds in [memory_filter.content_types] if memory_filter.content_types else _FACTS_BEFORE_PASSAGES:
-                wanted_memory_filter = memory_filter.model_copy(update={"content_types": kinds})
-                lexical_hit_lists = unit.lexical.best(matches, wanted_memory_filter, limit=limit)
-                answers += [
-                    ranked_answer(LEXICAL_RETRIEVER, ((hit.chunk_id, hit.score) for hit in hits), number)
-                    for number, hits in zip(numbers, lexical_hit_lists, strict=True)
-                ]
-                limit = max(PASSAGES_BESIDE_MEMORIES, limit - max(map(len, lexical_hit_lists), default=0))
+            hits_by_kinds = unit.lexical.best_of_kinds(
+                matches.of_queries(numbers),
+                memory_filter,
+                kinds=[memory_filter.content_types] if memory_filter.content_types else _FACTS_BEFORE_PASSAGES,
+                limit=request.candidates_per_query,
+                least=PASSAGES_BESIDE_MEMORIES,
+            )
+            answers += [
+                ranked_answer(LEXICAL_RETRIEVER, ((hit.chunk_id, hit.score) for hit in hits), number)
+                for hit_lists in hits_by_kinds
+                for number, hits in zip(numbers, hit_lists, strict=True)
+            ]
     return merged(answers)
 
 
@@ -154,7 +163,11 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
     beyond = [entity_id for entity_id in request.entity_ids if not is_entity_target(entity_id)]
     with stores.database(request.project_id).read() as unit:
         of_entities = unit.memories.by_entities(
-            entity_ids, as_of=request.as_of, content_types=DISTILLED_TYPES, limit=request.candidates_per_query
+            entity_ids,
+            as_of=request.as_of,
+            content_types=DISTILLED_TYPES,
+            limit=request.candidates_per_query,
+            is_bare=True,
         )
         beside_entities = unit.memories.by_entities(
             beyond, as_of=request.as_of, content_types=DISTILLED_TYPES, limit=MAX_BEYOND_ENTITIES
@@ -179,7 +192,9 @@ def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
             if thread.loop_id in due_ids or not touched_ids.isdisjoint(thread.related_entities)
         ]
         places = {place for thread in threads for place in thread.scenes()}
-        chunks = unit.memories.of_scenes(sorted(places), as_of=request.as_of, content_types=DISTILLED_TYPES)
+        chunks = unit.memories.of_scenes(
+            sorted(places), as_of=request.as_of, content_types=DISTILLED_TYPES, is_bare=True
+        )
     return _listed_answer("loop", chunks[: request.candidates_per_query])
 
 
@@ -227,16 +242,6 @@ def query_vectors(stores: MemoryStores, queries: Sequence[SearchQuery]) -> Query
     asked_numbers = telling or list(range(len(queries)))
     vectors = stores.embeddings.embed_queries([queries[index].text for index in asked_numbers])
     return dict(zip(asked_numbers, np.asarray(vectors, dtype=np.float32), strict=True))
-
-
-@dataclass(frozen=True)
-class IndexState:
-    """The vector index of a project as SQL knows it."""
-
-    index_id: str
-    built_with: EmbeddingIdentity | None
-    """None: nothing was ever indexed."""
-    holds_rows: bool
 
 
 def search_index(
@@ -379,12 +384,7 @@ def index_state(stores: MemoryStores, project_id: str, *, deadline: Deadline) ->
 
     def read() -> IndexState:
         with stores.database(project_id).read() as unit:
-            project = unit.projects.require()
-            return IndexState(
-                index_id=project.index_id,
-                built_with=built_with(project),
-                holds_rows=unit.memories.count_indexable() > unit.outbox.awaited().memories,
-            )
+            return unit.outbox.index_state()
 
     return _told_in_time(read, stage="index-state", deadline=deadline)
 
@@ -456,8 +456,8 @@ def ranked_memories(
         candidates_per_query=max(MIN_CANDIDATES, limit),
         timeout_s=stores.settings.memory.tool_timeout_s,
     )
-    deadline = _deadline_of(request)
-    result = _searched(stores, request, {}, deadline=deadline)
+    deadline = Deadline.after(request.timeout_s, stage="search")
+    result = search_memories(stores, request, by_query_alone=True, deadline=deadline)
     failures = {issue.stage: issue.message for issue in result.issues if issue.kind != "stale"}
     if not result.candidates and ("memories" in failures or {"semantic", "lexical"} <= failures.keys()):
         raise StoreError("; ".join(f"{stage}: {message}" for stage, message in failures.items()))
@@ -499,41 +499,31 @@ def _unfit_ids(result: SearchResult, query: str, min_relevance: float) -> tuple[
     return {name for name, value in fits.items() if value < min_relevance}, []
 
 
-def search_memories(stores: MemoryStores, request: SearchRequest) -> SearchResult:
+def search_memories(
+    stores: MemoryStores, request: SearchRequest, *, by_query_alone: bool = False, deadline: Deadline | None = None
+) -> SearchResult:
     """Run all queries over all retrievers and return every candidate with its place in each retriever.
 
     Each retriever works under its own deadline. A retriever that fails is an issue; the others answer. With the
     database down, candidates come from Chroma alone; with Chroma down, from exact search over SQL and from
     words, unless `search_fallback` is off: then nothing is found and the issue says so.
+
+    Args:
+        stores: Open stores.
+        request: The queries and the entities that the scene touches.
+        by_query_alone: Leave out the retrievers that need no query.
+        deadline: For the whole search; None makes it of the request's seconds.
     """
     require_project_id(request.project_id)
-    retrievers: dict[str, Retriever] = {
-        **({"entity": entity_memories} if request.entity_ids else {}),
-        "loop": thread_memories,
-        "recent": recent_memories,
-        KEYWORD_RETRIEVER: called_notes,
-    }
-    return _searched(stores, request, retrievers, deadline=_deadline_of(request))
-
-
-def _deadline_of(request: SearchRequest) -> Deadline:
     # A memory of any kind may be asked, so what crosses the protocol is seconds: the moment is made here, once.
-    return Deadline.after(request.timeout_s, stage="search")
-
-
-def _searched(
-    stores: MemoryStores,
-    request: SearchRequest,
-    retrievers_without_query: Mapping[str, Retriever],
-    *,
-    deadline: Deadline,
-) -> SearchResult:
+    deadline = deadline or Deadline.after(request.timeout_s, stage="search")
     retrieving = deadline.share("retrievers")
-    by_query: dict[str, Retriever] = {
-        "semantic": partial(_semantic_retriever, deadline=retrieving),
-        "lexical": search_words,
-    }
-    retrievers = {**(by_query if request.queries else {}), **retrievers_without_query}
+    retrievers: dict[str, Retriever] = {}
+    if request.queries:
+        retrievers |= {"semantic": partial(_semantic_retriever, deadline=retrieving), "lexical": search_words}
+    if not by_query_alone:
+        retrievers |= {"entity": entity_memories} if request.entity_ids else {}
+        retrievers |= {"loop": thread_memories, "recent": recent_memories, KEYWORD_RETRIEVER: called_notes}
     outcomes = run_concurrently(
         {name: partial(retriever, stores, request) for name, retriever in retrievers.items()},
         timeouts_s=dict.fromkeys(retrievers, retrieving.remaining_s),
@@ -543,7 +533,7 @@ def _searched(
     if errors and len(errors) == len(outcomes) and all(isinstance(e, UnknownProjectError) for e in errors.values()):
         raise next(iter(errors.values()))
     newer = next((error for error in errors.values() if isinstance(error, SchemaVersionError)), None)
-    if newer is not None and not retrievers_without_query:
+    if newer is not None and by_query_alone:
         # A context does with what the index tells; who searches would take that for all there is.
         raise newer
     retriever_answers_by_id: dict[str, RetrieverAnswer] = {
@@ -561,7 +551,14 @@ def _searched(
     if semantic_failed and stores.settings.memory.search_fallback == "off":
         return SearchResult(issues=tuple(issues), timings_s=timings)
     answer = merged(retriever_answers_by_id.values())
-    memories, issue = _read_memories(stores, request, answer, deadline=deadline.share("memories"))
+    read = run_concurrently(
+        {"read": partial(_memories_in_sql, stores, request, answer)},
+        timeouts_s={"read": deadline.share("memories").remaining_s},
+    )["read"]
+    if read.error is not None:
+        issues.append(_failure("memories", read.error))
+    # Without SQL the memories are what the retrievers have of them.
+    memories = read.value or _ReadMemories(dict(answer.chunks), {})
     candidates = (
         Candidate(memories.chunks[name], tuple(answer.hits.get(name, ())), memories.vectors.get(name))
         for name in sorted(memories.chunks)
@@ -570,16 +567,9 @@ def _searched(
     return SearchResult(
         candidates=tuple(candidates),
         query_vectors=tuple(map(semantic.vectors.get, range(len(request.queries)))) if semantic is not None else (),
-        issues=(*issues, *([issue] if issue else []), *_awaited_meaning(request, memories.awaited)),
+        issues=(*issues, *_awaited_meaning(request, memories.awaited)),
         timings_s=timings,
-        linked=next(
-            (
-                retriever_answer.linked
-                for retriever_answer in retriever_answers_by_id.values()
-                if retriever_answer.linked is not None
-            ),
-            None,
-        ),
+        linked=answer.linked,
     )
 
 
@@ -587,16 +577,16 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
     # A setting that names no model is told, whether there is something to be found or not.
     _ = stores.embeddings
     state = index_state(stores, request.project_id, deadline=deadline.share("index"))
-    if state is not None and state.built_with is None:
+    identity = None if state is None else built_with(state)
+    if state is not None and identity is None:
         # To embed the queries and start the index takes a second, and nothing is there to be found.
-        return RetrieverAnswer()
+        return RetrieverAnswer(awaited=state.awaited)
     vectors = query_vectors(stores, request.queries)
-    mismatch = None
-    if state is not None and state.built_with is not None:
-        mismatch = stores.embedding_mismatch(request.project_id, state.built_with)
+    beside: Any = {"vectors": vectors, "awaited": None if state is None else state.awaited}
+    mismatch = None if identity is None else stores.embedding_mismatch(request.project_id, identity)
     if mismatch is not None:
         issue = ReportIssue(stage="semantic", kind="degraded", message=f"meaning is not compared: {mismatch}")
-        return replace(_fallback(stores, request, vectors), vectors=vectors, issue=issue)
+        return replace(_fallback(stores, request, vectors), issue=issue, **beside)
     try:
         retriever_answer = search_index(stores, request, vectors, state=state, deadline=deadline.share("index"))
     except (StoreError, DeadlineExceededError) as error:
@@ -607,8 +597,8 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
         else:
             message = f"the vector index did not answer ({error}); `novelgen doctor` says how to repair it"
             issue = ReportIssue(stage="semantic", kind="degraded", message=message)
-        return replace(_fallback(stores, request, vectors), vectors=vectors, issue=issue)
-    return replace(retriever_answer, vectors=vectors)
+        return replace(_fallback(stores, request, vectors), issue=issue, **beside)
+    return replace(retriever_answer, **beside)
 
 
 def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
@@ -638,18 +628,6 @@ class _ReadMemories:
     """Memories of the project that the index is still to take up."""
 
 
-def _read_memories(
-    stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer, *, deadline: Deadline
-) -> tuple[_ReadMemories, ReportIssue | None]:
-    """Read hits and their scenes' memories from SQL, else from the index."""
-    loaded_partial = partial(_memories_in_sql, stores, request, answer)
-    outcome = run_concurrently({"read": loaded_partial}, timeouts_s={"read": deadline.remaining_s})["read"]
-    if outcome.value is not None:
-        return outcome.value, None
-    issue = _failure("memories", outcome.error) if outcome.error else None
-    return _ReadMemories(dict(answer.chunks), {}), issue
-
-
 def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: RetrieverAnswer) -> _ReadMemories:
     project_id, as_of = request.project_id, request.as_of
     model_name = stores.embedding_model
@@ -661,7 +639,9 @@ def _memories_in_sql(stores: MemoryStores, request: SearchRequest, answer: Retri
             return _ReadMemories(chunks=chunks, vectors={})
         dimension = stores.embeddings.known_dimension
         names, matrix = unit.embeddings.matrix(model_name, dimension=dimension, as_of=as_of, ids=list(chunks))
-        awaited_count = unit.outbox.awaited().memories if request.queries else 0
+        awaited_count = answer.awaited
+        if awaited_count is None:
+            awaited_count = unit.outbox.index_state().awaited if request.queries else 0
     return _ReadMemories(chunks, dict(zip(names, matrix, strict=True)), awaited_count)
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, NamedTuple, get_args
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, Select, bindparam, delete, func, select
+from sqlalchemy import ColumnElement, Select, bindparam, delete, exists, func, literal, select, union_all
 from sqlmodel import and_, col, not_, or_
 
 from novelgen.errors import UnknownMemoryError, UnknownProjectError, UserInputError
@@ -156,19 +156,12 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
     of its sources are, by what replaced the last of them.
     """
 
-    def active_before(column: Any, values: Set[str]) -> list[AnyRow]:
-        if not values:
-            return []
-        rows = session.select(
-            _REPLACING, MemoryRow.status == "active", before(as_of, MemoryRow), session.among(column, values)
-        )
-        return sorted(rows, key=story_place)
-
+    replacing = _replacing_rows(session, rows, as_of)
     holders: defaultdict[str, list[SlotHolder]] = defaultdict(list)
-    for row in active_before(col(MemoryRow.slot_type), {row.slot_type for row in rows if row.slot_type}):
+    for row in replacing["slot_type"]:
         holders[row.slot_type].append(SlotHolder(story_place(row), row.source_id or row.chunk_id))
     named_values: dict[str, str] = {}
-    for row in active_before(col(MemoryRow.supersedes), {row.source_id for row in rows if row.source_id}):
+    for row in replacing["supersedes"]:
         if row.supersedes != row.source_id:
             named_values.setdefault(row.supersedes, row.source_id or row.chunk_id)
     in_order = {slot: sorted(slot_holders) for slot, slot_holders in holders.items()}
@@ -180,6 +173,27 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
             result[row.chunk_id] = replaced_text
     consolidated = [row.chunk_id for row in rows if row.is_consolidated]
     return result | (_of_consolidated(session, consolidated, as_of) if consolidated else {})
+
+
+def _replacing_rows(session: StorageSession, rows: Sequence[Any], as_of: StoryPosition) -> dict[str, list[AnyRow]]:
+    """Return the active memories that hold a slot of the rows, or supersede one, in story order."""
+    wanted_values = {
+        "slot_type": {row.slot_type for row in rows if row.slot_type},
+        "supersedes": {row.source_id for row in rows if row.source_id},
+    }
+    # Two selects in one statement: each has an index of its own.
+    statements = [
+        select(literal(name).label("found_by"), *_REPLACING).where(
+            session.owns(MemoryRow),
+            col(MemoryRow.status) == "active",
+            before(as_of, MemoryRow),
+            session.among(getattr(MemoryRow, name), values),
+        )
+        for name, values in wanted_values.items()
+        if values
+    ]
+    matches = sorted(session.rows(union_all(*statements)), key=story_place) if statements else []
+    return {name: [row for row in matches if row.found_by == name] for name in wanted_values}
 
 
 def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: StoryPosition) -> dict[str, str]:
@@ -225,6 +239,18 @@ LINK_KIND_BY_ORIGIN = {"record": "record", "extracted": "record", "text": "menti
 _ERROR_LIMIT = 500
 
 _TO_DO = ("pending", "failed")
+
+
+class IndexState(NamedTuple):
+    """The vector index of a project as SQL knows it."""
+
+    index_id: str
+    embedding_model: str | None
+    embedding_dimension: int | None
+    awaited: int
+    """Memories that it is still to take up."""
+    holds_rows: bool
+    """Whether it must hold any others."""
 
 
 class AwaitedMeaning(NamedTuple):
@@ -299,6 +325,20 @@ class OutboxRepository(Repository):
         )
         ((memories, characters),) = self._session.rows(statement)
         return AwaitedMeaning(memories, int(characters))
+
+    def index_state(self) -> IndexState:
+        """Return the model of the index, and how much of what it must hold is still pending."""
+        to_do = select(col(OutboxEntry.chunk_id)).where(
+            self._session.owns(OutboxEntry), col(OutboxEntry.state).in_(_TO_DO)
+        )
+        indexable = (self._session.owns(MemoryRow), col(MemoryRow.status) == "active", col(MemoryRow.is_indexed))
+        awaited = select(func.count()).select_from(MemoryRow).where(*indexable, col(MemoryRow.chunk_id).in_(to_do))
+        others = exists().where(*indexable, col(MemoryRow.chunk_id).not_in(to_do))
+        columns = columns_of(Project, ("index_id", "embedding_model", "embedding_dimension"))
+        row = self._session.one([*columns, awaited.scalar_subquery(), others])
+        if row is None:
+            raise UnknownProjectError(f"no project {self.project_id!r} is stored; create it first")
+        return IndexState(row[0], row[1], row[2], row[3], bool(row[4]))
 
     def waiting_ids(self, chunk_ids: Collection[str]) -> set[str]:
         """Return which of the chunks wait for the index."""
@@ -494,12 +534,16 @@ class ConsolidationRepository(Repository):
     def list_all(self) -> list[StoredConsolidation]:
         """Return all consolidated memories in story order."""
         sources = self._source_ids()
+        if not sources:
+            return []
         rows = self._session.read(MemoryRow, self._session.among(MemoryRow.chunk_id, sources), order=IN_ORDER)
         return [StoredConsolidation(chunk=chunk_of(row), source_ids=sources[row.chunk_id]) for row in rows]
 
     def stands_for(self) -> dict[str, list[str]]:
         """Return source ids of consolidated memories by chunk id."""
         sources = self._source_ids()
+        if not sources:
+            return {}
         ids = [chunk_id for chunk_ids in sources.values() for chunk_id in chunk_ids]
         names = self._session.pairs(
             col(MemoryRow.chunk_id), col(MemoryRow.source_id), self._session.among(MemoryRow.chunk_id, ids)

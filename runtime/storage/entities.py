@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Text, cast, distinct, func, select, true
-from sqlmodel import col
+from sqlmodel import and_, col
+from sqlmodel import select as sqlmodel_select
 
 from novelgen.errors import UnknownEntityError
 from novelgen.language.normalise import name_key, visible_name
@@ -37,7 +38,7 @@ from runtime.storage.records import (
     State,
     StoredEntity,
 )
-from runtime.storage.session import Repository, StorageSession, before, grouped
+from runtime.storage.session import Repository, StorageSession, before
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
 """(entity_id, name) to the first scene of the stored text that holds the name, as (chapter, scene)."""
@@ -284,12 +285,9 @@ class EntityRepository(Repository):
     def revealed(self) -> dict[str, RevealedIdentity]:
         """Return all revealed identities of the story."""
         condition = cast(col(EntityRow.profile), Text).contains(f'"{SAME_AS}"')
-        stored_entities = (_stored_entity(row, []).entity for row in self._session.read(EntityRow, condition))
-        return {
-            entity.entity_id: identity
-            for entity in stored_entities
-            if (identity := revealed_identity(entity)) is not None
-        }
+        return self._session.once(
+            "revealed", lambda: _revealed(_stored_entity(row, []) for row in self._session.read(EntityRow, condition))
+        )
 
     def list_as_of(self, *, as_of: StoryPosition) -> list[Entity]:
         """Return the entities as the story had shown them before a position, in order of id.
@@ -329,15 +327,32 @@ class EntityRepository(Repository):
         }
 
     def _stored(self, *wanted_value: Any) -> list[StoredEntity]:
-        of_these = col(AliasRow.entity_id).in_(
-            select(col(EntityRow.entity_id)).where(self._session.owns(EntityRow), *wanted_value)
+        if wanted_value:
+            return self._read(*wanted_value)
+        stored_entities = self._session.once("entities", self._read)
+        self._session.once("revealed", lambda: _revealed(stored_entities))
+        return list(stored_entities)
+
+    def _read(self, *wanted_value: Any) -> list[StoredEntity]:
+        of_entity = and_(EntityRow.project_id == AliasRow.project_id, EntityRow.entity_id == AliasRow.entity_id)
+        statement = (
+            sqlmodel_select(EntityRow, AliasRow)
+            .join(AliasRow, of_entity, isouter=True)
+            .where(self._session.owns(EntityRow), *wanted_value)
+            .order_by(col(AliasRow.row_id))
         )
-        names = self._session.read(AliasRow, *([of_these] if wanted_value else []), order=[col(AliasRow.row_id)])
-        aliases = grouped(names, "entity_id")
-        stored_entities = [
-            _stored_entity(row, aliases[row.entity_id]) for row in self._session.read(EntityRow, *wanted_value)
-        ]
+        rows: dict[str, EntityRow] = {}
+        aliases: dict[str, list[AliasRow]] = {}
+        for row, alias_row in self._session.joined(statement):
+            rows[row.entity_id] = row
+            aliases.setdefault(row.entity_id, []).extend([alias_row] if alias_row is not None else [])
+        stored_entities = [_stored_entity(row, aliases[entity_id]) for entity_id, row in rows.items()]
         return sorted(stored_entities, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
+
+
+def _revealed(stored_entities: Iterable[StoredEntity]) -> dict[str, RevealedIdentity]:
+    identities = {stored.entity.entity_id: revealed_identity(stored.entity) for stored in stored_entities}
+    return {entity_id: identity for entity_id, identity in identities.items() if identity is not None}
 
 
 def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFilter:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from functools import partial
@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
-from sqlalchemy import Text, cast, select
+from sqlalchemy import Text, case, cast, select
 from sqlmodel import and_, col, or_
 
 from novelgen.errors import UserInputError
@@ -37,6 +37,7 @@ from runtime.storage.session import (
     AnyRow,
     Repository,
     StorageSession,
+    alias_of,
     before,
     columns_of,
     grouped,
@@ -71,6 +72,9 @@ def _subject(stated: State | StateChange) -> Subject:
 class _Dated(NamedTuple):
     change: StateChange
     created_at: datetime
+
+
+_CHANGED = alias_of(State, "changed")
 
 
 class StateRepository(Repository):
@@ -183,8 +187,16 @@ class StateRepository(Repository):
 
         A snapshot's timestamp is that of the last write that went into it; `holds` is derived from the holders.
         """
-        held_fields = holders_as_of(self._session, as_of)
-        by_entity = self._dated_rows(entity_ids, as_of)
+        # With those of the entities every stated holder is read: what somebody holds is said of the things.
+        is_holder = and_(State.attribute == folds.HOLDER_ATTRIBUTE, State.kind == "explicit")
+        wanted_condition = or_(self._session.among(State.entity_id, set(entity_ids)), is_holder)
+        rows = self._session.read(State, before(as_of, State), wanted_condition, order=order_in_force(State))
+        held_fields = folds.fold_holders(
+            (row.entity_id, row.value)
+            for row in rows
+            if (row.attribute, row.kind) == (folds.HOLDER_ATTRIBUTE, "explicit")
+        )
+        by_entity = _by_entity(rows, first_chapter=math.inf)
         snapshots = (
             _snapshot(self.project_id, by_entity.get(entity_id, []), as_of) for entity_id in dict.fromkeys(entity_ids)
         )
@@ -198,9 +210,11 @@ class StateRepository(Repository):
         self, from_chapter: int, to_chapter: int, *, as_of: StoryPosition = END_OF_STORY
     ) -> list[EntityStateSnapshot]:
         """Return how entities stood at the end of each chapter in which they changed."""
-        in_range = (col(State.chapter_index).between(from_chapter, to_chapter), before(as_of, State))
-        changed = list(dict.fromkeys(self._session.values(State.entity_id, *in_range)))
-        by_entity = self._dated_rows(changed, as_of, first_chapter=from_chapter) if changed else {}
+        in_range = (_CHANGED.chapter_index.between(from_chapter, to_chapter), before(as_of, _CHANGED))
+        changed_ids = select(_CHANGED.entity_id).where(_CHANGED.project_id == self.project_id, *in_range)
+        these = (before(as_of, State), col(State.entity_id).in_(changed_ids))
+        rows = self._session.read(State, *these, order=order_in_force(State))
+        by_entity = _by_entity(rows, first_chapter=from_chapter)
         snapshots = [
             snapshot
             for dated_pairs in by_entity.values()
@@ -215,17 +229,14 @@ class StateRepository(Repository):
         rows = self._session.read(State, State.kind == "explicit", *conditions, order=order_in_force(State))
         return [row.change() for row in self._session.own(rows)]
 
-    def _dated_rows(
-        self, entity_ids: Iterable[str], as_of: StoryPosition, *, first_chapter: float = math.inf
-    ) -> Mapping[str, list[_Dated]]:
-        """Return changes by entity for chapters from the first on."""
-        these = self._session.among(State.entity_id, set(entity_ids))
-        rows = self._session.read(State, before(as_of, State), these, order=order_in_force(State))
-        return {name: _counting(of_entity, first_chapter) for name, of_entity in grouped(rows, "entity_id").items()}
-
     def _conditions(self, entity_ids: Collection[str] | None, attributes: Collection[str] | None) -> list[Any]:
         narrowed_parts = ((col(State.entity_id), entity_ids), (col(State.attribute), attributes))
         return [self._session.among(column, values) for column, values in narrowed_parts if values is not None]
+
+
+def _by_entity(rows: Sequence[State], *, first_chapter: float) -> Mapping[str, list[_Dated]]:
+    """Return changes by entity for chapters from the first on."""
+    return {name: _counting(of_entity, first_chapter) for name, of_entity in grouped(rows, "entity_id").items()}
 
 
 def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
@@ -242,11 +253,13 @@ def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
     ]
 
 
-def holders_as_of(session: StorageSession, as_of: StoryPosition) -> dict[str, list[str]]:
-    """Return the holders strictly before a position, by the last `holder`."""
-    stated = (State.attribute == folds.HOLDER_ATTRIBUTE, State.kind == "explicit", before(as_of, State))
-    rows = session.select([col(State.entity_id), col(State.value)], *stated, order=order_in_force(State))
-    return folds.fold_holders((row[0], row[1]) for row in rows)
+def stated_as_of(session: StorageSession, as_of: StoryPosition) -> tuple[dict[str, list[str]], list[str]]:
+    """Return the holders strictly before a position, by the last `holder`, and all ids stated of, the last first."""
+    is_holder = col(State.attribute) == folds.HOLDER_ATTRIBUTE
+    columns = [col(State.entity_id), is_holder, case((is_holder, col(State.value)))]
+    rows = session.select(columns, State.kind == "explicit", before(as_of, State), order=order_in_force(State))
+    holders = folds.fold_holders((row[0], row[2]) for row in rows if row[1])
+    return holders, folds.last_changed_first([row[0] for row in rows])
 
 
 def _told_by(row: AnyRow, kind: type[Any]) -> dict[str, Any]:
@@ -491,15 +504,16 @@ class ThreadRepository(Repository):
 
     def _fold_rows(self, as_of: StoryPosition, loop_ids: Collection[str] | None = None) -> list[OpenLoop]:
         by_loop = self._rows_by_thread(as_of, loop_ids)
-        places: list[int] = []
-        if by_loop:
-            # A number per stored scene before the position, ascending as the story goes.
-            columns = (col(Scene.chapter_index), col(Scene.scene_index))
-            joined_names = self._session.joined_integers(columns, self._session.owns(Scene), before(as_of, Scene))
-            chapters, scenes = (map(int, text.split(",")) if text else () for text in joined_names)
-            places = sorted(map(packed_place, chapters, scenes))
+        places = self._session.once(("scene places", as_of), lambda: self._scene_places(as_of)) if by_loop else []
         loops = [folds.folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
         return [loop for loop in loops if loop is not None]
+
+    def _scene_places(self, as_of: StoryPosition) -> list[int]:
+        """Return a number per stored scene before the position, ascending as the story goes."""
+        columns = (col(Scene.chapter_index), col(Scene.scene_index))
+        joined_names = self._session.joined_integers(columns, self._session.owns(Scene), before(as_of, Scene))
+        chapters, scenes = (map(int, text.split(",")) if text else () for text in joined_names)
+        return sorted(map(packed_place, chapters, scenes))
 
     def _rows_by_thread(
         self, as_of: StoryPosition, loop_ids: Collection[str] | None = None, *, columns: Sequence[Any] = ()

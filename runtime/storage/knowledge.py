@@ -17,8 +17,7 @@ from novelgen.models.memory import BOOK, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
-from runtime.storage.events import StateRepository
-from runtime.storage.records import SCENE_RECORD, WITHOUT_RECORD, Knowledge, MemoryRow, Project, Scene, State
+from runtime.storage.records import SCENE_RECORD, WITHOUT_RECORD, Knowledge, MemoryRow, Scene, State
 from runtime.storage.session import (
     Repository,
     StorageSession,
@@ -117,8 +116,8 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         for statement in statements
         if statement.origin == "record" and not _is_of_own(statement, positions)
     }
-    learnt_fields = _learnings(session, as_of, unmasked)
-    language = session.value(Project.language)
+    learnt_fields, dead = _learnings_and_dead(session, as_of, unmasked)
+    project = session.project()
     # Decode lists of JSON all at once: there are tens of thousands.
     decoded: list[list[str]] = decoded_json([row[-1] for row in scenes])
     return KnowledgeStory(
@@ -147,8 +146,8 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
             for statement in statements
             if statement.source_id == ALL_LIVED or _is_told_by_then(statement, positions)
         ],
-        language=language or "",
-        dead=_dead(session, as_of, unmasked),
+        language=project.language if project is not None else "",
+        dead=dead,
     )
 
 
@@ -200,28 +199,26 @@ def _memories(
     ]
 
 
-def _learnings(
+def _learnings_and_dead(
     session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]
-) -> dict[StoryPosition, dict[str, str]]:
-    """Return stated learnings by scene and character."""
-    results: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
-    columns = columns_of(State, ("chapter_index", "scene_index", "entity_id", "value"))
-    stated = (State.attribute == KNOWLEDGE_ATTRIBUTE, col(State.scene_index).is_not(None), before(as_of, State))
-    for row in session.select(columns, *stated, order=order_in_force(State)):
-        if row.value:
+) -> tuple[dict[StoryPosition, dict[str, str]], dict[str, StoryPosition]]:
+    """Return stated learnings by scene and character, and the dead with the places of their deaths."""
+    attributes = (KNOWLEDGE_ATTRIBUTE, *STATUS_ATTRIBUTES)
+    wanted_condition = session.among(State.attribute, attributes)
+    columns = columns_of(State, ("entity_id", "attribute", "value", "kind", "chapter_index", "scene_index"))
+    rows = session.select(columns, before(as_of, State), wanted_condition, order=order_in_force(State))
+    learnings: defaultdict[StoryPosition, dict[str, str]] = defaultdict(dict)
+    for row in rows:
+        if row.attribute == KNOWLEDGE_ATTRIBUTE and row.scene_index is not None and row.value:
             place = StoryPosition(row.chapter_index, row.scene_index)
-            results[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)
-    return results
-
-
-def _dead(session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]) -> dict[str, StoryPosition]:
-    """Return the dead with the places of their deaths."""
-    stated = StateRepository(session).stated(as_of=as_of, attributes=STATUS_ATTRIBUTES)
-    return {
+            learnings[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)
+    stated: Any = (row for row in rows if row.kind == "explicit" and row.attribute in STATUS_ATTRIBUTES)
+    dead = {
         unmasked.get(entity_id, entity_id): StoryPosition(change.chapter_index, change.scene_index)
         for entity_id, change in deaths(stated).items()
         if change.chapter_index is not None
     }
+    return learnings, dead
 
 
 def _names_shown(

@@ -272,8 +272,18 @@ class MemoryRepository(Repository):
         as_of: StoryPosition = END_OF_STORY,
         content_types: Sequence[ContentType] = (),
         limit: int = 100,
+        is_bare: bool = False,
     ) -> list[StoryMemoryChunk]:
-        """Return memories linked to any of the entities, the most important first, then the newest."""
+        """Return memories linked to any of the entities, the most important first, then the newest.
+
+        Args:
+            entity_ids: Any of these.
+            as_of: Only memories strictly before it.
+            content_types: Only these kinds; none means all.
+            limit: At most so many.
+            is_bare: Leave out what has replaced them and the entities they are attached to, for one who reads them
+                again by their ids.
+        """
         if not entity_ids:
             return []
         wanted_memory_filter = with_masks(self._session, MemoryFilter(as_of=as_of, entities=list(entity_ids)))
@@ -282,12 +292,12 @@ class MemoryRepository(Repository):
         rows = self._active(
             visible(self.project_id, as_of), linked_condition, *_of_types(content_types), order=order, limit=limit
         )
-        return self._chunks(rows, as_of)
+        return self._chunks(rows, as_of, is_bare=is_bare)
 
     def recent_high_signal(
         self, *, as_of: StoryPosition = END_OF_STORY, min_importance: int = 7
     ) -> list[StoryMemoryChunk]:
-        """Return important memories and notes, the newest in the story first."""
+        """Return important memories and notes, the newest in the story first, bare as `by_entities` has it."""
         rows = self._active(
             visible(self.project_id, as_of),
             # + 0 keeps SQLite from reading all that is important by its index: the newest few are wanted.
@@ -296,7 +306,7 @@ class MemoryRepository(Repository):
             order=(*_NEWEST_FIRST, col(MemoryRow.importance).desc(), col(MemoryRow.row_id)),
             limit=MAX_RECENT,
         )
-        return self._chunks(rows, as_of)
+        return self._chunks(rows, as_of, is_bare=True)
 
     def distilled_before(self, as_of: StoryPosition, *, most: int) -> list[StoryMemoryChunk]:
         """Return all memories and notes before a position in story order; none where there are more than `most`."""
@@ -305,7 +315,7 @@ class MemoryRepository(Repository):
         return self._chunks(rows, as_of) if len(rows) <= most else []
 
     def pinned_or_keyed_notes(self, *, as_of: StoryPosition = END_OF_STORY) -> list[StoryMemoryChunk]:
-        """Return the author's notes before a position that are pinned or have keys, in story order."""
+        """Return the author's notes before a position that are pinned or have keys, bare, in story order."""
         rows = self._active(
             visible(self.project_id, as_of),
             literal_column(f"({TOUCHED_BY_HAND})"),
@@ -313,7 +323,7 @@ class MemoryRepository(Repository):
             or_(col(MemoryRow.pinned), cast(col(MemoryRow.tags), Text).like(f'%"{KEY_TAG}%')),
             order=IN_ORDER,
         )
-        return self._chunks(rows, as_of)
+        return self._chunks(rows, as_of, is_bare=True)
 
     def of_scenes(
         self,
@@ -323,8 +333,9 @@ class MemoryRepository(Repository):
         content_types: Sequence[ContentType] = (),
         statuses: Sequence[MemoryStatus] = ("active",),
         as_brought: bool = False,
+        is_bare: bool = False,
     ) -> list[StoryMemoryChunk]:
-        """Return the memories of scenes in story order."""
+        """Return the memories of scenes in story order, bare as `by_entities` has it if wanted."""
         cut_function = unconsolidated if as_brought else visible
         rows: list[MemoryRow] = []
         for batch in batches(sorted(set(places))):
@@ -338,7 +349,7 @@ class MemoryRepository(Repository):
             )
             of_chapters = col(MemoryRow.chapter_index).in_(chapters)
             rows += self._session.read(MemoryRow, *wanted_items, of_chapters, here, order=IN_ORDER)
-        return self._chunks(rows, as_of)
+        return self._chunks(rows, as_of, is_bare=is_bare)
 
     def passages_of(self, scene_ids: Sequence[str]) -> dict[str, dict[tuple[int, int], str]]:
         """Return the passages of scenes that no author rewrote, by the scene's id: characters [start, end) and id."""
@@ -420,7 +431,11 @@ class MemoryRepository(Repository):
     def _active(self, *conditions: Any, **options: Unpack[SelectOptions]) -> list[MemoryRow]:
         return self._session.read(MemoryRow, MemoryRow.status == "active", *conditions, **options)
 
-    def _chunks(self, rows: Sequence[MemoryRow], as_of: StoryPosition) -> list[StoryMemoryChunk]:
+    def _chunks(
+        self, rows: Sequence[MemoryRow], as_of: StoryPosition, *, is_bare: bool = False
+    ) -> list[StoryMemoryChunk]:
+        if is_bare:
+            return list(map(chunk_of, rows))
         replaced_values = superseded_by(self._session, rows, as_of)
         known_attachments_by_id = entities_linked(self._session, rows)
         return [chunk_of(row, replaced_values.get(row.chunk_id), known_attachments_by_id) for row in rows]

@@ -1,38 +1,36 @@
 """Summaries of chapters and parts, the outline before a position, and the mark of all that is stored before it."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import Text, case, cast, func, literal, literal_column, select
+from sqlalchemy import Text, case, cast, exists, func, literal, literal_column, select, union_all
 from sqlmodel import col
 
 from novelgen.language.extractive import gist, salient_sentences
 from novelgen.memory import outline
 from novelgen.models.base import Model
 from novelgen.models.entity import Entity
-from novelgen.models.folds import last_changed_first
 from novelgen.models.memory import DISTILLED_TYPES
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place
 from novelgen.models.user_file import StoryPart
 from runtime.storage.chunks import ConsolidationRepository
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
-from runtime.storage.events import RelationshipRepository, ThreadRepository, holders_as_of
+from runtime.storage.events import RelationshipRepository, ThreadRepository, stated_as_of
 from runtime.storage.records import (
     EVENT_TABLES,
     SCENE_RECORD,
     TOUCHED_BY_HAND,
     WITHOUT_RECORD,
+    ConsolidationSource,
     MemoryFilter,
     MemoryRow,
     MemoryTag,
-    Project,
     Scene,
     ScenePlace,
-    State,
     Summary,
     SummaryLevel,
     SummaryWriter,
@@ -44,7 +42,6 @@ from runtime.storage.session import (
     columns_of,
     decoded_json,
     filter_conditions,
-    order_in_force,
     story_order,
     unconsolidated,
 )
@@ -121,6 +118,8 @@ class SummaryRepository(Repository):
 
         That of a part counts only while the part has the chapters that it was written of: others may lie ahead.
         """
+        if Summary not in _tables_of_authors(self._session, as_of):
+            return {"chapter": {}, "part": {}}
         chapters_of = {part.number: (part.first_chapter, part.last_chapter) for part in parts}
         used_written_summaries_by_numbers_by_key: dict[SummaryLevel, dict[int, outline.WrittenSummary]] = {
             "chapter": {},
@@ -143,7 +142,7 @@ def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STOR
     """Return the written summaries finished at a position, chapters first."""
     over = [] if as_of.chapter_index is None else [Summary.last_chapter < as_of.chapter_index]
     order = [col(Summary.level), col(Summary.number), col(Summary.row_id)]
-    return session.read(Summary, *over, order=order)
+    return session.once(("summaries", as_of.chapter_index), lambda: session.read(Summary, *over, order=order))
 
 
 def scene_hashes(session: StorageSession) -> dict[ScenePlace, str]:
@@ -212,10 +211,21 @@ def read_summaries(
     *,
     chapters_per_part: int = outline.CHAPTERS_PER_PART,
     is_whole_story: bool = False,
+    chapters: Sequence[int] | None = None,
 ) -> StorySummaries:
-    """Summarise the finished ranges at a position."""
-    chapter, over = col(Scene.chapter_index), before(StoryPosition(as_of.chapter_index), Scene)
-    known_items = [row[0] for row in session.select([chapter], over, group=[chapter], order=[chapter])]
+    """Summarise the finished ranges at a position.
+
+    Args:
+        session: The project's transaction.
+        as_of: The position.
+        chapters_per_part: Length of a part where the author says nothing.
+        is_whole_story: Take all ranges, not the last ones alone.
+        chapters: The stored chapters before that of the position, in order; None reads them.
+    """
+    if chapters is None:
+        chapter, over = col(Scene.chapter_index), before(StoryPosition(as_of.chapter_index), Scene)
+        chapters = [row[0] for row in session.select([chapter], over, group=[chapter], order=[chapter])]
+    known_items = list(chapters)
     last_chapter = max(known_items, default=-1)
     parts = read_parts(session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
     finished = outline.finished_parts(parts, as_of=as_of, last_chapter=last_chapter)
@@ -234,9 +244,8 @@ def read_summaries(
     place = (col(Scene.chapter_index), col(Scene.scene_index))
     is_readable = readable_json(session, col(Scene.record))
     cases = [case((is_readable, SCENE_RECORD[name])) for name in ("key_events", "summary")]
-    rows = session.select(
-        [*place, *cases], col(Scene.chapter_index).in_(sorted(in_parts.union(told_chapters))), order=place
-    )
+    wanted_chapters = sorted(in_parts.union(told_chapters))
+    rows = session.select([*place, *cases], place[0].in_(wanted_chapters), order=place) if wanted_chapters else []
     scenes = [outline.OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ()) for row in rows]
     written_summaries_by_numbers_by_key = SummaryRepository(session).used(parts, as_of=as_of)
     return StorySummaries(
@@ -259,13 +268,14 @@ def read_parts(
     session: StorageSession, *, last_chapter: int, chapters_per_part: int = outline.CHAPTERS_PER_PART
 ) -> list[outline.NumberedPart]:
     """Return the parts that begin up to a chapter: those that the author said, else of a fixed length."""
-    settings = session.value(Project.settings)
-    stated = [StoryPart.model_validate(part) for part in (settings or {}).get("parts", ())]
+    stated = [StoryPart.model_validate(part) for part in _settings(session).get("parts", ())]
     return outline.story_parts(stated, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
 
 
-def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int, int], float]:
+def _weights(session: StorageSession, chapters: Collection[int]) -> dict[tuple[int, int], float]:
     """Each scene's greatest importance, without consolidated memories."""
+    if not chapters:
+        return {}
     place = (col(MemoryRow.chapter_index), col(MemoryRow.scene_index))
     as_brought = (MemoryRow.content_type == "memory", unconsolidated(session.project_id, END_OF_STORY))
     here = (MemoryRow.status == "active", place[1].is_not(None), place[0].in_(sorted(chapters)))
@@ -273,18 +283,33 @@ def _weights(session: StorageSession, chapters: Iterable[int]) -> dict[tuple[int
     return {(row[0], row[1]): float(row[2] or 0) for row in rows}
 
 
-def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Sequence[Entity]) -> str:
+def _settings(session: StorageSession) -> dict[str, Any]:
+    project = session.project()
+    return {} if project is None else project.settings or {}
+
+
+def story_version(
+    session: StorageSession, as_of: StoryPosition, *, entities: Sequence[Entity], scenes: str | None = None
+) -> str:
     """Return a version mark of the story before the position.
 
     It covers the scenes by their content hashes, what authors noted, edited, attached, pinned, banned and
     deleted, which memories are consolidated, and the entities as of the position. Row ids and moments of writing
     do not count: the same story stored twice has the same mark.
+
+    Args:
+        session: The project's transaction.
+        as_of: The position.
+        entities: As the story had shown them by then.
+        scenes: What `_scenes_as_json` gives, for one who has read the scenes; None reads it.
     """
-    digest = sha256(_scenes_as_json(session, as_of).encode())
+    digest = sha256((_scenes_as_json(session, as_of) if scenes is None else scenes).encode())
+    stored_tables = _tables_of_authors(session, as_of)
     summaries = [
-        summary.model_dump(mode="json", exclude={"written_at"}) for summary in stored_summaries(session, as_of)
+        summary.model_dump(mode="json", exclude={"written_at"})
+        for summary in (stored_summaries(session, as_of) if Summary in stored_tables else ())
     ]
-    text = (session.value(Project.settings) or {}).get("parts", ())
+    text = _settings(session).get("parts", ())
     consolidated = [
         [
             stored_consolidation.chunk.chunk_id,
@@ -292,20 +317,25 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
             stored_consolidation.chunk.scene_index,
             stored_consolidation.chunk.content,
         ]
-        for stored_consolidation in ConsolidationRepository(session).list_all()
+        for stored_consolidation in (
+            ConsolidationRepository(session).list_all() if ConsolidationSource in stored_tables else ()
+        )
         if as_of.admits(stored_consolidation.chunk.chapter_index, stored_consolidation.chunk.scene_index)
     ]
     # An author's event has no quote: where quotes stand says nothing about it.
     left_out = ("row_id", "scene_id", "created_at", "verified", "span_start", "span_end")
-    events = []
+    events: list[list[dict[str, Any]]] = []
     for table in EVENT_TABLES:
+        if table not in stored_tables:
+            events.append([])
+            continue
         columns = columns_of(table, (name for name in table.model_fields if name not in left_out))
         order = (*story_order(table), table.row_id)
-        rows = session.select(columns, table.origin == "author", before(as_of, table), order=order)
+        rows = session.select(columns, *stored_tables[table], order=order)
         events.append([dict(row._mapping) for row in rows])
-    by_hand = session.select(
-        _OF_AUTHORS, literal_column(f"({TOUCHED_BY_HAND})"), before(as_of, MemoryRow), order=[col(MemoryRow.chunk_id)]
-    )
+    by_hand: Sequence[Any] = ()
+    if MemoryRow in stored_tables:
+        by_hand = session.select(_OF_AUTHORS, *stored_tables[MemoryRow], order=[col(MemoryRow.chunk_id)])
     # Nothing where there is no knowledge, summary, part or consolidated memory, so that marks of before stay true.
     for section in (
         [list(row) for row in by_hand],
@@ -317,6 +347,23 @@ def story_version(session: StorageSession, as_of: StoryPosition, *, entities: Se
         digest.update(json.dumps(section, sort_keys=True, ensure_ascii=False).encode("utf-8", "surrogatepass"))
     digest.update(b"\x00")
     return digest.hexdigest()[:32]
+
+
+def _tables_of_authors(session: StorageSession, as_of: StoryPosition) -> dict[type[Any], tuple[Any, ...]]:
+    """Return the tables with rows beside those that scenes bring, each with its condition: of most there are none."""
+    conditions: dict[type[Any], tuple[Any, ...]] = {
+        **{table: (table.origin == "author", before(as_of, table)) for table in EVENT_TABLES},
+        Summary: (),
+        ConsolidationSource: (),
+        MemoryRow: (literal_column(f"({TOUCHED_BY_HAND})"), before(as_of, MemoryRow)),
+    }
+    looks = [
+        select(literal(number)).where(exists().where(session.owns(table), *condition))
+        for number, (table, condition) in enumerate(conditions.items())
+    ]
+    rows = session.once(("tables of authors", as_of), lambda: session.rows(union_all(*looks)))
+    numbers = {row[0] for row in rows}
+    return {table: condition for number, (table, condition) in enumerate(conditions.items()) if number in numbers}
 
 
 _OF_AUTHORS = columns_of(
@@ -355,9 +402,7 @@ def read_outline(
     session: StorageSession, as_of: StoryPosition, *, chapters_per_part: int = outline.CHAPTERS_PER_PART
 ) -> outline.StoryOutline:
     """Return entities, scenes, threads, relationships, summaries and holders strictly before a position."""
-    summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part)
-    language = session.value(Project.language)
-    stated = (State.kind == "explicit", before(as_of, State))
+    project = session.project()
     stored_entity_repository = EntityRepository(session)
     entities = stored_entity_repository.list_as_of(as_of=as_of)
     here, place = before(as_of, Scene), (col(Scene.chapter_index), col(Scene.scene_index))
@@ -373,12 +418,19 @@ def read_outline(
         cast(col(Scene.participants), Text),
         is_guessed,
         col(Scene.staged),
+        col(Scene.content_hash),
     )
     rows = session.select(columns, here, order=story_order(Scene))
     participants = decoded_json([row[4] for row in rows])
+    # What else wants to know where scenes stand finds it here: every one of them is read above.
+    session.once(("scene places", as_of), lambda: sorted(packed_place(row[0], row[1]) for row in rows))
+    chapters = dict.fromkeys(row[0] for row in rows if as_of.chapter_index is None or row[0] < as_of.chapter_index)
+    summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part, chapters=sorted(chapters))
+    holders, stated_ids = stated_as_of(session, as_of)
+    scenes = "[" + ", ".join(f'[{row[0]}, {row[1]}, "{row[7]}"]' for row in rows) + "]"
     return outline.StoryOutline(
         project_id=session.project_id,
-        language=language or "",
+        language=project.language if project is not None else "",
         entities=entities,
         scenes=[
             _outline_scene(
@@ -390,9 +442,9 @@ def read_outline(
         relationships=RelationshipRepository(session).list_as_of(as_of=as_of),
         part_summaries=summaries.parts,
         chapter_summaries=summaries.chapters,
-        holders=holders_as_of(session, as_of),
-        stated_ids=last_changed_first(session.values(State.entity_id, *stated, order=order_in_force(State))),
-        story_version=story_version(session, as_of, entities=entities),
+        holders=holders,
+        stated_ids=stated_ids,
+        story_version=story_version(session, as_of, entities=entities, scenes=scenes),
         masks=stored_entity_repository.masks_as_of(as_of),
     )
 

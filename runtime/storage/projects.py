@@ -38,7 +38,7 @@ class ProjectRepository(Repository):
 
     def get(self) -> Project | None:
         """Return a project, or None when there is none of that id."""
-        return self._session.first(Project)
+        return self._session.project()
 
     def require(self) -> Project:
         """Return a project."""

@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import NDArray
-from sqlalchemy import ColumnElement, func, select, text
+from sqlalchemy import ColumnElement, exists, func, select, text
 from sqlmodel import case, col
 
 from novelgen.errors import EmbeddingError
 from novelgen.language.language import idf
-from novelgen.models.memory import CONTENT_TYPES
+from novelgen.models.memory import CONTENT_TYPES, ContentType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.damage import whole_vector
 from runtime.storage.entities import with_masks
 from runtime.storage.records import Embedding, LexicalHit, MemoryFilter, MemoryRow, Project
-from runtime.storage.session import Repository, before, filter_conditions, parsed_integers, visible
+from runtime.storage.session import Repository, alias_of, before, filter_conditions, parsed_integers, visible
 from runtime.storage.terms import lexical_terms, scope_token, term_tokens
 
 RowIds = NDArray[np.int64]
@@ -49,6 +49,10 @@ class LexicalMatches:
     def of_kinds(self, kinds: Collection[int]) -> LexicalMatches:
         """Return matches of some kinds, with their scores."""
         return replace(self, counted=self.counted & np.isin(self.kinds, list(kinds)))
+
+    def of_queries(self, numbers: Sequence[int]) -> LexicalMatches:
+        """Return the matches of some queries, by their places."""
+        return replace(self, scores=self.scores[list(numbers)])
 
     def among(self, row_ids: RowIds) -> LexicalMatches:
         """Return matches of some rows, with their scores."""
@@ -116,6 +120,9 @@ _KIND: ColumnElement[int] = case(
 )
 
 
+_OTHER_PROJECT = alias_of(Project, "other_project")
+
+
 class LexicalRepository(Repository):
     """Searches the lexical index.
 
@@ -147,14 +154,42 @@ class LexicalRepository(Repository):
 
     def best(self, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50) -> list[list[LexicalHit]]:
         """Return for each query the best of its matches that a filter admits."""
-        best = self._admitted(matches, memory_filter).best(limit)
+        return self._named(self._admitted(matches, memory_filter).best(limit), [limit] * len(matches.scores))
+
+    def best_of_kinds(
+        self,
+        matches: LexicalMatches,
+        memory_filter: MemoryFilter,
+        *,
+        kinds: Sequence[Sequence[ContentType]],
+        limit: int = 50,
+        least: int = 0,
+    ) -> list[list[list[LexicalHit]]]:
+        """Return for each of several groups of kinds what `best` returns for it.
+
+        A group takes what the most fruitful query of those before it left of the limit, and at least `least`.
+        """
+        best: list[list[tuple[int, float]]] = []
+        limits: list[int] = []
+        for group in kinds:
+            admitted_matches = self._admitted(matches, memory_filter.model_copy(update={"content_types": list(group)}))
+            hit_lists = admitted_matches.best(limit)
+            best += hit_lists
+            limits += [limit] * len(hit_lists)
+            limit = max(least, limit - max((min(limit, len(hits)) for hits in hit_lists), default=0))
+        named_lists, size = self._named(best, limits), len(matches.scores)
+        return [named_lists[start : start + size] for start in range(0, len(named_lists), size)]
+
+    def _named(self, best: Sequence[Sequence[tuple[int, float]]], limits: Sequence[int]) -> list[list[LexicalHit]]:
+        """Return hits by their chunk ids, of equal ones the first by id, and no more than the limits."""
         statement = select(col(MemoryRow.row_id), col(MemoryRow.chunk_id), col(MemoryRow.project_id)).where(
             self._session.among(MemoryRow.row_id, {row_id for hits in best for row_id, _ in hits})
         )
         chunk_ids = {row.row_id: row.chunk_id for row in self._session.own(self._session.rows(statement))}
         ranking = (sorted((-score, chunk_ids[row_id]) for row_id, score in hits) for hits in best)
         return [
-            [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in hits[:limit]] for hits in ranking
+            [LexicalHit(chunk_id=chunk_id, score=-negative) for negative, chunk_id in hits[:limit]]
+            for hits, limit in zip(ranking, limits, strict=True)
         ]
 
     def _admitted(self, matches: LexicalMatches, memory_filter: MemoryFilter) -> LexicalMatches:
@@ -172,9 +207,9 @@ class LexicalRepository(Repository):
     def _matches(self, terms: Sequence[str]) -> dict[str, RowIds]:
         """Return the row ids of all memories of the project that hold a term, later ones too."""
         # Without the project's word where it is the only one, which saves half the work.
-        others = select(func.count()).select_from(Project).where(col(Project.project_id) != self.project_id)
-        number = self._session.value(Project.project_number) if self._session.scalar(others) else None
-        scope = None if number is None else scope_token(number)
+        has_others = exists().where(_OTHER_PROJECT.project_id != self.project_id).label("has_others")
+        number, is_shared = self._session.one([col(Project.project_number), has_others]) or (None, False)
+        scope = scope_token(number) if is_shared and number is not None else None
         if self._session.is_sqlite:
             start = "" if scope is None else f'scope : "{scope}" AND '
             phrases = [f'{start}terms : "{" ".join(term_tokens(term))}"' for term in terms]

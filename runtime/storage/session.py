@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, TypeVar, Unpack
@@ -19,7 +19,7 @@ from sqlmodel.main import default_registry
 from novelgen.errors import DatabaseError, UnknownProjectError
 from novelgen.models.memory import BOOK, chapter_of_target
 from novelgen.models.position import StoryPosition
-from runtime.storage.connection import read_damaged_json
+from runtime.storage.connection import WRITING, read_damaged_json
 from runtime.storage.records import (
     SCENE_RECORD,
     ConsolidationSource,
@@ -47,6 +47,7 @@ Column: TypeAlias = "Mapped[Any] | sa.ColumnElement[Any]"
 """A column of a table's class, or what is computed from some."""
 
 Record = TypeVar("Record", bound=Row)
+Answer = TypeVar("Answer")
 
 
 class SelectOptions(TypedDict, total=False):
@@ -78,11 +79,29 @@ class StorageSession:
         self.now = clock
         self.project_id = project_id
         self._session = Session(connection, autoflush=False, expire_on_commit=False)
+        self._is_writing = bool(connection.get_execution_options().get(WRITING))
+        self._answers: dict[Hashable, Any] = {}
 
     @property
     def is_sqlite(self) -> bool:
         """Whether the database is SQLite rather than PostgreSQL."""
         return self.connection.dialect.name == "sqlite"
+
+    def once(self, question: Hashable, read: Callable[[], Answer]) -> Answer:
+        """Return what a read gives, in a read transaction the same object for the same question.
+
+        One snapshot answers alike however often it is asked. A transaction that writes reads each time.
+        """
+        if self._is_writing:
+            return read()
+        if question not in self._answers:
+            self._answers[question] = read()
+        answer: Answer = self._answers[question]
+        return answer
+
+    def project(self) -> Project | None:
+        """Return the row of the project, or None when there is none."""
+        return self.once("project", lambda: self.first(Project))
 
     def rows(self, statement: Any, parameters: Any = None) -> Sequence[AnyRow]:
         """Run a query for columns and return all rows."""
@@ -94,6 +113,12 @@ class StorageSession:
 
     def exec(self, statement: SelectOfScalar[Record]) -> list[Record]:
         """Run a query for whole rows of one table and return them as its objects."""
+        records = list(self._session.exec(statement))
+        self._session.expunge_all()
+        return records
+
+    def joined(self, statement: Any) -> list[Any]:
+        """Run a query for rows of several tables and return tuples of their objects."""
         records = list(self._session.exec(statement))
         self._session.expunge_all()
         return records

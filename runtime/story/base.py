@@ -412,16 +412,19 @@ class StoryBase(ReadsArguments):
         Waits for as long as one retrieval tool may take. What fails here is left to the search to report, and an index
         of which nothing was ever asked is none to wait for.
         """
+        index_id = None
         with (
             contextlib.suppress(DatabaseError, UnknownProjectError),
             self._stores.database(self.project_id).read() as unit,
         ):
-            if unit.projects.require().embedding_model is None:
+            project = unit.projects.require()
+            index_id = project.index_id
+            if project.embedding_model is None:
                 return
         timeout_s = self._stores.settings.memory.tool_timeout_s
 
         def start() -> None:
-            self._stores.vectors(self.project_id).wait_started(timeout_s)
+            self._stores.vectors(self.project_id, index_id=index_id).wait_started(timeout_s)
 
         run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
 
