@@ -409,8 +409,8 @@ def _rearranged(
 ) -> Rearrangement:
     by_old, by_new = {chapter.place: chapter for chapter in old}, {chapter.place: chapter for chapter in new}
     story_places = _story_places(new, pairs, fitted, is_whole=is_whole)
-    moved = _moved_pairs(by_old, by_new, pairs, story_places)
-    moves, chapters = _shifted_scenes(old, fitted) | moved.moves, {**fitted.moved, **moved.chapters}
+    pair_moves = _moved_pairs(by_old, by_new, pairs, story_places)
+    moves, chapters = _shifted_scenes(old, fitted) | pair_moves.moves, {**fitted.moved, **pair_moves.chapters}
     paired_places = set(pairs.values())
     new_numbers = {
         story_places[chapter.place][0]
@@ -432,10 +432,10 @@ def _rearranged(
     taken_places = frozenset((scene.chapter_index, scene.scene_index) for scene in scenes)
     moved_chapters = _moved_whole_chapters(by_old, by_new, pairs, chapters)
     changes = ManuscriptChanges(
-        changed_chapters=sorted(moved.changed),
+        changed_chapters=sorted(pair_moves.changed),
         new_chapters=sorted(new_numbers),
         gone_chapters=_gone_chapters(old, new, pairs) if is_whole else [],
-        gone_scenes=moved.gone_scenes,
+        gone_scenes=pair_moves.gone_scenes,
         waiting_chapters=sorted(waiting_numbers),
         moved_chapters=moved_chapters,
         moved_scenes={
@@ -505,7 +505,7 @@ def _moved_pairs(
     story_places: Mapping[ScenePlace, ScenePlace],
 ) -> _MovedPairs:
     """Return the moves that bring each stored chapter to the place of its counterpart."""
-    moved = _MovedPairs()
+    pair_moves = _MovedPairs()
     for before_place, after_place in pairs.items():
         if after_place not in story_places:
             continue
@@ -513,19 +513,19 @@ def _moved_pairs(
         number = story_places[after_place][0]
         shift = story_places[after_place][1] - after.named.first_scene
         if before.text != after.text:
-            moved.changed.add(number)
+            pair_moves.changed.add(number)
         if before.named.is_whole and before.number != number:
-            moved.chapters[before.number] = number
+            pair_moves.chapters[before.number] = number
         inner = _paired_scenes(before.texts, after.texts)
         wanted_numbers = {scene + shift for scene in after.texts}
         free = count(max(*before.texts, *wanted_numbers) + 1)
         for was in before.texts:
             # A scene that is gone stands aside, where no other scene of the chapter wants to be.
             now = inner[was] + shift if was in inner else next(free) if was in wanted_numbers else was
-            moved.moves[before.number, was] = (number, now)
+            pair_moves.moves[before.number, was] = (number, now)
             if was not in inner:
-                moved.gone_scenes.append(f"{number}:{now}")
-    return moved
+                pair_moves.gone_scenes.append(f"{number}:{now}")
+    return pair_moves
 
 
 def _stored_places(old: Sequence[_Chapter]) -> list[ScenePlace]:

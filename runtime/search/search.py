@@ -109,15 +109,15 @@ def merged(answers: Iterable[RetrieverAnswer]) -> RetrieverAnswer:
     """Return all hits of all answers, per chunk in the order of the answers, and the counts that any of them has."""
     hits: dict[str, list[RetrieverHit]] = {}
     chunks: dict[str, StoryMemoryChunk] = {}
-    linked: int | None = None
-    awaited: int | None = None
+    linked_count: int | None = None
+    awaited_count: int | None = None
     for answer in answers:
-        linked = answer.linked if linked is None else linked
-        awaited = answer.awaited if awaited is None else awaited
+        linked_count = answer.linked if linked_count is None else linked_count
+        awaited_count = answer.awaited if awaited_count is None else awaited_count
         for chunk_id, retriever_hits in answer.hits.items():
             hits.setdefault(chunk_id, []).extend(retriever_hits)
         chunks.update(answer.chunks)
-    return RetrieverAnswer(hits=hits, chunks=chunks, linked=linked, awaited=awaited)
+    return RetrieverAnswer(hits=hits, chunks=chunks, linked=linked_count, awaited=awaited_count)
 
 
 def same_filters(request: SearchRequest, only: Collection[int] | None = None) -> list[tuple[MemoryFilter, list[int]]]:

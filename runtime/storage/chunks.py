@@ -332,10 +332,10 @@ class OutboxRepository(Repository):
             self._session.owns(OutboxEntry), col(OutboxEntry.state).in_(_TO_DO)
         )
         indexable = (self._session.owns(MemoryRow), col(MemoryRow.status) == "active", col(MemoryRow.is_indexed))
-        awaited = select(func.count()).select_from(MemoryRow).where(*indexable, col(MemoryRow.chunk_id).in_(to_do))
+        pending = select(func.count()).select_from(MemoryRow).where(*indexable, col(MemoryRow.chunk_id).in_(to_do))
         others = exists().where(*indexable, col(MemoryRow.chunk_id).not_in(to_do))
         columns = columns_of(Project, ("index_id", "embedding_model", "embedding_dimension"))
-        row = self._session.one([*columns, awaited.scalar_subquery(), others])
+        row = self._session.one([*columns, pending.scalar_subquery(), others])
         if row is None:
             raise UnknownProjectError(f"no project {self.project_id!r} is stored; create it first")
         return IndexState(row[0], row[1], row[2], row[3], bool(row[4]))
