@@ -266,8 +266,8 @@ class NameResolver:
 
     def _read(self, text: str, also_present: Sequence[str]) -> tuple[list[Mention], list[str]]:
         """Return the entities a text names, plus candidates for ambiguous names."""
-        found = [(match, self._candidates(match, text)) for match in self._finder.find(text)]
-        matches = [(match, ids) for match, ids in found if ids]
+        candidates = [(match, self._candidates(match, text)) for match in self._finder.find(text)]
+        matches = [(match, ids) for match, ids in candidates if ids]
         certain = {ids[0] for match, ids in matches if len(ids) == 1 and not self._needs_presence(match, ids)}
         nearby = certain.union(also_present)
         mentions: list[Mention] = []

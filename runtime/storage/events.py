@@ -118,9 +118,9 @@ class StateRepository(Repository):
         is_named = cast(col(State.detail), Text).contains(f'"{note_id}"')
         by_author = State.origin == "author"
         rows = self._session.read(State, by_author, is_named, order=[col(State.row_id)])
-        named = [row for row in rows if row.detail.get(_NOTE) == note_id]
-        if named or subject is None:
-            return named
+        own_rows = [row for row in rows if row.detail.get(_NOTE) == note_id]
+        if own_rows or subject is None:
+            return own_rows
         # A project that was exported and imported has lost which note stated it.
         of_same = self._session.read(
             State, by_author, State.entity_id == subject.entity_id, State.attribute == subject.attribute

@@ -176,8 +176,8 @@ class EntityMergeRepository(Journal):
                 self._session.update(AliasRow, of_late, AliasRow.alias == alias.alias, **values)
         own_name = (late.entity.entity_id, late.entity.name)
         if late is keep and late.entity.name_first_chapter is None and own_name not in mentions:
-            named = {f"name_{field}": value for field, value in values.items()}
-            self._session.update(EntityRow, EntityRow.entity_id == late.entity.entity_id, **named)
+            name_place = {f"name_{field}": value for field, value in values.items()}
+            self._session.update(EntityRow, EntityRow.entity_id == late.entity.entity_id, **name_place)
         return early, late
 
     def _take_names(self, keep: StoredEntity, entity: StoredEntity) -> None:
@@ -246,18 +246,20 @@ def _dated_from(
     if chapter is None:
         return {}
     begins = late.entity.said_from or ((chapter, scene + 1) if scene is not None else (chapter + 1, 1))
-    joined = early.entity.model_copy(update={name: values[name] for name in ("role", "description", "profile")})
-    named = {name: value for name, value in joined.profile.items() if name in (TRANSLATION, ALIAS_TRANSLATIONS, DATED)}
+    whole = early.entity.model_copy(update={name: values[name] for name in ("role", "description", "profile")})
+    translations = {
+        name: value for name, value in whole.profile.items() if name in (TRANSLATION, ALIAS_TRANSLATIONS, DATED)
+    }
     is_told = early.origin == first.origin
-    before = joined.model_copy(
+    before = whole.model_copy(
         update={
             "role": early.entity.role if is_told else "",
             "description": early.entity.description if is_told else "",
-            "profile": {**(early.entity.profile if is_told else {}), **named},
+            "profile": {**(early.entity.profile if is_told else {}), **translations},
         }
     )
-    dated = with_values_from(before, before, joined, start=begins)
-    return dated.model_dump(include={"role", "description", "profile"})
+    card = with_values_from(before, before, whole, start=begins)
+    return card.model_dump(include={"role", "description", "profile"})
 
 
 def _first_appearance(keep: Entity, entity: Entity) -> dict[str, Any]:

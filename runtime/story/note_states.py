@@ -109,18 +109,18 @@ def follow_note(unit: UnitOfWork, note: StoryMemoryChunk, *, stores: MemoryStore
 
 def joined_rows(rows: Iterable[RowChange]) -> list[RowChange]:
     """Return changes with one entry per row, the first before and the last after."""
-    joined: dict[tuple[str, str], RowChange] = {}
+    changes: dict[tuple[str, str], RowChange] = {}
     for row in rows:
         key = (row.table, repr(row.key))
-        first = joined.get(key)
+        first = changes.get(key)
         if first is not None and first.before is not None and row.after is not None:
             row = row.model_copy(
                 update={"before": {**(row.before or {}), **first.before}, "after": {**(first.after or {}), **row.after}}
             )
         elif first is not None:
             row = row.model_copy(update={"before": first.before})
-        joined[key] = row
-    return list(joined.values())
+        changes[key] = row
+    return list(changes.values())
 
 
 def _is_of_state(slot: str | None) -> bool:
@@ -191,8 +191,8 @@ def _follow_names(
     if name_key(new.value) in map(name_key, stored.entity.names()):
         return
     alias = EntityAlias(alias=new.value, first_chapter=new.chapter_index, first_scene=new.scene_index)
-    named = stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
-    store_entities_in(unit, [named], origin=stored.origin, stores=stores)
+    entity = stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
+    store_entities_in(unit, [entity], origin=stored.origin, stores=stores)
     unit.entities.claim_aliases(new.entity_id, [new.value])
 
 

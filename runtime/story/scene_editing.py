@@ -254,16 +254,18 @@ class StorySceneEditing(StoryBase):
                 stated_fields["participants"] = list(dict.fromkeys(meant_ids))
             if names:
                 stated_fields |= _with_meanings(scene, names, known_items)
-            named = {entity.entity_id: entity.name for entity in known_items}
+            display_names = {entity.entity_id: entity.name for entity in known_items}
             sent_values = {"location": location, "cast": cast, "names": names}
             require_version(
                 expected_version,
                 scene_version(scene),
                 subject=f"scene {at}",
                 stored={
-                    "location": named.get(scene.location_id or "", scene.location_id or ""),
-                    "cast": [named.get(entity_id, entity_id) for entity_id in scene.participants],
-                    "names": {name: named.get(meant, meant) for name, meant in scene.staged.get(MEANINGS, {}).items()},
+                    "location": display_names.get(scene.location_id or "", scene.location_id or ""),
+                    "cast": [display_names.get(entity_id, entity_id) for entity_id in scene.participants],
+                    "names": {
+                        name: display_names.get(meant, meant) for name, meant in scene.staged.get(MEANINGS, {}).items()
+                    },
                 },
                 sent={name: value for name, value in sent_values.items() if value is not None},
             )
