@@ -504,7 +504,7 @@ class ThreadRepository(Repository):
 
     def _fold_rows(self, as_of: StoryPosition, loop_ids: Collection[str] | None = None) -> list[OpenLoop]:
         by_loop = self._rows_by_thread(as_of, loop_ids)
-        places = self._session.once(("scene places", as_of), lambda: self._scene_places(as_of)) if by_loop else []
+        places = self._session.once(("scene_places", as_of), lambda: self._scene_places(as_of)) if by_loop else []
         loops = [folds.folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
         return [loop for loop in loops if loop is not None]
 

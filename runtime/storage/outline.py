@@ -361,7 +361,7 @@ def _tables_of_authors(session: StorageSession, as_of: StoryPosition) -> dict[ty
         select(literal(number)).where(exists().where(session.owns(table), *condition))
         for number, (table, condition) in enumerate(conditions.items())
     ]
-    rows = session.once(("tables of authors", as_of), lambda: session.rows(union_all(*looks)))
+    rows = session.once(("author_tables", as_of), lambda: session.rows(union_all(*looks)))
     numbers = {row[0] for row in rows}
     return {table: condition for number, (table, condition) in enumerate(conditions.items()) if number in numbers}
 
@@ -423,7 +423,7 @@ def read_outline(
     rows = session.select(columns, here, order=story_order(Scene))
     participants = decoded_json([row[4] for row in rows])
     # What else wants to know where scenes stand finds it here: every one of them is read above.
-    session.once(("scene places", as_of), lambda: sorted(packed_place(row[0], row[1]) for row in rows))
+    session.once(("scene_places", as_of), lambda: sorted(packed_place(row[0], row[1]) for row in rows))
     chapters = dict.fromkeys(row[0] for row in rows if as_of.chapter_index is None or row[0] < as_of.chapter_index)
     summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part, chapters=sorted(chapters))
     holders, stated_ids = stated_as_of(session, as_of)
