@@ -73,7 +73,11 @@ class ContextSettings(Model):
         default=200, ge=1, le=1000, description="Found per query and retriever; the budget takes the best."
     )
     planner_rounds: int = Field(
-        default=1, ge=1, le=2, description="2: a planning model sees the first hits and asks on."
+        default=1,
+        ge=0,
+        le=2,
+        description="2: a planning model sees the first hits and asks on; 0: it is only asked where the list for the "
+        "selecting model cannot hold all memories.",
     )
     planner_list_tokens: int = Field(
         default=8000, ge=200, le=1_000_000, description="Tokens for what a planning model is told of the story."

@@ -56,6 +56,7 @@ from novelgen.models.context import (
     ContextReport,
     LeftOff,
     MemoryContextRequest,
+    PlannerReport,
     PointOfView,
     ReportIssue,
     SceneMemoryContext,
@@ -71,6 +72,10 @@ logger = logging.getLogger(__name__)
 NO_KNOWLEDGE: stepwise_chain.Untraced[StoryKnowledge | None] = stepwise_chain.Untraced(None, "not read")
 NO_CHANGES: stepwise_chain.Untraced[StoryChanges | None] = stepwise_chain.Untraced(None, "not read")
 NOT_READ: stepwise_chain.Untraced[StoryOutline | None] = stepwise_chain.Untraced(None, "not read")
+NO_MEMORIES: stepwise_chain.Untraced[Sequence[StoryMemoryChunk] | None] = stepwise_chain.Untraced(None, "not read")
+NOT_ASKED = PlannerReport(
+    reason="the model chooses from the list of all memories, and was not asked what to search for"
+)
 
 
 @dataclass(frozen=True)
@@ -89,6 +94,7 @@ class ContextRun:
     point_of_view: PointOfView | None = None
     knowledge: stepwise_chain.Untraced[StoryKnowledge | None] = NO_KNOWLEDGE
     changes: stepwise_chain.Untraced[StoryChanges | None] = NO_CHANGES
+    memories: stepwise_chain.Untraced[Sequence[StoryMemoryChunk] | None] = NO_MEMORIES
     issues: tuple[ReportIssue, ...] = ()
     timings_s: dict[str, float] = field(default_factory=dict)
     is_unknown_project: bool = False
@@ -245,17 +251,23 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
     def _plan(self, run: ContextRun) -> ContextRun:
         started_s = time.monotonic()
         unread_issues: list[ReportIssue] = []
+        planner = self._planner
+        if planner is not None and not self._settings.planner_rounds and self._is_chosen_by_model(run):
+            run = self._with_memories(run)
+            planner = None if self._whole_list(run, None) else planner
         planned_plan = scene_planning.plan_scene(
             run.request,
             run.outline,
-            planner=self._planner,
+            planner=planner,
             recall=partial(self._recall, run, unread_issues),
             takes_names=self._takes_names,
         )
         run = replace(run, plan=planned_plan.plan, deadline=run.deadline.later(planned_plan.model_time_s))
         run = run.with_issues(*unread_issues)
-        if self._planner is not None:
+        if planner is not None:
             run = run.with_timings({"model": planned_plan.model_time_s})
+        elif self._planner is not None:
+            run = replace(run, plan=run.plan.model_copy(update={"planner": NOT_ASKED}))
         if self._settings.planner_rounds > 1 and planned_plan.plan.planner.used == "llm":
             run = self._plan_on(run, planned_plan)
         run = run.with_timings({"plan": time.monotonic() - started_s})
@@ -516,9 +528,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         self, run: ContextRun, view_cut: PointOfViewCut | None
     ) -> tuple[ContextRun, PointOfViewCut | None, ModelSelection | None]:
         """Let the model choose from what may be told of the story before the scene; what it chose is found, too."""
-        request, settings = run.request, self._settings
-        chosen_by = request.selector or settings.selector or ("model" if self._selector else "rules")
-        if chosen_by != "model" or run.is_unknown_project:
+        request = run.request
+        if not self._is_chosen_by_model(run):
             return run, view_cut, None
         if self._selector is None:
             message = "no chat model is configured, so that the rules chose the memories; set model, or selector: rules"
@@ -538,8 +549,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         took_s = time.monotonic() - started_s
         run = replace(run, deadline=run.deadline.later(took_s)).with_timings({"selector": took_s})
         run = run.with_issues(*selection.issues)
-        found_ids = {candidate.chunk.chunk_id for candidate in run.search.candidates}
-        chosen_ids = set(selection.chunk_ids) - found_ids
+        searched_ids = {candidate.chunk.chunk_id for candidate in run.search.candidates}
+        chosen_ids = set(selection.chunk_ids) - searched_ids
         chosen_candidates = tuple(
             candidate for candidate in memory_list.candidates if candidate.chunk.chunk_id in chosen_ids
         )
@@ -552,26 +563,10 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
     def _memory_list(self, run: ContextRun, view_cut: PointOfViewCut | None) -> tuple[ContextRun, MemoryList]:
         """Return the list of all memories before the scene, or of the best that the search found."""
         request, settings = run.request, self._settings
-        budget_tokens, count_tokens = settings.selector_tokens, self._count_tokens
-        memories_before = protocol.further_read(self._memory, "memories_before")
-        if memories_before is not None:
-            loaded_partial = partial(
-                memories_before, request.project_id, as_of=request.position, most=budget_tokens // LEAST_LINE_TOKENS
-            )
-            run, memories = self._call_tool(
-                run,
-                "memory_list",
-                lambda: answers.read_list("memories_before", loaded_partial(), StoryMemoryChunk),
-                of="select",
-            )
-            candidates_by_id = {candidate.chunk.chunk_id: candidate for candidate in run.search.candidates}
-            stored_candidates = [candidates_by_id.get(chunk.chunk_id) or Candidate(chunk) for chunk in memories or ()]
-            candidates = admitted_candidates(SearchResult(candidates=tuple(stored_candidates)), request)
-            candidates = view_cut.known_candidates(candidates) if view_cut else candidates
-            candidates.sort(key=lambda candidate: story_place(candidate.chunk))
-            whole = whole_list(candidates, budget_tokens=budget_tokens, count_tokens=count_tokens)
-            if candidates and whole is not None:
-                return run, whole
+        run = self._with_memories(run)
+        whole = self._whole_list(run, view_cut)
+        if whole is not None:
+            return run, whole
         search = view_cut.known.search if view_cut else run.search
         scene = selection_scene(scene_planning.known_story(request, run.outline), run.plan, search)
         ranked_candidates = [
@@ -579,8 +574,43 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             for candidate in rank_candidates(admitted_candidates(search, request), scene, weights=settings.weights)
             if candidate.chunk.content_type in DISTILLED_TYPES
         ]
-        most = settings.selector_candidates
-        return run, best_list(ranked_candidates, budget_tokens=budget_tokens, most=most, count_tokens=count_tokens)
+        return run, best_list(
+            ranked_candidates,
+            budget_tokens=settings.selector_tokens,
+            most=settings.selector_candidates,
+            count_tokens=self._count_tokens,
+        )
+
+    def _with_memories(self, run: ContextRun) -> ContextRun:
+        """Return the run with all memories before the scene, none where they are more than a list holds."""
+        request, memories_before = run.request, protocol.further_read(self._memory, "memories_before")
+        if run.memories.value is not None or memories_before is None:
+            return run
+        most = self._settings.selector_tokens // LEAST_LINE_TOKENS
+        read = partial(memories_before, request.project_id, as_of=request.position, most=most)
+        run, memories = self._call_tool(
+            run, "memory_list", lambda: answers.read_list("memories_before", read(), StoryMemoryChunk), of="select"
+        )
+        count_text = f"{len(memories or ())} memories"
+        return replace(run, memories=stepwise_chain.Untraced(memories or (), count_text))
+
+    def _whole_list(self, run: ContextRun, view_cut: PointOfViewCut | None) -> MemoryList | None:
+        """Return the list of all memories before the scene; None where it does not fit or has none."""
+        candidates_by_id = {candidate.chunk.chunk_id: candidate for candidate in run.search.candidates}
+        memories = run.memories.value or ()
+        stored_candidates = [candidates_by_id.get(chunk.chunk_id) or Candidate(chunk) for chunk in memories]
+        candidates = admitted_candidates(SearchResult(candidates=tuple(stored_candidates)), run.request)
+        candidates = view_cut.known_candidates(candidates) if view_cut else candidates
+        candidates.sort(key=lambda candidate: story_place(candidate.chunk))
+        if not candidates:
+            return None
+        budget_tokens = self._settings.selector_tokens
+        return whole_list(candidates, budget_tokens=budget_tokens, count_tokens=self._count_tokens)
+
+    def _is_chosen_by_model(self, run: ContextRun) -> bool:
+        """Return whether a model, not the rules, chooses the memories of the scene."""
+        chosen_by = run.request.selector or self._settings.selector or ("model" if self._selector else "rules")
+        return chosen_by == "model" and not run.is_unknown_project
 
     def _with_knowers(self, run: ContextRun, context: SceneMemoryContext) -> tuple[ContextRun, SceneMemoryContext]:
         """Add the planned characters that know a memory to its receipt."""

@@ -31,7 +31,7 @@ class MemoryList:
 
 
 def whole_list(candidates: Sequence[Candidate], *, budget_tokens: int, count_tokens: TokenCounter) -> MemoryList | None:
-    """Return the list of all memories before a scene, as given in story order; None where it does not fit.
+    """Return the list of all memories before a scene, which must be in story order; None where it does not fit.
 
     Nothing of a line depends on the plan or on later scenes: the list of a scene begins as that of the scene before.
     """
@@ -41,7 +41,9 @@ def whole_list(candidates: Sequence[Candidate], *, budget_tokens: int, count_tok
     return MemoryList(tuple(candidates), lines)
 
 
-def best_list(ranked: Sequence[Candidate], *, budget_tokens: int, most: int, count_tokens: TokenCounter) -> MemoryList:
+def best_list(
+    ranked_candidates: Sequence[Candidate], *, budget_tokens: int, most: int, count_tokens: TokenCounter
+) -> MemoryList:
     """Return the list of the first `most` of a ranking that fit, in story order.
 
     Pinned and called notes come before all others, and a quarter of the places is kept for memories of due threads and
@@ -49,13 +51,15 @@ def best_list(ranked: Sequence[Candidate], *, budget_tokens: int, most: int, cou
     """
     candidates: list[Candidate] = []
     remaining_tokens = budget_tokens
-    for candidate in _in_turn(ranked, most):
-        cost = count_tokens(memory_line(len(ranked), candidate.chunk, count_tokens))
+    for candidate in _in_turn(ranked_candidates, most):
+        cost = count_tokens(memory_line(len(ranked_candidates), candidate.chunk, count_tokens))
         if cost <= remaining_tokens:
             remaining_tokens -= cost
             candidates.append(candidate)
     candidates.sort(key=lambda candidate: (story_place(candidate.chunk), candidate.chunk.chunk_id))
-    return MemoryList(tuple(candidates), _lines(candidates, count_tokens), unlisted=len(ranked) - len(candidates))
+    return MemoryList(
+        tuple(candidates), _lines(candidates, count_tokens), unlisted=len(ranked_candidates) - len(candidates)
+    )
 
 
 def memory_line(number: int, memory: StoryMemoryChunk, count_tokens: TokenCounter) -> str:
@@ -69,22 +73,23 @@ def _lines(candidates: Iterable[Candidate], count_tokens: TokenCounter) -> tuple
     return tuple(memory_line(number, candidate.chunk, count_tokens) for number, candidate in enumerate(candidates, 1))
 
 
-_KEPT_SHARE = 0.25
+_WAITING_SHARE = 0.25
 
 
 def _in_turn(ranked_candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     """Return those that may be listed, in the order in which they get room."""
     called_candidates = [
-        candidate for candidate in ranked_candidates if _is_found_by(candidate, frozenset({KEYWORD_RETRIEVER}))
+        candidate for candidate in ranked_candidates if _is_match_of(candidate, frozenset({KEYWORD_RETRIEVER}))
     ]
-    kept_candidates = [candidate for candidate in ranked_candidates if _is_found_by(candidate, ALWAYS_LISTED)][
-        : int(most * _KEPT_SHARE)
+    waiting_candidates = [candidate for candidate in ranked_candidates if _is_match_of(candidate, ALWAYS_LISTED)][
+        : int(most * _WAITING_SHARE)
     ]
     in_turn = {
-        candidate.chunk.chunk_id: candidate for candidate in [*called_candidates, *kept_candidates, *ranked_candidates]
+        candidate.chunk.chunk_id: candidate
+        for candidate in [*called_candidates, *waiting_candidates, *ranked_candidates]
     }
     return list(in_turn.values())[:most]
 
 
-def _is_found_by(candidate: Candidate, retrievers: frozenset[str]) -> bool:
+def _is_match_of(candidate: Candidate, retrievers: frozenset[str]) -> bool:
     return any(hit.retriever in retrievers for hit in candidate.hits)

@@ -38,7 +38,7 @@ class MemorySelector(Protocol):
     def select(
         self,
         request: MemoryContextRequest,
-        listed: MemoryList,
+        memory_list: MemoryList,
         *,
         open_loops: Sequence[OpenLoop],
         language: StoryLanguage,
@@ -78,7 +78,7 @@ class ModelSelector:
     def select(
         self,
         request: MemoryContextRequest,
-        listed: MemoryList,
+        memory_list: MemoryList,
         *,
         open_loops: Sequence[OpenLoop],
         language: StoryLanguage,
@@ -87,7 +87,7 @@ class ModelSelector:
 
         Args:
             request: The planned scene.
-            listed: The memories to choose from; all must lie before the scene.
+            memory_list: The memories to choose from; all must lie before the scene.
             open_loops: The threads that are open before the scene.
             language: Language of the prompt.
 
@@ -100,33 +100,29 @@ class ModelSelector:
             if loop.status in UNRESOLVED_STATUSES and loop.said_from is None
         ]
         values = {
-            "memories": "\n".join(listed.lines),
+            "memories": "\n".join(memory_list.lines),
             "threads": "\n".join(threads),
             "background": background_text(request, language),
             "scene_plan": scene_plan_text(request.scene_plan, language),
             "most": str(MOST_NUMBERS),
         }
-        counts: dict[str, Any] = {
-            "listed": len(listed.lines),
-            "unlisted": listed.unlisted,
-            "prompt_tokens": self._question.prompt_tokens(language, values),
-            "timeout_s": self._timeout_s,
-        }
+        counts = _counts(memory_list, self._timeout_s)
+        counts["prompt_tokens"] = self._question.prompt_tokens(language, values)
         conversation = self._question.begin(self._timeout_s)
         try:
             numbers, faults = self._question.ask(
-                conversation, language, values, accept=lambda answer: _usable_numbers(answer, len(listed.lines))
+                conversation, language, values, accept=lambda answer: _usable_numbers(answer, len(memory_list.lines))
             )
         except (ModelError, DeadlineExceededError) as error:
             return _rules_alone(str(error), issue_kind_of(error), counts)
         report = SelectorReport(used="llm", chosen=len(numbers), **counts, **faults)
-        return ModelSelection(tuple(listed.chunk_ids[number - 1] for number in numbers), report)
+        return ModelSelection(tuple(memory_list.chunk_ids[number - 1] for number in numbers), report)
 
 
 class RerankerSelector:
     """Chooses memories with a reranker of LangChain: a cross-encoder, a provider's, or one's own.
 
-    It is given the listed memories in full, as documents with `chunk_id`, `chapter_index` and `scene_index`, and the
+    It gets the memories of the list in full, as documents with `chunk_id`, `chapter_index` and `scene_index`, and the
     plan of the scene as the query.
 
     Args:
@@ -141,7 +137,7 @@ class RerankerSelector:
     def select(
         self,
         request: MemoryContextRequest,
-        listed: MemoryList,
+        memory_list: MemoryList,
         *,
         open_loops: Sequence[OpenLoop],
         language: StoryLanguage,
@@ -153,13 +149,9 @@ class RerankerSelector:
                 metadata=chunk.model_dump(include={"chunk_id", "chapter_index", "scene_index"}),
                 id=chunk.chunk_id,
             )
-            for chunk in (candidate.chunk for candidate in listed.candidates)
+            for chunk in (candidate.chunk for candidate in memory_list.candidates)
         ]
-        counts: dict[str, Any] = {
-            "listed": len(listed.lines),
-            "unlisted": listed.unlisted,
-            "timeout_s": self._timeout_s,
-        }
+        counts = _counts(memory_list, self._timeout_s)
         ask = partial(self._reranker.compress_documents, documents, scene_plan_text(request.scene_plan, language))
         try:
             ranked_documents = call_with_deadline(ask, timeout_s=self._timeout_s, stage="reranker")
@@ -167,8 +159,8 @@ class RerankerSelector:
         except Exception as error:  # noqa: BLE001 - a reranker of any package may fail in any way
             kind: IssueKind = "timeout" if isinstance(error, DeadlineExceededError) else "unavailable"
             return _rules_alone(f"the reranker {type(self._reranker).__name__} failed: {error}", kind, counts)
-        listed_ids = set(listed.chunk_ids)
-        known_ids = [chunk_id for chunk_id in ranked_ids if chunk_id in listed_ids]
+        list_ids = set(memory_list.chunk_ids)
+        known_ids = [chunk_id for chunk_id in ranked_ids if chunk_id in list_ids]
         chosen_ids = tuple(dict.fromkeys(known_ids))
         if not chosen_ids:
             return _rules_alone("the reranker returned none of the memories", "malformed", counts)
@@ -187,6 +179,11 @@ def unasked_selection(kind: IssueKind) -> ModelSelection:
         An empty selection, with an issue of the same kind.
     """
     return _rules_alone("the model gave no answer for the plan, and was not asked again", kind, {})
+
+
+def _counts(memory_list: MemoryList, timeout_s: float) -> dict[str, Any]:
+    """Return what the report of every selection says of its list and its time."""
+    return {"listed": len(memory_list.lines), "unlisted": memory_list.unlisted, "timeout_s": timeout_s}
 
 
 def _rules_alone(reason: str, kind: IssueKind, counts: Mapping[str, Any]) -> ModelSelection:

@@ -77,10 +77,10 @@ def bench(
     settle_imports()
     with tempfile.TemporaryDirectory(prefix="novelgen-bench-") as temporary:
         if pages:
-            recorded = RECORDED / f"{folder.resolve().name}.selections.jsonl"
-            known = selections or (recorded if recorded.exists() else None)
-            told = measure_pages(book, work_dir or Path(temporary), selections=known)
-            print_json(told) if as_json else print_pages(told)
+            own_file = RECORDED / f"{folder.resolve().name}.selections.jsonl"
+            file = selections or (own_file if own_file.exists() else None)
+            pages_report = measure_pages(book, work_dir or Path(temporary), selections=file)
+            print_json(pages_report) if as_json else print_pages(pages_report)
             return
         report = measure_with_rivals(
             book,
@@ -110,7 +110,7 @@ def print_quality(report: QualityReport) -> None:
     """Print a quality run: one row per system, then state accuracy."""
     records = "with records" if report.records else "text only"
     print_heading(f"{report.book}, {records}, {report.plans} plans, {report.embedding_model}")
-    print_table(_quality_headings(report.budgets), (_row(each, report.budgets) for each in report.systems))
+    print_table(_quality_headings(report.budgets), (_row(system, report.budgets) for system in report.systems))
     if report.states is not None:
         print_heading("Entity states")
         print_pairs(report.states.model_dump())

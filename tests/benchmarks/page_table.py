@@ -22,13 +22,13 @@ def markdown_table(reports: Sequence[PageReport]) -> str:
 
 def _cells(report: PageReport, kind: str) -> list[str]:
     """Return the cells of a book; what has no length of its own stands in the first."""
-    said = {
+    cells_by_page = {
         score.page: f"{_share(score.all)} · {_share(score.far)} ({score.tokens:,.0f})"
         for score in report.scores
         if score.kind == kind
     }
-    cells = [said.get(page, "") for page in report.pages]
-    return [said[None], *cells[1:]] if None in said else cells
+    cells = [cells_by_page.get(page, "") for page in report.pages]
+    return [cells_by_page[None], *cells[1:]] if None in cells_by_page else cells
 
 
 def _share(value: float) -> str:

@@ -64,16 +64,16 @@ def measure_pages(
     book: BenchBook, work_dir: Path, *, selections: Path | None = None, pages: Sequence[int] = DEFAULT_PAGES
 ) -> PageReport:
     """Measure every kind of page at every length; recorded selections bound the plans to theirs."""
-    selector, selected = recorded_selections(book, selections) if selections is not None else (None, None)
-    plans = [plan for plan in book.plans if plan.plan_id in selected] if selected else book.plans[FIRST_PLAN:]
+    selector, plan_ids = recorded_selections(book, selections) if selections is not None else (None, None)
+    plans = [plan for plan in book.plans if plan.plan_id in plan_ids] if plan_ids else book.plans[FIRST_PLAN:]
     plans = list(plans or book.plans)
     planner = recorded_model(book) if (book.folder / "plan_answers.jsonl").exists() else None
     settings = load_settings(None, projects_dir=work_dir / "projects")
     slow = {"tool_timeout_s": TOOL_TIMEOUT_S, "chain_timeout_s": 2 * TOOL_TIMEOUT_S}
     memory = settings.memory.model_copy(update=slow)
     cache = VectorCache(work_dir / "vectors.sqlite3")
-    fitted = settings.model_copy(update={"model": None, "database_url": None, "memory": memory})
-    with closing(cache), BenchStores(fitted, cache) as stores:
+    bench_settings = settings.model_copy(update={"model": None, "database_url": None, "memory": memory})
+    with closing(cache), BenchStores(bench_settings, cache) as stores:
         project_id, text_id = (imported(stores, book, records=records) for records in (True, False))
 
         def context(project_id: str, **models: object) -> PageOf:
@@ -109,8 +109,8 @@ def measure_pages(
 def page_scores(key: AnswerKey, plans: Sequence[BenchPlan], kind: str, page: PageOf, tokens: int | None) -> PageScores:
     """Score one kind of page at one length."""
     means = mean_scores(key.score_page(plan, page(plan, tokens or 0)) for plan in plans)
-    found = {name: round(means.get(name, 0.0), 4) for name in ("all", "far", "tokens")}
-    return PageScores(kind=kind, page=tokens, **found)
+    shares = {name: round(means.get(name, 0.0), 4) for name in ("all", "far", "tokens")}
+    return PageScores(kind=kind, page=tokens, **shares)
 
 
 def page_budgets(memory: ContextSettings, tokens: int) -> dict[str, int]:
@@ -125,15 +125,15 @@ def recap(book: BenchBook, plan: BenchPlan, tokens: int) -> str:
     records = [book.book.records.get((scene.chapter_index, scene.scene_index)) for scene in before]
     end_tokens = round(END_SHARE * tokens)
     end = before[-1].text[-(end_tokens if count_cjk(before[-1].text) > end_tokens else 4 * end_tokens) :]
-    told: list[str] = []
-    left = tokens - rough_tokens(end)
+    summaries: list[str] = []
+    remaining_tokens = tokens - rough_tokens(end)
     for record in reversed(records):
         summary = _summary(record) if record else ""
-        if rough_tokens(summary) > left:
+        if rough_tokens(summary) > remaining_tokens:
             break
-        told.append(summary)
-        left -= rough_tokens(summary)
-    return "\n".join([*reversed(told), end])
+        summaries.append(summary)
+        remaining_tokens -= rough_tokens(summary)
+    return "\n".join([*reversed(summaries), end])
 
 
 def _summary(record: SceneRecord) -> str:
@@ -143,10 +143,10 @@ def _summary(record: SceneRecord) -> str:
 def first_chunks(ranking: Ranking, plan: BenchPlan, tokens: int) -> str:
     """Return the first texts of a ranking that fit."""
     chunks: list[str] = []
-    left = float(tokens)
+    remaining_tokens = float(tokens)
     for chunk in ranking(plan):
-        left -= rough_tokens(chunk.text)
-        if left < 0:
+        remaining_tokens -= rough_tokens(chunk.text)
+        if remaining_tokens < 0:
             break
         chunks.append(chunk.text)
     return "\n".join(chunks)
@@ -161,6 +161,6 @@ def page_rows(report: PageReport) -> list[list[str]]:
     """Return the table: a row per kind, `all · far (tokens)` per length of page; the whole text has one cell."""
     cells: dict[str, Mapping[int | None, str]] = {}
     for score in report.scores:
-        said = f"{score.all:.2f} · {score.far:.2f} ({score.tokens:,.0f})"
-        cells[score.kind] = {**cells.get(score.kind, {}), score.page: said}
+        cell = f"{score.all:.2f} · {score.far:.2f} ({score.tokens:,.0f})"
+        cells[score.kind] = {**cells.get(score.kind, {}), score.page: cell}
     return [[kind, *(pages.get(page, pages.get(None, "–")) for page in report.pages)] for kind, pages in cells.items()]

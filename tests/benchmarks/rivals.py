@@ -194,7 +194,7 @@ def garbage_models(entities: Sequence[Entity]) -> dict[str, BaseChatModel]:
 def recorded_model(book: BenchBook) -> BaseChatModel:
     """Return a model that answers the prompt of each plan as `plan_answers.jsonl` beside the book has it."""
     lines = (book.folder / "plan_answers.jsonl").read_text("utf-8").splitlines()
-    answers = {each["plan_id"]: json.dumps(each["answer"], ensure_ascii=False) for each in map(json.loads, lines)}
+    answers = {line["plan_id"]: json.dumps(line["answer"], ensure_ascii=False) for line in map(json.loads, lines)}
     by_purpose = {
         "".join(plan.scene_plan.purpose.split()): answers[plan.plan_id]
         for plan in book.plans
@@ -202,8 +202,8 @@ def recorded_model(book: BenchBook) -> BaseChatModel:
     }
 
     def answer(messages: list[BaseMessage]) -> str:
-        asked = "".join("".join(str(message.content).split()) for message in messages)
-        return next(said for purpose, said in by_purpose.items() if purpose in asked)
+        prompt = "".join("".join(str(message.content).split()) for message in messages)
+        return next(text for purpose, text in by_purpose.items() if purpose in prompt)
 
     return ScriptedChatModel(answer=answer)
 
@@ -221,15 +221,17 @@ def recorded_selections(book: BenchBook, file: Path) -> tuple[BaseChatModel, fro
         UserInputError: When the file names a plan that the book lacks.
     """
     lines = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
-    chosen = {line["plan_id"]: line["memory_ids"] for line in lines}
-    unknown = chosen.keys() - {plan.plan_id for plan in book.plans}
-    if unknown:
-        raise UserInputError(f"{str(file)!r} has the plan {min(unknown)!r}, which {book.folder.name!r} lacks")
+    memory_ids = {line["plan_id"]: line["memory_ids"] for line in lines}
+    strange_ids = memory_ids.keys() - {plan.plan_id for plan in book.plans}
+    if strange_ids:
+        raise UserInputError(f"{str(file)!r} has the plan {min(strange_ids)!r}, which {book.folder.name!r} lacks")
     texts = {
         str(memory.record_id): [(memory.place, "".join(text.split())) for text in (memory.text, memory.short)]
         for memory in memory_texts(book)
     }
-    purposes = {"".join(plan.scene_plan.purpose.split()): plan.plan_id for plan in book.plans if plan.plan_id in chosen}
+    purposes = {
+        "".join(plan.scene_plan.purpose.split()): plan.plan_id for plan in book.plans if plan.plan_id in memory_ids
+    }
 
     def answer(messages: list[BaseMessage]) -> str:
         prompt = "\n".join(str(message.content) for message in messages)
@@ -239,10 +241,10 @@ def recorded_selections(book: BenchBook, file: Path) -> tuple[BaseChatModel, fro
             ((int(match["chapter"]), int(match["scene"])), "".join(match["text"].split())): int(match["number"])
             for match in _LINE_OF_LIST.finditer(prompt)
         }
-        said = (numbers.get(text) for name in chosen[plan_id] for text in texts.get(name, ()))
-        return json.dumps({"numbers": list(dict.fromkeys(number for number in said if number is not None))})
+        numbers_or_none = (numbers.get(text) for name in memory_ids[plan_id] for text in texts.get(name, ()))
+        return json.dumps({"numbers": list(dict.fromkeys(number for number in numbers_or_none if number is not None))})
 
-    return ScriptedChatModel(answer=answer), frozenset(chosen)
+    return ScriptedChatModel(answer=answer), frozenset(memory_ids)
 
 
 def _random_plan(entities: Sequence[Entity], dice: random.Random) -> str:

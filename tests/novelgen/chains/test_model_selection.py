@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
+from langchain_core.messages import BaseMessage
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.context.memory_list import best_list, memory_line, whole_list
@@ -57,14 +58,14 @@ def test_the_list_is_in_story_order_and_ends_before_the_scene() -> None:
 def test_chosen_memories_come_first_in_full_and_in_the_order_of_the_answer() -> None:
     first = answering('{"numbers": [1]}')
     context_with(first)
-    listed = list_of(first)
-    last = len(listed)
+    lines = list_of(first)
+    last = len(lines)
     context = context_with(answering(json.dumps({"numbers": [last, 1]})))
     assert context.report is not None
-    chosen = context.report.items[:2]
-    assert [item.text for item in chosen] == [listed[-1][2], listed[0][2]]
-    assert [item.reasons[0] for item in chosen] == ["chosen by the model: rank 1", "chosen by the model: rank 2"]
-    assert all(item.form == "full" for item in chosen)
+    items = context.report.items[:2]
+    assert [item.text for item in items] == [lines[-1][2], lines[0][2]]
+    assert [item.reasons[0] for item in items] == ["chosen by the model: rank 1", "chosen by the model: rank 2"]
+    assert all(item.form == "full" for item in items)
 
 
 def test_unknown_and_repeated_numbers_are_dropped_and_counted() -> None:
@@ -150,16 +151,16 @@ def test_a_selection_without_a_model_is_reported() -> None:
 
 
 def test_the_list_lacks_what_the_point_of_view_does_not_know() -> None:
-    everything, known = answering('{"numbers": [1]}'), answering('{"numbers": [1]}')
-    context_with(everything)
+    all_knowing, of_view = answering('{"numbers": [1]}'), answering('{"numbers": [1]}')
+    context_with(all_knowing)
     request = lighthouse_request().model_copy(update={"knowledge": "exclude"})
     plan = request.scene_plan.model_copy(update={"pov": "Ben"})
-    context = context_with(known, request=request.model_copy(update={"scene_plan": plan}))
+    context = context_with(of_view, request=request.model_copy(update={"scene_plan": plan}))
     assert context.report is not None
-    listed = {text for _, _, text in list_of(known)}
-    assert listed
-    assert listed < {text for _, _, text in list_of(everything)}
-    assert {memory.content for memory in context.relevant_memories} >= listed
+    texts = {text for _, _, text in list_of(of_view)}
+    assert texts
+    assert texts < {text for _, _, text in list_of(all_knowing)}
+    assert {memory.content for memory in context.relevant_memories} >= texts
 
 
 def prompt_of(model: ScriptedChatModel) -> str:
@@ -243,23 +244,71 @@ def candidate_of(memory: StoryMemoryChunk, retriever: str = "semantic") -> Candi
 
 
 def test_a_list_without_room_keeps_the_best_of_the_ranking_in_story_order() -> None:
-    ranked = [candidate_of(memory) for memory in reversed(MEMORIES)]
-    listed = best_list(ranked, most=2, budget_tokens=1000, count_tokens=estimate_tokens)
-    assert listed.chunk_ids == ("k-M3", "k-M4")
-    assert listed.unlisted == 2
-    assert best_list(ranked, most=4, budget_tokens=0, count_tokens=estimate_tokens).chunk_ids == ()
-    assert whole_list(ranked, budget_tokens=20, count_tokens=estimate_tokens) is None
+    candidates = [candidate_of(memory) for memory in reversed(MEMORIES)]
+    memory_list = best_list(candidates, most=2, budget_tokens=1000, count_tokens=estimate_tokens)
+    assert memory_list.chunk_ids == ("k-M3", "k-M4")
+    assert memory_list.unlisted == 2
+    assert best_list(candidates, most=4, budget_tokens=0, count_tokens=estimate_tokens).chunk_ids == ()
+    assert whole_list(candidates, budget_tokens=20, count_tokens=estimate_tokens) is None
 
 
 def test_called_notes_are_listed_before_the_best_of_the_ranking() -> None:
-    ranked = [candidate_of(memory) for memory in MEMORIES[:3]]
-    ranked.append(candidate_of(MEMORIES[3], KEYWORD_RETRIEVER))
-    listed = best_list(ranked, most=1, budget_tokens=1000, count_tokens=estimate_tokens)
-    assert listed.chunk_ids == ("k-M4",)
+    candidates = [candidate_of(memory) for memory in MEMORIES[:3]]
+    candidates.append(candidate_of(MEMORIES[3], KEYWORD_RETRIEVER))
+    memory_list = best_list(candidates, most=1, budget_tokens=1000, count_tokens=estimate_tokens)
+    assert memory_list.chunk_ids == ("k-M4",)
 
 
 def test_a_line_has_the_short_form_unless_that_is_a_label() -> None:
-    told = MEMORIES[0].model_copy(update={"short": "Ada hid the brass key under the stair."})
+    memory = MEMORIES[0].model_copy(update={"short": "Ada hid the brass key under the stair."})
     label = MEMORIES[0].model_copy(update={"short": "The key"})
-    assert memory_line(7, told, estimate_tokens) == "7. [1:1] Ada hid the brass key under the stair."
+    assert memory_line(7, memory, estimate_tokens) == "7. [1:1] Ada hid the brass key under the stair."
     assert memory_line(7, label, estimate_tokens) == f"7. [1:1] {MEMORIES[0].content}"
+
+
+PLAN_ANSWER = '{"entities": [], "events": [], "queries": [{"query": "the brass key"}]}'
+
+
+def planning_and_selecting(messages: list[BaseMessage]) -> str:
+    """The answer to either of the two prompts."""
+    return '{"numbers": [1]}' if "===== memories before" in str(messages[-1].content) else PLAN_ANSWER
+
+
+@pytest.mark.parametrize(("selector_tokens", "prompts"), [(16_000, 1), (40, 2)])
+def test_without_planning_rounds_a_model_plans_only_where_the_list_lacks_memories(
+    selector_tokens: int, prompts: int
+) -> None:
+    model = ScriptedChatModel(answer=planning_and_selecting)
+    settings = ContextSettings(planner_rounds=0, selector_tokens=selector_tokens)
+    chain = MemoryContextChain(lighthouse_memory(), model=model, settings=patient(settings), propagate_bugs=True)
+    report = chain.invoke(lighthouse_request()).report
+    assert report is not None
+    assert report.selector is not None
+    assert report.selector.used == "llm"
+    assert ("was not asked what to search for" in report.planner.reason) == (prompts == 1)
+    assert len(model.prompts) == prompts
+
+
+def test_without_planning_rounds_a_model_plans_where_the_rules_choose() -> None:
+    model = answering(PLAN_ANSWER)
+    settings = ContextSettings(planner_rounds=0, selector="rules")
+    chain = MemoryContextChain(lighthouse_memory(), model=model, settings=patient(settings), propagate_bugs=True)
+    report = chain.invoke(lighthouse_request()).report
+    assert report is not None
+    assert report.planner.used == "llm"
+    assert len(model.prompts) == 1
+
+
+def test_a_failed_selection_without_a_plan_leaves_the_choice_of_the_rules() -> None:
+    def refuse(_: object) -> str:
+        raise ConnectionError("nobody listens")
+
+    model = ScriptedChatModel(answer=refuse)
+    chain = MemoryContextChain(
+        lighthouse_memory(), model=model, settings=patient(ContextSettings(planner_rounds=0)), propagate_bugs=True
+    )
+    context = chain.invoke(lighthouse_request())
+    assert context.relevant_memories
+    assert context.report is not None
+    assert [issue.kind for issue in context.report.issues if issue.stage == "select"] == ["unavailable"]
+    assert "model" not in context.report.timings_s
