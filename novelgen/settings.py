@@ -21,6 +21,10 @@ class ChunkContextSettings(Model):
         default="score", description="score, or least_recently_read: what no context showed for longest comes first."
     )
     touch: bool = Field(default=False, description="Note on the memories shown that they were read now.")
+    selector: Literal["rules", "model"] = Field(
+        default="rules",
+        description="model: a chat model chooses from the list of all memories before the text, in one call.",
+    )
 
 
 class ContinuitySettings(Model):
@@ -88,7 +92,10 @@ class ContextSettings(Model):
         "where one is configured.",
     )
     selector_tokens: int = Field(
-        default=16_000, ge=0, le=1_000_000, description="Tokens for the list that the selecting model reads."
+        default=16_000,
+        ge=0,
+        le=1_000_000,
+        description="Tokens for the prompt of the selecting model, most of them for the list of memories.",
     )
     selector_candidates: int = Field(
         default=400,

@@ -3,13 +3,14 @@
 import logging
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from langchain_core.language_models import BaseChatModel
 from pydantic_core import to_json
 
 from novelgen.chains.chunk_context_chain import ChunkContextChain
 from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.context.model_selector import MemorySelector, memory_selector
 from novelgen.errors import ConfigurationError, StoreError, UnknownProjectError
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest, MemoryPriority
 from novelgen.models.context import SceneMemoryContext, context_document
@@ -167,6 +168,8 @@ def build_chunk_context(
     touch: bool | None = None,
     scene_index: int | None = None,
     with_left_out: bool = False,
+    selector: Literal["rules", "model"] | None = None,
+    model: BaseChatModel | None = None,
 ) -> ChunkContext:
     """Build the glossary and the memories that a translator or editor of a piece of text must know.
 
@@ -185,6 +188,9 @@ def build_chunk_context(
             nothing is written.
         scene_index: The scene of the chapter; what its earlier scenes established counts then, too.
         with_left_out: List the memories that fit beyond the limit, as far as they were retrieved.
+        selector: `model` lets a chat model choose from the list of all memories before the text, in one call; by
+            default `rules`.
+        model: The chat model for that; None takes that of the settings.
 
     Returns:
         The context. What fails in the stores leaves its part empty and stands in `issues`.
@@ -209,17 +215,29 @@ def build_chunk_context(
             language=language,
             to=to or "",
             priority=priority or settings.priority,
+            selector=selector or settings.selector,
         )
         # A project that is not stored is refused; a database that fails is left to the chain to report.
         try:
             lent_stores.database(project_id)
         except StoreError as error:
             logger.info("whether project %r is stored could not be read: %s", project_id, error)
-        chain = ChunkContextChain(StoryMemoryTools(lent_stores), timeout_s=lent_stores.settings.memory.tool_timeout_s)
+        is_by_model = request.selector == "model"
+        chain = ChunkContextChain(
+            StoryMemoryTools(lent_stores),
+            timeout_s=lent_stores.settings.memory.tool_timeout_s,
+            selector=_text_selector(lent_stores, model) if is_by_model else None,
+            settings=lent_stores.settings.memory,
+        )
         context = chain.invoke(request)
         if (settings.touch if touch is None else touch) and context.memories:
             _touch(lent_stores, context)
     return context
+
+
+def _text_selector(stores: MemoryStores, model: BaseChatModel | None) -> MemorySelector | None:
+    settings = stores.settings
+    return memory_selector(model or _planning_model(settings), stores.reranker, timeout_s=settings.model_timeout_s)
 
 
 def _touch(stores: MemoryStores, context: ChunkContext) -> None:

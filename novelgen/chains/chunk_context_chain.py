@@ -12,16 +12,29 @@ from langchain_core.runnables import RunnableLambda
 
 from novelgen.chains import stepwise_chain
 from novelgen.context import chunk_memories
+from novelgen.context.memory_list import (
+    LEAST_LINE_TOKENS,
+    MemoryList,
+    best_list,
+    list_tokens,
+    stored_candidates,
+    whole_list,
+    with_chosen,
+)
+from novelgen.context.model_selector import NO_MODEL, MemorySelector, ModelSelection
 from novelgen.context.text_glossary import TextMention, mentioned_in
 from novelgen.deadlines import Deadline, run_concurrently
-from novelgen.language.language import story_language
+from novelgen.language.language import TokenCounter, estimate_tokens, stated_language, story_language
+from novelgen.memory import answers
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.protocol import MemoryTools, StoryMemory, as_story_memory, further_read
 from novelgen.memory.search import SearchResult
 from novelgen.models.chunk_context import ChunkContext, ChunkContextRequest
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import require_project_id
+from novelgen.settings import ContextSettings
 
 ChunkInput = ChunkContextRequest | Mapping[str, Any]
 
@@ -36,6 +49,7 @@ class _Run:
     known: tuple[Entity, ...] = ()
     found: stepwise_chain.Untraced[SearchResult] = stepwise_chain.NOTHING_FOUND
     read_at: Mapping[str, datetime] = field(default_factory=dict)
+    selection: ModelSelection | None = None
     issues: tuple[ReportIssue, ...] = ()
 
     def with_issues(self, *issues: ReportIssue | None) -> _Run:
@@ -46,20 +60,38 @@ class _Run:
 class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
     """Runnable that builds the context of a piece of text.
 
-    Works as any LangChain Runnable. It reads and writes nothing else. A memory that fails leaves its part
-    empty and stands in `issues`; nothing of it reaches the caller as an exception.
+    Works as any LangChain Runnable. It reads and writes nothing else. A memory or a model that fails leaves its
+    part empty, or to the rules, and stands in `issues`; nothing of it reaches the caller as an exception.
+
+    Args:
+        memory: The memory tools, `runtime`'s or a double.
+        timeout_s: Seconds for each stage that reads the memory.
+        selector: Chooses from the memories where a request has the selector "model".
+        settings: Bounds of the list from which it chooses.
+        count_tokens: Token counter of the list.
+        propagate_bugs: Raise TypeError, KeyError and their like instead of degrading; for tests.
     """
 
     def __init__(
-        self, memory: MemoryTools | StoryMemory, *, timeout_s: float = 8.0, propagate_bugs: bool = False
+        self,
+        memory: MemoryTools | StoryMemory,
+        *,
+        timeout_s: float = 8.0,
+        selector: MemorySelector | None = None,
+        settings: ContextSettings | None = None,
+        count_tokens: TokenCounter = estimate_tokens,
+        propagate_bugs: bool = False,
     ) -> None:
         self._memory = as_story_memory(memory)
         self._timeout_s = timeout_s
+        self._selector = selector
+        self._settings = settings or ContextSettings()
+        self._count_tokens = count_tokens
         self._propagate_bugs = propagate_bugs
         super().__init__(
             RunnableLambda(self._find_names).with_config(run_name="find_names")
             | RunnableLambda(self._retrieve).with_config(run_name="retrieve")
-            | RunnableLambda(_choose).with_config(run_name="select")
+            | RunnableLambda(self._select).with_config(run_name="select")
         )
 
     def _find_names(self, value: ChunkInput) -> _Run:
@@ -128,11 +160,53 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
         issue = stepwise_chain.issue_of("read_moments", outcome, propagate_bugs=self._propagate_bugs)
         return replace(run, read_at=outcome.value or {}).with_issues(issue)
 
+    def _select(self, run: _Run) -> ChunkContext:
+        """Let the model choose first where the request says so, then the rules."""
+        if run.request.selector != "model" or not run.request.limit:
+            return _choose(run)
+        if self._selector is None:
+            return _choose(run.with_issues(NO_MODEL))
+        run, memory_list = self._memory_list(run)
+        if not memory_list.lines:
+            return _choose(run)
+        language = stated_language(run.language) or story_language(run.request.text)
+        selection = self._selector.select_for_text(run.request.text, memory_list, language=language)
+        search = with_chosen(run.found.value, memory_list, selection.chunk_ids)
+        run = replace(run, found=stepwise_chain.untraced_search(search), selection=selection)
+        return _choose(run.with_issues(*selection.issues))
+
+    def _memory_list(self, run: _Run) -> tuple[_Run, MemoryList]:
+        """Return the list of all memories before the text, or of the best that the search found."""
+        request, settings = run.request, self._settings
+        budget_tokens, count_tokens = list_tokens(settings.selector_tokens), self._count_tokens
+        memories_before = further_read(self._memory, "memories_before")
+        if memories_before is not None:
+            most = budget_tokens // LEAST_LINE_TOKENS
+            read = partial(memories_before, request.project_id, as_of=request.position, most=most)
+            calls = {"memory_list": lambda: answers.read_list("memories_before", read(), StoryMemoryChunk)}
+            outcome = run_concurrently(calls, timeouts_s={"memory_list": self._timeout_s})["memory_list"]
+            run = run.with_issues(stepwise_chain.issue_of("select", outcome, propagate_bugs=self._propagate_bugs))
+            candidates = stored_candidates(outcome.value or (), run.found.value)
+            candidates = chunk_memories.selectable_candidates(request, run.mentions, candidates)
+            whole = whole_list(candidates, budget_tokens=budget_tokens, count_tokens=count_tokens)
+            if candidates and whole is not None:
+                return run, whole
+        candidates = chunk_memories.selectable_candidates(request, run.mentions, run.found.value.candidates)
+        candidates = chunk_memories.ranked_candidates(request, run.mentions, candidates, known=run.known)
+        most = settings.selector_candidates
+        return run, best_list(candidates, budget_tokens=budget_tokens, most=most, count_tokens=count_tokens)
+
 
 def _choose(run: _Run) -> ChunkContext:
     search = run.found.value
     memories, more, left_out = chunk_memories.choose_for_chunk(
-        run.request, run.mentions, search.candidates, known=run.known, linked=search.linked, read_at=run.read_at
+        run.request,
+        run.mentions,
+        search.candidates,
+        known=run.known,
+        linked=search.linked,
+        read_at=run.read_at,
+        first_ids=run.selection.chunk_ids if run.selection else (),
     )
     glossary = [mention.entry for mention in run.mentions]
     return ChunkContext(
@@ -143,5 +217,6 @@ def _choose(run: _Run) -> ChunkContext:
         more=more,
         left_out=left_out if run.request.with_left_out else [],
         text=chunk_memories.render_chunk_context(glossary, memories, more=more, language=run.language),
+        selector=run.selection.report if run.selection else None,
         issues=list(run.issues),
     )

@@ -26,15 +26,17 @@ from pydantic import ValidationError
 import novelgen
 from novelgen.chains import stepwise_chain
 from novelgen.context import scene_planning
-from novelgen.context.memory_list import LEAST_LINE_TOKENS, MemoryList, best_list, whole_list
-from novelgen.context.model_planner import ModelPlanner
-from novelgen.context.model_selector import (
-    MemorySelector,
-    ModelSelection,
-    ModelSelector,
-    RerankerSelector,
-    unasked_selection,
+from novelgen.context.memory_list import (
+    LEAST_LINE_TOKENS,
+    MemoryList,
+    best_list,
+    list_tokens,
+    stored_candidates,
+    whole_list,
+    with_chosen,
 )
+from novelgen.context.model_planner import ModelPlanner
+from novelgen.context.model_selector import NO_MODEL, ModelSelection, memory_selector, unasked_selection
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import admitted_candidates, assemble_context, selection_scene
@@ -48,7 +50,7 @@ from novelgen.memory import answers, protocol
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, StoryChanges, StoryOutline, StoryRecap
-from novelgen.memory.search import Candidate, SearchRequest, SearchResult
+from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.memory.select import rank_candidates
 from novelgen.memory.story import KnowledgeStory
 from novelgen.memory.weights import QuotaName
@@ -184,11 +186,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         list_tokens = self._settings.planner_list_tokens
         self._planner = ModelPlanner(model, timeout_s=model_timeout_s, list_tokens=list_tokens) if model else None
         chooser = selector_model or model
-        self._selector: MemorySelector | None = None
-        if reranker is not None:
-            self._selector = RerankerSelector(reranker, timeout_s=model_timeout_s)
-        elif chooser is not None:
-            self._selector = ModelSelector(chooser, timeout_s=model_timeout_s)
+        self._selector = memory_selector(chooser, reranker, timeout_s=model_timeout_s)
         self._selects_by_planner = reranker is None and chooser is model
         self._writer = writer
         self._count_tokens = count_tokens
@@ -532,8 +530,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if not self._is_chosen_by_model(run):
             return run, view_cut, None
         if self._selector is None:
-            message = "no chat model is configured, so that the rules chose the memories; set model, or selector: rules"
-            return run.with_issues(ReportIssue(stage="select", kind="unavailable", message=message)), view_cut, None
+            return run.with_issues(NO_MODEL), view_cut, None
         planning_failure = _planning_failure(run.plan) if self._selects_by_planner else None
         if planning_failure is not None:
             selection = unasked_selection(planning_failure.kind)
@@ -549,14 +546,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         took_s = time.monotonic() - started_s
         run = replace(run, deadline=run.deadline.later(took_s)).with_timings({"selector": took_s})
         run = run.with_issues(*selection.issues)
-        searched_ids = {candidate.chunk.chunk_id for candidate in run.search.candidates}
-        chosen_ids = set(selection.chunk_ids) - searched_ids
-        chosen_candidates = tuple(
-            candidate for candidate in memory_list.candidates if candidate.chunk.chunk_id in chosen_ids
-        )
-        if not chosen_candidates:
-            return run, view_cut, selection
-        search = replace(run.search, candidates=(*run.search.candidates, *chosen_candidates))
+        search = with_chosen(run.search, memory_list, selection.chunk_ids)
         run = replace(run, found=stepwise_chain.untraced_search(search))
         return run, view_cut and replace(view_cut, found=replace(view_cut.found, search=search)), selection
 
@@ -576,7 +566,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         ]
         return run, best_list(
             ranked_candidates,
-            budget_tokens=settings.selector_tokens,
+            budget_tokens=list_tokens(settings.selector_tokens),
             most=settings.selector_candidates,
             count_tokens=self._count_tokens,
         )
@@ -586,7 +576,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         request, memories_before = run.request, protocol.further_read(self._memory, "memories_before")
         if run.memories.value is not None or memories_before is None:
             return run
-        most = self._settings.selector_tokens // LEAST_LINE_TOKENS
+        most = list_tokens(self._settings.selector_tokens) // LEAST_LINE_TOKENS
         read = partial(memories_before, request.project_id, as_of=request.position, most=most)
         run, memories = self._call_tool(
             run, "memory_list", lambda: answers.read_list("memories_before", read(), StoryMemoryChunk), of="select"
@@ -596,15 +586,12 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
 
     def _whole_list(self, run: ContextRun, view_cut: PointOfViewCut | None) -> MemoryList | None:
         """Return the list of all memories before the scene; None where it does not fit or has none."""
-        candidates_by_id = {candidate.chunk.chunk_id: candidate for candidate in run.search.candidates}
-        memories = run.memories.value or ()
-        stored_candidates = [candidates_by_id.get(chunk.chunk_id) or Candidate(chunk) for chunk in memories]
-        candidates = admitted_candidates(SearchResult(candidates=tuple(stored_candidates)), run.request)
+        candidates = stored_candidates(run.memories.value or (), run.search)
+        candidates = admitted_candidates(SearchResult(candidates=tuple(candidates)), run.request)
         candidates = view_cut.known_candidates(candidates) if view_cut else candidates
-        candidates.sort(key=lambda candidate: story_place(candidate.chunk))
         if not candidates:
             return None
-        budget_tokens = self._settings.selector_tokens
+        budget_tokens = list_tokens(self._settings.selector_tokens)
         return whole_list(candidates, budget_tokens=budget_tokens, count_tokens=self._count_tokens)
 
     def _is_chosen_by_model(self, run: ContextRun) -> bool:

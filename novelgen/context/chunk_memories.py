@@ -106,16 +106,19 @@ def choose_for_chunk(
     known: Sequence[Entity] = (),
     linked: int | None = None,
     read_at: Mapping[str, datetime] = MappingProxyType({}),
+    first_ids: Sequence[str] = (),
 ) -> ChosenMemories:
-    """Choose memories by rank, rarity of shared or attached entities, and importance."""
-    here = {mention.entry.entity_id for mention in mentions if mention.is_meant}
+    """Choose memories: those of `first_ids`, then by rank, rarity of shared or attached entities, and importance."""
+    here = _here(mentions)
     targets = here.union(request.targets)
+    first_ranks = {chunk_id: rank for rank, chunk_id in enumerate(first_ids, start=1)}
     named_fields = _naming(candidates, here, known)
     own_text = _unspaced(request.text)
     fitting = [
         candidate
         for candidate in candidates
-        if _fits(candidate, request, targets, named_fields) and _unspaced(candidate.chunk.content) not in own_text
+        if (candidate.chunk.chunk_id in first_ranks or _fits(candidate, request, targets, named_fields))
+        and _unspaced(candidate.chunk.content) not in own_text
     ]
     rendered_candidates = [candidate for candidate in fitting if candidate.chunk.content_type not in PASSAGE_TYPES]
     # What holds for the whole book says nothing of this text, which a passage does.
@@ -130,7 +133,7 @@ def choose_for_chunk(
     telling = len(_text_queries(request, mentions))
     is_by_score = request.priority == "score"
 
-    def order(memory: ChunkMemory) -> tuple[float, float, float, str]:
+    def order(memory: ChunkMemory) -> tuple[float, float, float, float, str]:
         chunk = memory.chunk
         loaded_datetime = None if is_by_score else read_at.get(chunk.chunk_id)
         # Chapters back, a later scene being nearer; canon without a place is near everywhere.
@@ -139,13 +142,20 @@ def choose_for_chunk(
             from_chapter = 1_000_000 if request.chapter_index is None else request.chapter_index
             distance = from_chapter - chunk.chapter_index - (chunk.scene_index or 0) / 1_000_001
         return (
+            first_ranks.get(chunk.chunk_id, math.inf),
             0.0 if loaded_datetime is None else loaded_datetime.timestamp(),
             -memory.score,
             distance,
             chunk.chunk_id,
         )
 
-    ranked_memories = sorted(_scored(pool, targets, named_fields, telling_queries=telling), key=order)
+    scored_memories = [
+        memory.model_copy(update={"arm_ranks": {"selector": rank, **memory.arm_ranks}})
+        if (rank := first_ranks.get(memory.chunk.chunk_id))
+        else memory
+        for memory in _scored(pool, targets, named_fields, telling_queries=telling)
+    ]
+    ranked_memories = sorted(scored_memories, key=order)
     finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
     # Two notes of an author may differ by the one word that matters.
     unique = [
@@ -153,7 +163,9 @@ def choose_for_chunk(
         for memory in ranked_memories
         if finder.take(memory.chunk.chunk_id, by_words=memory.chunk.content_type != "note") is None
     ]
-    chosen_memories = _varied(unique, request.limit) if is_by_score else unique[: request.limit]
+    chosen_memories = [memory for memory in unique if memory.chunk.chunk_id in first_ranks][: request.limit]
+    others, places = unique[len(chosen_memories) :], request.limit - len(chosen_memories)
+    chosen_memories += _varied(others, places) if is_by_score else others[:places]
     # A retriever lists so many and no more, so that none may have brought a linked memory.
     match_count = sum(
         candidate.chunk.content_type in DISTILLED_TYPES and not here.isdisjoint(candidate.chunk.entities_mentioned)
@@ -163,6 +175,41 @@ def choose_for_chunk(
     shown_ids = {memory.chunk.chunk_id for memory in chosen_memories}
     left_out = [memory for memory in unique if memory.chunk.chunk_id not in shown_ids]
     return ChosenMemories(sorted(chosen_memories, key=order), more, left_out)
+
+
+def selectable_candidates(
+    request: ChunkContextRequest, mentions: Sequence[TextMention], candidates: Sequence[Candidate]
+) -> list[Candidate]:
+    """Return those from which a model may choose for a text, whether or not they name anybody of it."""
+    targets = _here(mentions).union(request.targets)
+    own_text = _unspaced(request.text)
+    return [
+        candidate
+        for candidate in candidates
+        if _fits(candidate, request, targets, {}, is_any_near=True)
+        and candidate.chunk.content_type in DISTILLED_TYPES
+        and _unspaced(candidate.chunk.content) not in own_text
+    ]
+
+
+def ranked_candidates(
+    request: ChunkContextRequest,
+    mentions: Sequence[TextMention],
+    candidates: Sequence[Candidate],
+    *,
+    known: Sequence[Entity] = (),
+) -> list[Candidate]:
+    """Return the candidates by their score for a text, the best first."""
+    here = _here(mentions)
+    named_fields = _naming(candidates, here, known)
+    telling = len(_text_queries(request, mentions))
+    scored_memories = _scored(candidates, here.union(request.targets), named_fields, telling_queries=telling)
+    scores = {memory.chunk.chunk_id: memory.score for memory in scored_memories}
+    return sorted(candidates, key=lambda candidate: (-scores[candidate.chunk.chunk_id], candidate.chunk.chunk_id))
+
+
+def _here(mentions: Sequence[TextMention]) -> set[str]:
+    return {mention.entry.entity_id for mention in mentions if mention.is_meant}
 
 
 def _naming(candidates: Sequence[Candidate], here: set[str], known_entities: Sequence[Entity]) -> dict[str, list[str]]:
@@ -181,11 +228,16 @@ def _naming(candidates: Sequence[Candidate], here: set[str], known_entities: Seq
 
 
 def _fits(
-    candidate: Candidate, request: ChunkContextRequest, targets: set[str], named_fields: Mapping[str, Sequence[str]]
+    candidate: Candidate,
+    request: ChunkContextRequest,
+    targets: set[str],
+    named_fields: Mapping[str, Sequence[str]],
+    *,
+    is_any_near: bool = False,
 ) -> bool:
     chunk = candidate.chunk
     is_before = request.position.admits(chunk.chapter_index, chunk.scene_index)
-    is_found = any(hit.query_index is not None and hit.rank <= FOUND_BY_RANK for hit in candidate.hits)
+    is_match = is_any_near or any(hit.query_index is not None and hit.rank <= FOUND_BY_RANK for hit in candidate.hits)
     is_own = chunk.project_id == request.project_id
     is_taken_off = not targets.isdisjoint(chunk.taken_off)
     about = targets_of(chunk)
@@ -195,7 +247,7 @@ def _fits(
     is_about = not targets.isdisjoint(about)
     # What an author attached to something holds there alone, whomever its words name; in the whole book anywhere.
     is_elsewhere = chunk.is_attached_by_hand and not (request.chapter_index is None and _is_of_chapters(about))
-    is_near = chunk.chunk_id in named_fields or (is_found and not is_taken_off)
+    is_near = chunk.chunk_id in named_fields or (is_match and not is_taken_off)
     return is_own and is_before and (is_about or (is_near and not is_elsewhere))
 
 

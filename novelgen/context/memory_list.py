@@ -1,16 +1,19 @@
 """The numbered list of memories from which a model chooses for a planned scene."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from novelgen.language.language import TokenCounter
 from novelgen.memory.budget import short_form_defect
-from novelgen.memory.search import KEYWORD_RETRIEVER, Candidate
+from novelgen.memory.search import KEYWORD_RETRIEVER, Candidate, SearchResult
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.position import story_place
 
 LEAST_LINE_TOKENS = 8
 """No line of the list takes fewer tokens, so that a budget bounds how many memories are read for it."""
+
+LIST_SHARE = 0.85
+"""Of the tokens of a selection's prompt; threads and plan take the rest."""
 
 ALWAYS_LISTED = frozenset({KEYWORD_RETRIEVER, "loop", "recent"})
 """Retrievers that answer without a query: pinned and called notes, due threads, important recent memories."""
@@ -28,6 +31,25 @@ class MemoryList:
     def chunk_ids(self) -> tuple[str, ...]:
         """The ids of the memories; the line of number n has the id at n - 1."""
         return tuple(candidate.chunk.chunk_id for candidate in self.candidates)
+
+
+def list_tokens(prompt_tokens: int) -> int:
+    """Return the tokens for the list of a prompt of so many."""
+    return int(LIST_SHARE * prompt_tokens)
+
+
+def stored_candidates(memories: Iterable[StoryMemoryChunk], search: SearchResult) -> list[Candidate]:
+    """Return the candidates of stored memories in story order, with the hits that the search had of them."""
+    candidates_by_id = {candidate.chunk.chunk_id: candidate for candidate in search.candidates}
+    candidates = [candidates_by_id.get(chunk.chunk_id) or Candidate(chunk) for chunk in memories]
+    return sorted(candidates, key=lambda candidate: story_place(candidate.chunk))
+
+
+def with_chosen(search: SearchResult, memory_list: MemoryList, chosen_ids: Sequence[str]) -> SearchResult:
+    """Return the search with the chosen memories of a list that it lacked."""
+    missing_ids = set(chosen_ids) - {candidate.chunk.chunk_id for candidate in search.candidates}
+    candidates = [candidate for candidate in memory_list.candidates if candidate.chunk.chunk_id in missing_ids]
+    return replace(search, candidates=(*search.candidates, *candidates)) if candidates else search
 
 
 def whole_list(candidates: Sequence[Candidate], *, budget_tokens: int, count_tokens: TokenCounter) -> MemoryList | None:

@@ -1,9 +1,9 @@
-"""The memories of a planned scene, chosen by a language model from the list of all that come before."""
+"""The memories of a planned scene or of a text, chosen by a language model from the list of all before it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol
 
@@ -15,15 +15,27 @@ from novelgen.context.memory_list import MemoryList
 from novelgen.context.retrieval_plan import background_text, scene_plan_text
 from novelgen.deadlines import call_with_deadline
 from novelgen.errors import DeadlineExceededError, ModelError
-from novelgen.language.language import StoryLanguage
+from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.model_calls.answers import UnusableAnswerError
 from novelgen.model_calls.json_model import Question, issue_kind_of
 from novelgen.models.base import Model
 from novelgen.models.context import IssueKind, MemoryContextRequest, ReportIssue, SelectorReport
-from novelgen.models.state import UNRESOLVED_STATUSES, OpenLoop
+from novelgen.models.state import LOOP_WEIGHTS, UNRESOLVED_STATUSES, OpenLoop
 
 MOST_NUMBERS = 60
 """Numbers that the prompt asks for at most."""
+
+MOST_TEXT_CHARACTERS: Mapping[StoryLanguage, int] = {"en": 12_000, "zh": 4_000}
+"""Of a longer text the model reads so many characters."""
+
+MOST_THREAD_TOKENS = 1500
+"""Of more open threads the model reads the weightiest."""
+
+NO_MODEL = ReportIssue(
+    stage="select",
+    kind="unavailable",
+    message="no chat model is configured, so that the rules chose the memories; set model, or selector: rules",
+)
 
 
 class SelectionAnswer(Model):
@@ -46,6 +58,10 @@ class MemorySelector(Protocol):
         """Return the memories of the list that the planned scene needs."""
         ...
 
+    def select_for_text(self, text: str, memory_list: MemoryList, *, language: StoryLanguage) -> ModelSelection:
+        """Return the memories of the list that the translator or editor of a text needs."""
+        ...
+
 
 @dataclass(frozen=True)
 class ModelSelection:
@@ -65,14 +81,7 @@ class ModelSelector:
     """
 
     def __init__(self, model: BaseChatModel, *, timeout_s: float = 20.0) -> None:
-        self._question = Question(
-            model,
-            SelectionAnswer,
-            prompt="select_memories",
-            repair="repair_selection",
-            stage="selection by the model",
-            keys=("numbers",),
-        )
+        self._model = model
         self._timeout_s = timeout_s
 
     def select(
@@ -94,23 +103,51 @@ class ModelSelector:
         Returns:
             The selection; after a failure it is empty, and an issue gives the reason.
         """
-        threads = [
-            f"- {loop.description}"
-            for loop in open_loops
-            if loop.status in UNRESOLVED_STATUSES and loop.said_from is None
-        ]
         values = {
             "memories": "\n".join(memory_list.lines),
-            "threads": "\n".join(threads),
+            "threads": "\n".join(_thread_lines(open_loops)),
             "background": background_text(request, language),
             "scene_plan": scene_plan_text(request.scene_plan, language),
-            "most": str(MOST_NUMBERS),
         }
+        return self._choose("select_memories", values, memory_list, language=language)
+
+    def select_for_text(self, text: str, memory_list: MemoryList, *, language: StoryLanguage) -> ModelSelection:
+        """Ask the model which of the memories the translator or editor of a text needs.
+
+        Args:
+            text: The text; of a long one the model reads the beginning.
+            memory_list: The memories to choose from; all must lie before the text.
+            language: Language of the prompt.
+
+        Returns:
+            The selection; an issue gives the reason where it is empty or the text was cut.
+        """
+        most = MOST_TEXT_CHARACTERS[language]
+        values = {"memories": "\n".join(memory_list.lines), "text": text[:most]}
+        selection = self._choose("select_for_text", values, memory_list, language=language)
+        if len(text) <= most:
+            return selection
+        message = f"the model read the first {most} of {len(text)} characters of the text"
+        issue = ReportIssue(stage="select", kind="over_limit", message=message)
+        return replace(selection, issues=(*selection.issues, issue))
+
+    def _choose(
+        self, prompt: str, values: Mapping[str, str], memory_list: MemoryList, *, language: StoryLanguage
+    ) -> ModelSelection:
+        question = Question(
+            self._model,
+            SelectionAnswer,
+            prompt=prompt,
+            repair="repair_selection",
+            stage="selection by the model",
+            keys=("numbers",),
+        )
+        values = {**values, "most": str(MOST_NUMBERS)}
         counts = _counts(memory_list, self._timeout_s)
-        counts["prompt_tokens"] = self._question.prompt_tokens(language, values)
-        conversation = self._question.begin(self._timeout_s)
+        counts["prompt_tokens"] = question.prompt_tokens(language, values)
+        conversation = question.begin(self._timeout_s)
         try:
-            numbers, faults = self._question.ask(
+            numbers, faults = question.ask(
                 conversation, language, values, accept=lambda answer: _usable_numbers(answer, len(memory_list.lines))
             )
         except (ModelError, DeadlineExceededError) as error:
@@ -123,7 +160,7 @@ class RerankerSelector:
     """Chooses memories with a reranker of LangChain: a cross-encoder, a provider's, or one's own.
 
     It gets the memories of the list in full, as documents with `chunk_id`, `chapter_index` and `scene_index`, and the
-    plan of the scene as the query.
+    plan of the scene, or the text, as the query.
 
     Args:
         reranker: The reranker; what it returns counts in its order.
@@ -143,6 +180,13 @@ class RerankerSelector:
         language: StoryLanguage,
     ) -> ModelSelection:
         """Ask the reranker which of the memories the planned scene needs; see `ModelSelector.select`."""
+        return self._rank(scene_plan_text(request.scene_plan, language), memory_list)
+
+    def select_for_text(self, text: str, memory_list: MemoryList, *, language: StoryLanguage) -> ModelSelection:
+        """Ask the reranker which of the memories a text needs; see `ModelSelector.select_for_text`."""
+        return self._rank(text, memory_list)
+
+    def _rank(self, query: str, memory_list: MemoryList) -> ModelSelection:
         documents = [
             Document(
                 page_content=chunk.content,
@@ -152,7 +196,7 @@ class RerankerSelector:
             for chunk in (candidate.chunk for candidate in memory_list.candidates)
         ]
         counts = _counts(memory_list, self._timeout_s)
-        ask = partial(self._reranker.compress_documents, documents, scene_plan_text(request.scene_plan, language))
+        ask = partial(self._reranker.compress_documents, documents, query)
         try:
             ranked_documents = call_with_deadline(ask, timeout_s=self._timeout_s, stage="reranker")
             ranked_ids = [str(document.metadata.get("chunk_id")) for document in ranked_documents]
@@ -167,6 +211,21 @@ class RerankerSelector:
         faults = {"unknown": len(ranked_ids) - len(known_ids), "repeated": len(known_ids) - len(chosen_ids)}
         report = SelectorReport(used="reranker", chosen=len(chosen_ids[:MOST_NUMBERS]), **counts, **faults)
         return ModelSelection(chosen_ids[:MOST_NUMBERS], report)
+
+
+def memory_selector(
+    model: BaseChatModel | None, reranker: BaseDocumentCompressor | None, *, timeout_s: float
+) -> MemorySelector | None:
+    """Return the selector of a reranker, else of a chat model, else None.
+
+    Args:
+        model: The chat model.
+        reranker: A reranker of LangChain; it goes before the model.
+        timeout_s: Seconds for one selection.
+    """
+    if reranker is not None:
+        return RerankerSelector(reranker, timeout_s=timeout_s)
+    return ModelSelector(model, timeout_s=timeout_s) if model is not None else None
 
 
 def unasked_selection(kind: IssueKind) -> ModelSelection:
@@ -184,6 +243,19 @@ def unasked_selection(kind: IssueKind) -> ModelSelection:
 def _counts(memory_list: MemoryList, timeout_s: float) -> dict[str, Any]:
     """Return what the report of every selection says of its list and its time."""
     return {"listed": len(memory_list.lines), "unlisted": memory_list.unlisted, "timeout_s": timeout_s}
+
+
+def _thread_lines(open_loops: Sequence[OpenLoop]) -> list[str]:
+    """Return the lines of threads that wait, in story order: as many of the weightiest as there is room for."""
+    threads = [loop for loop in open_loops if loop.status in UNRESOLVED_STATUSES and loop.said_from is None]
+    remaining_tokens = MOST_THREAD_TOKENS
+    loop_ids: set[str] = set()
+    for loop in sorted(threads, key=lambda thread: -LOOP_WEIGHTS[thread.importance]):
+        remaining_tokens -= estimate_tokens(f"- {loop.description}")
+        if remaining_tokens < 0:
+            break
+        loop_ids.add(loop.loop_id)
+    return [f"- {loop.description}" for loop in threads if loop.loop_id in loop_ids]
 
 
 def _rules_alone(reason: str, kind: IssueKind, counts: Mapping[str, Any]) -> ModelSelection:

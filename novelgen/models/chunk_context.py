@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from novelgen.models.base import Model
-from novelgen.models.context import ReportIssue
+from novelgen.models.context import ReportIssue, SelectorReport
 from novelgen.models.entity import EntityType
 from novelgen.models.memory import BOOK, StoryMemoryChunk, chapter_target
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
@@ -42,6 +42,9 @@ class ChunkContextRequest(Model):
     with_left_out: bool = Field(default=False, description="List the memories that fit beyond the limit, too.")
     priority: MemoryPriority = Field(
         default="score", description="Which of the memories that fit come first; see the settings."
+    )
+    selector: Literal["rules", "model"] = Field(
+        default="rules", description="model: a chat model chooses from the list of all memories before the text."
     )
 
     @property
@@ -124,6 +127,9 @@ class ChunkContext(Model):
         description="Those of them that were retrieved, best first; only where they are asked for.",
     )
     text: str = Field(default="", description="Block for a prompt; empty when there is nothing to say.")
+    selector: SelectorReport | None = Field(
+        default=None, exclude_if=is_unsaid, description="Only where a model chose from the memories."
+    )
     issues: list[ReportIssue] = Field(default_factory=list)
 
     def as_prompt(self) -> str:

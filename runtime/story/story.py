@@ -203,6 +203,7 @@ class Story(
         touch: bool | None = None,
         scene_index: Number | None = None,
         with_left_out: bool = False,
+        selector: Literal["rules", "model"] | None = None,
     ) -> ChunkContext:
         """Build the glossary and memories that a translator or editor of a piece of text must know.
 
@@ -217,6 +218,8 @@ class Story(
             scene_index: The scene of the chapter: what its earlier scenes established counts, too; None means none of
                 the chapter.
             with_left_out: List the memories that fit beyond the limit, as far as they were retrieved.
+            selector: `model` lets the chat model choose from the list of all memories before the text, in one call;
+                None takes the setting, by default `rules`.
         """
         self._awaken()
         return build_chunk_context(
@@ -231,6 +234,8 @@ class Story(
             touch=touch,
             scene_index=scene_index,
             with_left_out=with_left_out,
+            selector=selector,
+            model=self._chat_model,
         )
 
     def summarize_scene(

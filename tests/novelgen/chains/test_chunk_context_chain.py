@@ -1,21 +1,28 @@
 """The context of a piece of text, over a story in stores of its own."""
 
 import asyncio
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from langchain_core.callbacks import Callbacks
+from langchain_core.documents import BaseDocumentCompressor, Document
 from pydantic import ValidationError
 
 from novelgen.chains.chunk_context_chain import ChunkContextChain
+from novelgen.context.model_selector import ModelSelector, RerankerSelector
 from novelgen.errors import DatabaseError, InvalidProjectIdError, VectorIndexError
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.chunk_context import ChunkContext, GlossaryEntry, GlossaryName
 from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import AttachedTo, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
+from novelgen.settings import ContextSettings
+from tests.support.scripted_chat_model import ScriptedChatModel, answering
 from tests.support.stored_story import StoredStory
-from tests.support.stories import NOW, PROJECT, lighthouse_memory
+from tests.support.stories import ENTITIES, MEMORIES, NOW, PROJECT, RECORDS, lighthouse_memory
 from tests.support.tracing import RecordingHandler
 
 TEXT = "Ada went up to the lighthouse. She asked Ben about the brass key."
@@ -212,3 +219,118 @@ def test_it_is_a_runnable_that_a_handler_can_follow() -> None:
     assert handler.children_of("ChunkContextChain") == ["find_names", "retrieve", "select"]
     arms = {"arm_entity", "arm_keyword", "arm_lexical", "arm_loop", "arm_recent", "arm_semantic"}
     assert set(handler.children_of("retrieve")) == arms
+
+
+def selected(
+    model: ScriptedChatModel | None, memory: Any = None, *, tokens: int = 16_000, **request: Any
+) -> ChunkContext:
+    """Return the context of the text whose memories a model chooses."""
+    chain = ChunkContextChain(
+        memory or lighthouse_memory(),
+        selector=ModelSelector(model) if model else None,
+        settings=ContextSettings(selector_tokens=tokens),
+        propagate_bugs=True,
+    )
+    return chain.invoke({"project_id": PROJECT, "text": TEXT, "selector": "model", **request})
+
+
+def numbered_texts(model: ScriptedChatModel) -> list[str]:
+    """The texts of the numbered lines of the last prompt."""
+    return re.findall(r"^\d+\. \[[^\]]+\] (.*)$", str(model.prompts[-1][-1].content), re.MULTILINE)
+
+
+def test_a_model_chooses_from_all_memories_before_the_text() -> None:
+    model = answering('{"numbers": [2, 1, 99]}')
+    chosen = selected(model, chapter_index=2)
+    texts = numbered_texts(model)
+    assert len(texts) > 1
+    assert TEXT in str(model.prompts[-1][-1].content)
+    assert [memory.chunk.content for memory in chosen.memories[:2]] == [texts[1], texts[0]]
+    assert [memory.arm_ranks["selector"] for memory in chosen.memories[:2]] == [1, 2]
+    assert all((memory.chunk.chapter_index or 0) < 2 for memory in chosen.memories)
+    assert chosen.selector is not None
+    assert (chosen.selector.used, chosen.selector.chosen, chosen.selector.unknown) == ("llm", 2, 1)
+    assert chosen.issues == []
+
+
+def test_a_model_may_choose_what_no_retriever_found() -> None:
+    class Forgetful(StoredStory):
+        def search(self, request: SearchRequest) -> SearchResult:
+            return SearchResult()
+
+    story = Forgetful.of_chunks(PROJECT, [note(1, "The tide took the boat."), note(2, "A stranger came ashore.")])
+    assert [memory.chunk.chunk_id for memory in selected(answering('{"numbers": [2]}'), story).memories] == ["k002"]
+    assert context(story).memories == []
+
+
+@pytest.mark.parametrize("answer", ["no idea", '{"numbers": [99]}', ""])
+def test_a_selection_that_fails_leaves_the_memories_to_the_rules(answer: str) -> None:
+    chosen = selected(ScriptedChatModel(answer=lambda _: answer))
+    assert chosen.memories == context().memories
+    assert [issue.stage for issue in chosen.issues] == ["select"]
+    assert chosen.selector is not None
+    assert chosen.selector.used == "rules"
+
+
+def test_a_selection_for_a_text_without_a_model_is_reported() -> None:
+    chosen = selected(None)
+    assert chosen.memories == context().memories
+    assert [(issue.stage, issue.kind) for issue in chosen.issues] == [("select", "unavailable")]
+
+
+def test_rules_ask_no_model_for_a_text() -> None:
+    model = answering('{"numbers": [1]}')
+    assert selected(model, selector="rules").selector is None
+    assert selected(model, limit=0).memories == []
+    assert model.prompts == []
+
+
+def test_the_list_for_a_text_is_cut_to_the_best_of_the_search() -> None:
+    model = answering('{"numbers": [1]}')
+    chosen = selected(model, tokens=30)
+    assert chosen.selector is not None
+    assert 0 < chosen.selector.listed < len(context(limit=200).memories)
+    assert len(numbered_texts(model)) == chosen.selector.listed
+
+
+def test_a_list_for_a_text_that_cannot_be_read_is_made_of_what_the_search_found() -> None:
+    class Broken(StoredStory):
+        def memories_before(self, project_id: str, *, as_of: StoryPosition, most: int) -> list[StoryMemoryChunk]:
+            raise DatabaseError("the disk is gone")
+
+    story = Broken.of_chunks(PROJECT, MEMORIES, records=RECORDS, entities=ENTITIES)
+    chosen = selected(answering('{"numbers": [1]}'), story)
+    assert chosen.memories[0].arm_ranks["selector"] == 1
+    assert [(issue.stage, issue.kind) for issue in chosen.issues] == [("select", "unavailable")]
+
+
+def test_what_is_attached_elsewhere_is_not_in_the_list_for_a_text() -> None:
+    elsewhere = note(2, "Only of chapter nine.").model_copy(
+        update={"attached_to": [AttachedTo(type="chapter", id="chapter:9")], "is_attached_by_hand": True}
+    )
+    model = answering('{"numbers": [1]}')
+    selected(model, StoredStory.of_chunks(PROJECT, [note(1, "The tide took the boat."), elsewhere]), chapter_index=3)
+    assert numbered_texts(model) == ["The tide took the boat."]
+
+
+def test_of_a_long_text_the_model_reads_the_beginning() -> None:
+    model = answering('{"numbers": [1]}')
+    chosen = selected(model, text=f"{TEXT} {'The wind rose. ' * 2000}The end.")
+    assert "The end." not in str(model.prompts[-1][-1].content)
+    assert [(issue.stage, issue.kind) for issue in chosen.issues] == [("select", "over_limit")]
+
+
+def test_a_reranker_chooses_for_a_text_in_the_place_of_a_model() -> None:
+    class LastFirst(BaseDocumentCompressor):
+        def compress_documents(
+            self, documents: Sequence[Document], query: str, callbacks: Callbacks | None = None
+        ) -> Sequence[Document]:
+            assert query == TEXT
+            return list(reversed(documents))
+
+    chain = ChunkContextChain(lighthouse_memory(), selector=RerankerSelector(LastFirst()), propagate_bugs=True)
+    chosen = chain.invoke({"project_id": PROJECT, "text": TEXT, "selector": "model"})
+    assert chosen.selector is not None
+    assert chosen.selector.used == "reranker"
+    places = [(memory.chunk.chapter_index or 0, memory.chunk.scene_index or 0) for memory in chosen.memories]
+    assert places == sorted(places, reverse=True)

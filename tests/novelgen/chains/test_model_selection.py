@@ -9,13 +9,15 @@ import pytest
 from langchain_core.messages import BaseMessage
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
-from novelgen.context.memory_list import best_list, memory_line, whole_list
+from novelgen.context.memory_list import MemoryList, best_list, memory_line, whole_list
+from novelgen.context.model_selector import ModelSelector
 from novelgen.errors import DatabaseError
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.search import KEYWORD_RETRIEVER, Candidate, RetrieverHit, SearchRequest, SearchResult
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
+from novelgen.models.state import LoopImportance, OpenLoop
 from novelgen.settings import ContextSettings
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 from tests.support.stored_story import StoredStory, patient
@@ -312,3 +314,22 @@ def test_a_failed_selection_without_a_plan_leaves_the_choice_of_the_rules() -> N
     assert context.report is not None
     assert [issue.kind for issue in context.report.issues if issue.stage == "select"] == ["unavailable"]
     assert "model" not in context.report.timings_s
+
+
+def test_of_many_threads_the_model_reads_the_weightiest_in_story_order() -> None:
+    model = answering('{"numbers": [1]}')
+    weights: list[LoopImportance] = [*["low"] * 40, "critical", *["medium"] * 10, "high"]
+    threads = [
+        OpenLoop(loop_id=f"T{number}", description=f"Thread {number} {'waits ' * 40}", importance=importance)
+        for number, importance in enumerate(weights)
+    ]
+    chunk = MEMORIES[0]
+    memory_list = MemoryList((Candidate(chunk),), (memory_line(1, chunk, estimate_tokens),))
+    selection = ModelSelector(model).select(lighthouse_request(), memory_list, open_loops=threads, language="en")
+    assert selection.chunk_ids == (chunk.chunk_id,)
+    prompt = str(model.prompts[-1][-1].content)
+    numbers = [int(number) for number in re.findall(r"^- Thread (\d+) ", prompt, re.MULTILINE)]
+    assert {40, 51} <= set(numbers)
+    assert numbers == sorted(numbers)
+    assert len(numbers) < len(threads)
+    assert selection.report.prompt_tokens < 2_500
