@@ -12,6 +12,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from tests.support.demo_project import settings_for
+from tests.support.scripted_chat_model import answering
 
 PROJECT = "guixu"
 SCENES = {
@@ -338,3 +339,24 @@ def test_a_note_from_before_a_card_is_found_by_its_words(own: Story) -> None:
     note = own.note("听雨是沈砚秋的剑。").note.chunk_id
     own.add_card("听雨", kind="item", fields={"translation": "Listening Rain"})
     assert note in memories(own, "听雨落在地上。")
+
+
+def test_a_chat_model_chooses_what_the_page_needs(own: Story, opened: MemoryStores) -> None:
+    """What no word of the page names comes, too; notes of other chapters are not in its list."""
+    debt = own.note("三块灵石是借来的，从未归还。", attached_to=["book"]).note.chunk_id
+    own.note("第九章用现在时。", attached_to=["chapter:9"])
+    model = answering('{"numbers": [1]}')
+    chosen = Story(opened, own.project_id, chat_model=model).chunk_context(
+        "他低下头。", chapter_index=4, selector="model"
+    )
+    assert [memory.chunk.chunk_id for memory in chosen.memories][:1] == [debt]
+    assert chosen.selector is not None
+    assert (chosen.selector.used, chosen.selector.listed) == ("llm", 1)
+    assert own.chunk_context("他低下头。", chapter_index=4).selector is None
+
+
+def test_without_a_chat_model_the_rules_choose_and_the_context_says_so(own: Story) -> None:
+    by_rules = own.chunk_context("沈砚秋说起归墟。", chapter_index=4)
+    chosen = own.chunk_context("沈砚秋说起归墟。", chapter_index=4, selector="model")
+    assert chosen.memories == by_rules.memories
+    assert [(issue.stage, issue.kind) for issue in chosen.issues] == [("select", "unavailable")]

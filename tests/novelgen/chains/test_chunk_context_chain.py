@@ -17,7 +17,7 @@ from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.models.chunk_context import ChunkContext, GlossaryEntry, GlossaryName
 from novelgen.models.entity import Entity, EntityAlias
-from novelgen.models.memory import AttachedTo, StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.settings import ContextSettings
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
@@ -302,15 +302,6 @@ def test_a_list_for_a_text_that_cannot_be_read_is_made_of_what_the_search_found(
     chosen = selected(answering('{"numbers": [1]}'), story)
     assert chosen.memories[0].arm_ranks["selector"] == 1
     assert [(issue.stage, issue.kind) for issue in chosen.issues] == [("select", "unavailable")]
-
-
-def test_what_is_attached_elsewhere_is_not_in_the_list_for_a_text() -> None:
-    elsewhere = note(2, "Only of chapter nine.").model_copy(
-        update={"attached_to": [AttachedTo(type="chapter", id="chapter:9")], "is_attached_by_hand": True}
-    )
-    model = answering('{"numbers": [1]}')
-    selected(model, StoredStory.of_chunks(PROJECT, [note(1, "The tide took the boat."), elsewhere]), chapter_index=3)
-    assert numbered_texts(model) == ["The tide took the boat."]
 
 
 def test_of_a_long_text_the_model_reads_the_beginning() -> None:
