@@ -62,6 +62,9 @@ def answer(language: Language, numbers: dict[str, str]) -> str:
             {"id": "OL1", "note": "kept this night", "outcome": "advanced"},
             {"id": "OL2", "note": "the light is Cornelius", "outcome": "part", "description": "Who drowned the sheep?"},
         ],
+        "open_loops_created": [
+            {"description": f"Why did {cornelius} lie that the light drowned three sheep?", "entities": [cornelius]}
+        ],
         "memories": [
             {
                 "content": f"{cornelius} lied that the light walks and drowned three sheep: he carried a lantern.",
@@ -157,6 +160,8 @@ def test_bodily_states_and_descriptions_are_those_of_the_place(marsh: Story) -> 
     assert ada is not None
     assert ben.state_data["physical_state"] == ["hand burnt", "fever"]
     assert ada.state_data["description"] == "Ben's wife"
+    page = marsh.context(1, 3, {"scene_number": 3, "characters": list(PEOPLE["en"]), "purpose": "They go home."})
+    assert "Ben's wife" in page.as_prompt()
     earlier = marsh.state("C0", as_of=BEFORE)
     assert earlier is None or "description" not in earlier.state_data
 
@@ -166,8 +171,21 @@ def test_a_promise_that_was_kept_and_a_question_half_answered_go_on(marsh: Story
     threads = {thread.loop_id: thread for thread in marsh.threads(as_of=AFTER)}
     assert {"OL1", "OL2"} <= threads.keys()
     assert threads["OL2"].description == "Who drowned the sheep?"
-    page = marsh.context(1, 3, {"scene_number": 3, "characters": list(PEOPLE["en"].values()), "purpose": "Ada, Ben"})
+    page = marsh.context(1, 3, {"scene_number": 3, "characters": list(PEOPLE["en"]), "purpose": "They go home."})
     assert {"OL1", "OL2"} <= {loop.loop_id for loop in page.timeline_context.open_loops}
+
+
+def test_who_does_not_know_the_memory_does_not_know_the_thread_of_it(marsh: Story) -> None:
+    """Ben, who was told of the lie, asks why; Dora, who slept, does not know that there is a question."""
+    [thread] = [thread.loop_id for thread in marsh.threads(as_of=AFTER) if thread.description.startswith("Why did")]
+
+    def asked_by(character_id: str) -> set[str]:
+        plan = {"scene_number": 3, "characters": list(PEOPLE["en"]), "purpose": "They go home."}
+        page = marsh.context(1, 3, plan, pov=character_id)
+        return {loop.loop_id for loop in page.timeline_context.open_loops}
+
+    assert thread in asked_by("C1")
+    assert thread not in asked_by("C3")
 
 
 def test_one_undo_takes_back_what_a_memory_ended(stores: MemoryStores) -> None:
