@@ -4,6 +4,8 @@ import pytest
 
 from novelgen.language.language import StoryLanguage
 from novelgen.model_calls.prompting import read_prompt_file, read_prompt_part
+from novelgen.reading.chapter_reading import ModelChapterName, ModelNotSame
+from novelgen.reading.knowledge_reading import ModelKnowers
 from novelgen.reading.known_story import NOBODY
 from novelgen.reading.model_record import WHO, ModelKnownName, ModelStateChange
 
@@ -29,6 +31,11 @@ def test_instructions_schema_and_correction_accept_the_same() -> None:
     assert WHO in str(ModelKnownName.model_json_schema())
     assert WHO in str(ModelStateChange.model_json_schema())
     assert "plain name" in NOBODY
-    for name in ("scene_record", "repair_scene_record", "correct_scene_record"):
+    for model in (ModelChapterName, ModelNotSame, ModelKnowers):
+        assert WHO in str(model.model_json_schema())
+    for name in (
+        *("scene_record", "repair_scene_record", "correct_scene_record"),
+        *("scene_knowledge", "repair_scene_knowledge", "reconcile_chapter", "repair_chapter"),
+    ):
         assert "plain name" in prompt_text(name, "en")
         assert "名字" in prompt_text(name, "zh")
