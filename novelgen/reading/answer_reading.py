@@ -312,7 +312,11 @@ class AnswerReader:
         return {
             "open_loops_advanced": [
                 records.RecordedLoopAdvance(
-                    id=loop_id, note=move.note, pays_part=move.outcome == "part", description=move.description
+                    id=loop_id,
+                    note=move.note,
+                    pays_part=move.outcome == "part",
+                    description=move.description,
+                    pay_off=move.pay_off,
                 )
                 for loop_id, move in moves
                 if loop_id is not None and move.outcome in model_record.UNENDED

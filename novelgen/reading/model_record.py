@@ -171,6 +171,7 @@ class ModelLoopMove(ModelPart):
     id: Text = Field(description=THREAD)
     note: Text = Field(default="", description="what happened to it")
     description: Text = Field(default="", description="what is open now, whole, where that has grown; mostly empty")
+    pay_off: Text = Field(default="", description="the term or condition that the text sets for it now; mostly empty")
     outcome: LoopOutcomeWord = Field(
         default="advanced",
         description="advanced also: a standing promise kept once more; part: one part of it is answered; "

@@ -229,6 +229,13 @@ def test_a_standing_promise_that_was_kept_goes_on(outcome: str, moved: tuple[int
     assert len(record.open_loops_resolved) == 1 - moved[0]
 
 
+def test_a_known_thread_may_get_a_term() -> None:
+    """The words that the text sets for it stand on its move."""
+    move = {"id": "OL0", "note": "Ada gives him a week.", "outcome": "advanced", "pay_off": "within a week"}
+    [advanced] = read(answer(new_entities=[], open_loops_moved=[move])).open_loops_advanced
+    assert (advanced.id, advanced.pay_off) == ("OL0", "within a week")
+
+
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_the_example_adds_a_bodily_state_to_those_that_are_there(language: StoryLanguage) -> None:
     """As the instructions ask: a second injury does not take the first one's place."""
