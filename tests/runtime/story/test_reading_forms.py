@@ -7,6 +7,8 @@ from typing import Any, Literal
 import pytest
 
 from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.ingest.entities import store_entities
 from runtime.ingest.extraction import extract_scenes
@@ -18,7 +20,7 @@ from tests.runtime.story.key_story import fact, heard, scene
 from tests.support.scripted_chat_model import ScriptedChatModel
 
 Language = Literal["en", "zh"]
-BEFORE, AFTER = (1, 2), (1, 3)
+BEFORE, AFTER = StoryPosition(1, 2), StoryPosition(1, 3)
 _numbers = itertools.count(1)
 
 TEXTS: dict[Language, str] = {
@@ -125,6 +127,13 @@ def read_story(stores: MemoryStores, language: Language) -> Story:
     return Story(stores, project_id)
 
 
+def memories_at(stores: MemoryStores, story: Story, place: StoryPosition) -> dict[str, StoryMemoryChunk]:
+    """Return the memories before a place by id, each with what ended it by then."""
+    listing = story.memories(content_types=["memory"], as_of=place)
+    with stores.database(story.project_id).read() as unit:
+        return unit.memories.by_source_ids([stored.chunk.memory_id for stored in listing.memories], as_of=place)
+
+
 def threads_on_the_page(story: Story, pov: str = "") -> set[str]:
     """Return the threads that the page of the next scene tells as known."""
     plan = {"scene_number": 3, "characters": list(PEOPLE["en"]), "purpose": "They go home."}
@@ -138,21 +147,18 @@ def marsh(request: pytest.FixtureRequest, stores: MemoryStores) -> Story:
     return read_story(stores, request.param)
 
 
-def test_one_memory_ended_two_and_both_held_until_then(marsh: Story) -> None:
+def test_one_memory_ended_two_and_both_held_until_then(stores: MemoryStores, marsh: Story) -> None:
     """Whoever knows the lie was told of it, and no read of an earlier place knows."""
-    [lie] = [memory for memory in marsh.memories(as_of=AFTER) if len(memory.superseded_ids) == 2]
-    held = {
-        place: {memory.memory_id: memory.superseded_by for memory in marsh.memories(as_of=place)}
-        for place in (BEFORE, AFTER)
-    }
-    assert {held[BEFORE][name] for name in ("walks", "drowned")} == {None}
-    assert {held[AFTER][name] for name in ("walks", "drowned")} == {lie.memory_id}
-    assert held[AFTER]["fever"] is None
+    before, after = (memories_at(stores, marsh, place) for place in (BEFORE, AFTER))
+    [lie] = [memory for memory in after.values() if memory.also_supersedes]
+    assert {before[name].superseded_by for name in ("walks", "drowned")} == {None}
+    assert {after[name].superseded_by for name in ("walks", "drowned")} == {lie.memory_id}
+    assert after["fever"].superseded_by is None
     knowers = {knower.character_id: knower.how for knower in marsh.who_knows(lie.memory_id, as_of=AFTER).known_by}
     assert knowers["C1"] == "told"
     assert {"C0", "C1", "C2"} <= knowers.keys()
     assert "C3" not in knowers
-    assert "walks" in {fact.source_id for fact in marsh.knowledge("C3", as_of=AFTER).known}
+    assert "walks" in {memory.source_id for memory in marsh.knowledge("C3", as_of=AFTER).known}
 
 
 def test_what_was_taken_for_a_thing_says_who_it_is(marsh: Story) -> None:
@@ -196,16 +202,16 @@ def test_who_does_not_know_the_memory_does_not_know_the_thread_of_it(marsh: Stor
 def test_one_undo_takes_back_what_a_memory_ended(stores: MemoryStores) -> None:
     """What it ended holds again; the same record read from its export ends them again."""
     story = read_story(stores, "en")
-    [lie] = [memory for memory in story.memories(as_of=AFTER) if memory.also_supersedes]
     record = story.get_scene("1:2").scene.record
     assert record is not None
     exported = json.loads(record.model_dump_json())
-    [said] = [each for each in exported["memories"] if each["memory_id"] == lie.memory_id]
+    [said] = exported["memories"]
     assert (said["supersedes"], said["also_supersedes"]) == ("walks", ["drowned"])
     said["supersedes"] = [said["supersedes"], *said.pop("also_supersedes")]
     assert SceneRecord.model_validate(exported) == record
     story.undo()
-    assert {memory.superseded_by for memory in story.memories(as_of=AFTER)} == {None}
+    left = memories_at(stores, story, AFTER)
+    assert {name: memory.superseded_by for name, memory in left.items()} == dict.fromkeys(("walks", "drowned", "fever"))
 
 
 def test_a_record_that_ends_one_or_none_is_written_as_before() -> None:
