@@ -60,9 +60,11 @@ class AnswerParser(PydanticOutputParser[Answer]):
         try:
             return self.pydantic_object.model_validate(obj, context={"cuts": self.cuts})
         except ValidationError as error:
-            remainder = None if self.misfits is None else without_misfits(obj, error, misfits=self.misfits)
+            remainder, messages = without_misfits(obj, error)
             # What was asked for has no fitting item left: then it is the answer's shape that is wrong.
-            if remainder is not None and all(remainder.get(key) or not obj.get(key) for key in self.keys):
+            is_left = all(remainder.get(key) or not obj.get(key) for key in self.keys)
+            if self.misfits is not None and messages and is_left:
+                self.misfits += messages
                 return self._parse_obj(remainder)
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
@@ -74,22 +76,27 @@ class AnswerParser(PydanticOutputParser[Answer]):
         return _format_instructions(self.pydantic_object)
 
 
-def without_misfits(fields: dict[str, Any], error: ValidationError, *, misfits: list[str]) -> dict[str, Any] | None:
-    """Return an answer without the list items that do not fit, or None where something else does not fit either."""
-    wrong: set[tuple[str, int]] = set()
+def without_misfits(fields: dict[str, Any], error: ValidationError) -> tuple[dict[str, Any], list[str]]:
+    """Return an answer without the list items that do not fit, and messages on them.
+
+    There are no messages where something else does not fit either.
+    """
+    wrong: dict[str, set[int]] = {}
+    messages = []
     for fault in error.errors(include_url=False):
         match fault["loc"]:
             case (str(name), int(number), *inner) if isinstance(fields.get(name), list):
-                wrong.add((name, number))
-                misfits.append(f"{name}[{number}]{''.join(f'.{part}' for part in inner[:1])}: {fault['msg']}")
+                wrong.setdefault(name, set()).add(number)
+                place = "".join(f".{part}" for part in inner[:1])
+                messages.append(f"{name}[{number}]{place}: {fault['msg']}")
             case _:
-                return None
-    remainder = dict(fields)
-    for name in {name for name, _ in wrong}:
-        # The numbers are those of the list without blanks and repeats.
-        items = distinct_items(fields[name])
-        remainder[name] = [item for number, item in enumerate(items) if (name, number) not in wrong]
-    return remainder if wrong else None
+                return fields, []
+    # The numbers are those of the list without blanks and repeats.
+    remainder = {
+        name: [item for number, item in enumerate(distinct_items(fields[name])) if number not in numbers]
+        for name, numbers in wrong.items()
+    }
+    return {**fields, **remainder}, messages
 
 
 @cache
