@@ -147,9 +147,10 @@ def test_one_memory_replaces_several(database: DatabaseManager) -> None:
     def closed(chapter: int) -> dict[str, str | None]:
         with database.project("demo").read() as unit:
             read = unit.memories.by_ids(["A", "B", "C", "E"], as_of=at(chapter))
-            assert set(unit.memories.holding(read, as_of=at(chapter)).values()) <= {
-                each for each in read if each.chunk_id == "E"
-            }
+            found = unit.memories.holding(read, as_of=at(chapter))
+        assert {chunk_id: chunk.chunk_id for chunk_id, chunk in found.items()} == {
+            chunk.chunk_id: "E" for chunk in read if chunk.superseded_by
+        }
         return {chunk.chunk_id: chunk.superseded_by for chunk in read}
 
     assert closed(2) == {"A": None, "B": None, "C": None}
