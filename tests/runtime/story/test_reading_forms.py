@@ -31,14 +31,14 @@ TEXTS: dict[Language, str] = {
         "a widow no more, called Ben her husband. Dora slept in the loft and heard none of it."
     ),
     "zh": (
-        "阿黛和本在磨坊边等到那点灯光过了沼泽。不是鬼：是科内留斯把提灯放在墙上。“你骗了全镇的人，”阿黛说，“这里没有东西在走，"
-        "也没有淹死过什么。”本烧伤的手因发烧而发抖。他这一夜照旧守着多拉，不负誓言。阿黛不再是寡妇，叫本作丈夫。多拉睡在阁楼上，"
+        "阿黛和阿本在磨坊边等到那点灯光过了沼泽。不是鬼：是科内留斯把提灯放在墙上。“你骗了全镇的人，”阿黛说，“这里没有东西在走，"
+        "也没有淹死过什么。”阿本烧伤的手因发烧而发抖。他这一夜照旧守着多拉，不负誓言。阿黛不再是寡妇，叫阿本作丈夫。多拉睡在阁楼上，"
         "什么也没有听见。"
     ),
 }
 PEOPLE: dict[Language, dict[str, str]] = {
     "en": {"C0": "Ada", "C1": "Ben", "C2": "Cornelius", "C3": "Dora"},
-    "zh": {"C0": "阿黛", "C1": "本", "C2": "科内留斯", "C3": "多拉"},
+    "zh": {"C0": "阿黛", "C1": "阿本", "C2": "科内留斯", "C3": "多拉"},
 }
 LIGHT: dict[Language, str] = {"en": "the marsh light", "zh": "沼泽的灯光"}
 QUOTES: dict[Language, dict[str, str]] = {
@@ -154,9 +154,8 @@ def test_one_memory_ended_two_and_both_held_until_then(stores: MemoryStores, mar
     assert {before[name].superseded_by for name in ("walks", "drowned")} == {None}
     assert {after[name].superseded_by for name in ("walks", "drowned")} == {lie.memory_id}
     assert after["fever"].superseded_by is None
-    knowers = {knower.character_id: knower.how for knower in marsh.who_knows(lie.memory_id, as_of=AFTER).known_by}
-    assert knowers["C1"] == "told"
-    assert {"C0", "C1", "C2"} <= knowers.keys()
+    knowers = {knower.character_id for knower in marsh.who_knows(lie.memory_id, as_of=AFTER).known_by}
+    assert {"C0", "C1", "C2"} <= knowers
     assert "C3" not in knowers
     assert "walks" in {memory.source_id for memory in marsh.knowledge("C3", as_of=AFTER).known}
 
