@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.language.language import TokenCounter, stated_language
 from novelgen.memory.attributes import (
+    DESCRIPTION_ATTRIBUTE,
     INVENTORY_ATTRIBUTE,
     LOCATION_ATTRIBUTE,
     PASSING_ATTRIBUTE,
@@ -110,6 +111,7 @@ ATTRIBUTE_ORDER = (
     "status",
     "identity",
     "disguise",
+    DESCRIPTION_ATTRIBUTE,
     "location_id",
     "place",
     "holder",

@@ -108,9 +108,9 @@ def _facts(stretch: StoryStretch) -> list[differences.NewFact]:
             short=memory.short or "",
             importance=memory.importance,
             verified=memory.verified,
-            replaces=stretch.replaced[ended_id].content
-            if (ended_id := memory.supersedes or "") in stretch.replaced
-            else "",
+            replaces=" / ".join(
+                stretch.replaced[ended_id].content for ended_id in memory.superseded_ids if ended_id in stretch.replaced
+            ),
         )
         for memory in (*distilled, *summed)
     ]

@@ -91,8 +91,9 @@ def with_supersessions(
     memories: list[RecordedMemory] = []
     for memory in record.memories:
         ended_id = memory.supersedes or _ended_by(memory, open_candidates, people)
+        ended_ids = {ended_id, *memory.also_supersedes}
         memories.append(memory.model_copy(update={"supersedes": ended_id}))
-        open_candidates = [open_memory for open_memory in open_candidates if open_memory.memory_id != ended_id]
+        open_candidates = [open_memory for open_memory in open_candidates if open_memory.memory_id not in ended_ids]
         open_candidates.append(Opened(memory.memory_id, memory.event_type, frozenset(memory.entities), memory.content))
     return record.model_copy(update={"memories": memories})
 
@@ -132,6 +133,9 @@ INVENTORY_ATTRIBUTE = "inventory"
 MEMBERS_ATTRIBUTE = "members"
 """Who belongs to a group: ids of characters, and words for those that have none."""
 
+ONE_OF_THE_STORY = ("identity", "disguise")
+"""Who somebody or something really is, or passes for: the id of one that is known, else words."""
+
 DESCRIPTION_ATTRIBUTE = "description"
 """Who or what somebody or something is by now; it stands in lists in place of the first description."""
 
@@ -146,8 +150,8 @@ ATTRIBUTES: Mapping[str, str] = {
     "goals": "list",
     "knowledge": "list",
     INVENTORY_ATTRIBUTE: "list of things that have no id",
-    "disguise": "as whom, or how",
-    "identity": "who it really is",
+    "disguise": "for whom they pass, id or name; or how",
+    "identity": "who or what it really is: id, name or words",
     DESCRIPTION_ATTRIBUTE: "who or what it is by now, where its line in the list is no longer true",
     MEMBERS_ATTRIBUTE: "list: who belongs to a group",
 }

@@ -75,6 +75,6 @@ def revelations(memories: Sequence[StoryMemoryChunk]) -> set[tuple[Place, str]]:
     return {
         (story_place(memory), entity_id)
         for memory in memories
-        if memory.place is not None and (memory.event_type in REVEALING_EVENTS or memory.supersedes)
+        if memory.place is not None and (memory.event_type in REVEALING_EVENTS or memory.superseded_ids)
         for entity_id in memory.entities_mentioned
     }

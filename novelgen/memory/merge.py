@@ -1,7 +1,7 @@
 """Merging of window records, and of two memories."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from novelgen.language.language import folded, significant_words
 from novelgen.models.folds import feelings_after
@@ -223,9 +223,8 @@ def with_joined_memory(records: Sequence[SceneRecord], gone_id: str, stays_id: s
         return None
     (gone_at, removed_memory), (stays_at, stays) = order[gone_id], order[stays_id]
     if stays_at > gone_at:
-        if stays.supersedes not in (None, gone_id):
-            return None
-        ended_memory = stays.model_copy(update={"supersedes": gone_id})
+        first, *others = dict.fromkeys([*stays.superseded_ids, gone_id])
+        ended_memory = stays.model_copy(update={"supersedes": first, "also_supersedes": others})
         memories = [ended_memory if memory.memory_id == stays_id else memory for memory in records[stays_at].memories]
         changed = records[stays_at].model_copy(update={"memories": memories})
         return [*records[:stays_at], changed, *records[stays_at + 1 :]]
@@ -239,11 +238,15 @@ def _without(record: SceneRecord, memory: RecordedMemory, stays_id: str) -> Scen
     memories = []
     for other_memory in record.memories:
         if other_memory.memory_id != memory.memory_id:
-            named_values = {
+            named_values: dict[str, Any] = {
                 name: stays_id
                 for name in ("supersedes", "contradicts")
                 if getattr(other_memory, name) == memory.memory_id
             }
+            if memory.memory_id in other_memory.also_supersedes:
+                named_values["also_supersedes"] = [
+                    stays_id if one == memory.memory_id else one for one in other_memory.also_supersedes
+                ]
             memories.append(other_memory.model_copy(update=named_values))
     repeated = list(record.memories_repeated)
     if len(memories) < len(record.memories):

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.language.normalise import scrub_text
 from novelgen.model_calls import model_answer
-from novelgen.model_calls.answers import UnusableAnswerError, parse_json_object, spoken_text
+from novelgen.model_calls.answers import UnusableAnswerError, distinct_items, parse_json_object, spoken_text
 
 Answer = TypeVar("Answer", bound=BaseModel)
 _SCHEMA_KEYS = frozenset({"properties", "$defs", "$schema"})
@@ -28,10 +28,12 @@ class AnswerParser(PydanticOutputParser[Answer]):
         pydantic_object: The model of the answer.
         keys: Keys of the object that is meant, where an answer holds several.
         cuts: Gets the lists of an answer that are longer than their bounds.
+        misfits: Gets the items of lists that do not fit the schema and are dropped; None refuses such an answer.
     """
 
     keys: tuple[str, ...] = ()
     cuts: list[str] = Field(default_factory=list)
+    misfits: list[str] | None = None
 
     def parse_result(self, result: list[Generation], *, partial: bool = False) -> Answer:
         """Parse an answer.
@@ -58,6 +60,12 @@ class AnswerParser(PydanticOutputParser[Answer]):
         try:
             return self.pydantic_object.model_validate(obj, context={"cuts": self.cuts})
         except ValidationError as error:
+            remainder, messages = without_misfits(obj, error)
+            # What was asked for has no fitting item left: then it is the answer's shape that is wrong.
+            is_left = all(remainder.get(key) or not obj.get(key) for key in self.keys)
+            if self.misfits is not None and messages and is_left:
+                self.misfits += messages
+                return self._parse_obj(remainder)
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"])
             message = f"the JSON does not fit the schema: {place}: {first['msg']}"
@@ -66,6 +74,29 @@ class AnswerParser(PydanticOutputParser[Answer]):
     def get_format_instructions(self) -> str:
         """Return how to write the answer, for the prompt."""
         return _format_instructions(self.pydantic_object)
+
+
+def without_misfits(fields: dict[str, Any], error: ValidationError) -> tuple[dict[str, Any], list[str]]:
+    """Return an answer without the list items that do not fit, and messages on them.
+
+    There are no messages where something else does not fit either.
+    """
+    wrong: dict[str, set[int]] = {}
+    messages = []
+    for fault in error.errors(include_url=False):
+        match fault["loc"]:
+            case (str(name), int(number), *inner) if isinstance(fields.get(name), list):
+                wrong.setdefault(name, set()).add(number)
+                place = "".join(f".{part}" for part in inner[:1])
+                messages.append(f"{name}[{number}]{place}: {fault['msg']}")
+            case _:
+                return fields, []
+    # The numbers are those of the list without blanks and repeats.
+    remainder = {
+        name: [item for number, item in enumerate(distinct_items(fields[name])) if number not in numbers]
+        for name, numbers in wrong.items()
+    }
+    return {**fields, **remainder}, messages
 
 
 @cache

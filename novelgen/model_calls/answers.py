@@ -39,6 +39,11 @@ Text = Annotated[str, AfterValidator(lambda value: " ".join(value.split())[:MAX_
 Texts = Annotated[list[Text], AfterValidator(lambda texts: [text for text in texts if text])]
 
 
+def distinct_items(values: list[Any]) -> list[Any]:
+    """Return the items of a list without blanks and repeats."""
+    return list({str(item): item for item in values if item not in (None, "")}.values())
+
+
 @dataclass(frozen=True, slots=True)
 class AtMost:
     """Cuts a list off after so many items, blanks and repeats left out, and tells the bound in the schema."""
@@ -48,7 +53,7 @@ class AtMost:
     def _cut(self, value: Any, info: ValidationInfo, *, field: str) -> Any:
         if not isinstance(value, list):
             return value
-        items = list({str(item): item for item in value if item not in (None, "")}.values())
+        items = distinct_items(value)
         if info.context and len(items) > self.limit:
             info.context["cuts"].append(f"{field}: {self.limit} of {len(items)}")
         return items[: self.limit]

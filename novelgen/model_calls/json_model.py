@@ -19,7 +19,13 @@ from novelgen.language.language import StoryLanguage, estimate_tokens
 from novelgen.model_calls import model_answer
 from novelgen.model_calls.answer_parser import AnswerParser
 from novelgen.model_calls.answers import UnusableAnswerError
-from novelgen.model_calls.prompting import load_chat_prompt, read_prompt_example, read_prompt_file
+from novelgen.model_calls.prompting import (
+    PROMPT_PARTS,
+    load_chat_prompt,
+    read_prompt_example,
+    read_prompt_file,
+    read_prompt_part,
+)
 from novelgen.model_calls.usage import ModelUsage, usage_of
 from novelgen.models.context import IssueKind, ReportIssue
 
@@ -92,8 +98,10 @@ class Question(Generic[Answer]):
     def messages(self, language: StoryLanguage, values: Mapping[str, str]) -> list[BaseMessage]:
         """Return the prompt, with the constant part first for provider caches."""
         texts = {**values, "format_instructions": self.parser.get_format_instructions()}
-        if "{example}" in read_prompt_file(f"{self._prompt}.{language}.txt"):
+        template = read_prompt_file(f"{self._prompt}.{language}.txt")
+        if "{example}" in template:
             texts["example"] = read_prompt_example(self._prompt, language)
+        texts |= {name: read_prompt_part(name, language) for name in PROMPT_PARTS if f"{{{name}}}" in template}
         return load_chat_prompt(self._prompt, language, variables=texts).format_messages(**texts)
 
     def prompt_tokens(self, language: StoryLanguage, values: Mapping[str, str]) -> int:
@@ -123,7 +131,7 @@ class Question(Generic[Answer]):
             texts = {**self._repair_values, "problem": str(error)}
             repair = load_chat_prompt(self._repair, language, variables=texts).format_messages(**texts)
             message = AIMessage(str(conversation.said[-1].content)[:MAX_REPAIRED_CHARACTERS])
-        return accept(conversation.say([*messages, message, *repair]))
+        return accept(conversation.say([*messages, message, *repair], is_last=True))
 
     def answer(
         self,
@@ -144,12 +152,16 @@ class Question(Generic[Answer]):
             logger.warning("%s", issue.message)
             return None, {**conversation.work(), "issues": [issue]}
 
-    def call(self, messages: list[BaseMessage], *, conversation: JsonConversation[Answer]) -> Answer:
+    def call(
+        self, messages: list[BaseMessage], *, conversation: JsonConversation[Answer], is_last: bool = False
+    ) -> Answer:
         """Call the model in the strictest response format that its server takes, and remember that one.
 
-        A server that refuses a format, or answers nothing under it, is asked without it.
+        A server that refuses a format, or answers nothing under it, is asked without it. Of the last answer, items
+        that do not fit the schema are dropped and the others are read.
         """
-        parser = self.parser.model_copy(update={"cuts": conversation.cuts})
+        lists = {"cuts": conversation.cuts, "misfits": conversation.misfits if is_last else None}
+        parser = self.parser.model_copy(update=lists)
         formats = self._formats
         has_waited = False
         while True:
@@ -240,15 +252,16 @@ class JsonConversation(Generic[Answer]):
         self.usage = ModelUsage()
         self.said: list[BaseMessage] = []
         self.cuts: list[str] = []
+        self.misfits: list[str] = []
         self.is_asked_plainly = False
         """Whether nothing came under a response format, so that the same was asked without it."""
 
-    def say(self, messages: list[BaseMessage]) -> Answer:
+    def say(self, messages: list[BaseMessage], *, is_last: bool = False) -> Answer:
         """Send a prompt and read the answer.
 
         `said` is the conversation so far.
         """
-        return self._question.call(messages, conversation=self)
+        return self._question.call(messages, conversation=self, is_last=is_last)
 
     def hear(self, messages: list[BaseMessage], answer: AIMessage) -> AIMessage:
         """Count an answer's usage, and pass it to the parser."""
@@ -257,9 +270,15 @@ class JsonConversation(Generic[Answer]):
         return answer
 
     def issues(self, stage: str = "") -> list[ReportIssue]:
-        """Say which lists of the answers were longer than their bounds."""
-        message = f"the answer's lists were cut at their bounds: {', '.join(dict.fromkeys(self.cuts))}"
-        return [ReportIssue(stage=stage or self._stage, kind="over_limit", message=message)] if self.cuts else []
+        """Say which lists of the answers were longer than their bounds, and what of them did not fit."""
+        issues: list[ReportIssue] = []
+        if self.misfits:
+            message = f"items of the answer that do not fit the schema were dropped: {'; '.join(self.misfits[:8])}"
+            issues.append(ReportIssue(stage=stage or self._stage, kind="malformed", message=message))
+        if self.cuts:
+            message = f"the answer's lists were cut at their bounds: {', '.join(dict.fromkeys(self.cuts))}"
+            issues.append(ReportIssue(stage=stage or self._stage, kind="over_limit", message=message))
+        return issues
 
     def work(self) -> dict[str, Any]:
         """Return the usage of all calls as `ModelWork` fields."""

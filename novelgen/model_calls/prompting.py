@@ -49,6 +49,15 @@ def load_chat_prompt(name: str, language: StoryLanguage, *, variables: Collectio
     return prompt
 
 
+PROMPT_PARTS = ("importance_scale",)
+"""Texts that stand in several prompts, each under a variable of its name."""
+
+
+def read_prompt_part(name: str, language: StoryLanguage) -> str:
+    """Read a text that several prompts share."""
+    return read_prompt_file(f"{name}.{language}.txt").strip()
+
+
 def read_prompt_example(name: str, language: StoryLanguage) -> str:
     """Read the worked example that a prompt shows."""
     return read_prompt_file(f"{name}_example.{language}.json").strip()

@@ -1,7 +1,7 @@
 """A memory, its closed list of event types, and its attachments."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import not_
 from typing import Any, Literal
 
@@ -69,6 +69,11 @@ class AttachedTo(Model):
     )
 
 
+def superseded(first: str | None, others: Iterable[str]) -> list[str]:
+    """Return the ids of all memories that one ends, without repeats."""
+    return list(dict.fromkeys(memory_id for memory_id in (first, *others) if memory_id))
+
+
 class StoryMemoryChunk(Shown, Model):
     """One retrievable piece of the story's memory.
 
@@ -114,12 +119,20 @@ class StoryMemoryChunk(Shown, Model):
     source_span: tuple[int, int] | None = Field(default=None, description="Characters [start, end) in the scene.")
     event_type: str | None = None
     supersedes: str | None = Field(default=None, description="source_id of the memory that this one replaces.")
+    also_supersedes: list[str] = Field(
+        default_factory=list, exclude_if=not_, description="The others that it replaces, where they are several."
+    )
     superseded_by: str | None = Field(
         default=None, description="source_id of what replaced it, as of the position that was read."
     )
     slot_type: str | None = Field(default=None, description="Slot that holds one value at a time: I1.holder.")
     verified: bool = Field(default=True, description="Whether its evidence was found in the scene's text.")
     origin: MemoryOrigin = "text"
+
+    @property
+    def superseded_ids(self) -> list[str]:
+        """The source_ids of all memories that this one replaces."""
+        return superseded(self.supersedes, self.also_supersedes)
 
     @property
     def memory_id(self) -> str:

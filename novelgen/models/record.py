@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from novelgen.models.entity import EntityType
 from novelgen.models.knowledge import KnowledgeKind, KnowledgeSource
-from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT
+from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT, superseded
 from novelgen.models.state import LoopImportance, RelationshipDimensions, turned_type
 from novelgen.models.user_file import UserFileModel
 
@@ -161,7 +161,12 @@ class RecordedMemory(UserFileModel):
     importance: int = Field(default=5, ge=1, le=10)
     entities: list[str] = Field(default_factory=list)
     tags: list[str] = Field(default_factory=list)
-    supersedes: str | None = None
+    supersedes: str | None = Field(
+        default=None, description="memory_id of an earlier memory that this one ends or corrects; a list is read too."
+    )
+    also_supersedes: list[str] = Field(
+        default_factory=list, exclude_if=is_unsaid, description="The others that it ends, where they are several."
+    )
     slot_type: str | None = None
     evidence: str | None = Field(default=None, description="Verbatim quote from the scene.")
     contradicts: str | None = Field(
@@ -179,6 +184,20 @@ class RecordedMemory(UserFileModel):
         exclude_if=is_unsaid,
         description="Ids of who does not know it although they were there or it is about them.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _first_superseded(cls, value: Any) -> Any:
+        """Split a list of superseded memories into the first and the others."""
+        if not isinstance(value, dict) or not isinstance(value.get("supersedes"), list):
+            return value
+        first, *others = [*value["supersedes"], *(value.get("also_supersedes") or ())] or [None]
+        return {**value, "supersedes": first, "also_supersedes": others}
+
+    @property
+    def superseded_ids(self) -> list[str]:
+        """The memory_ids of all memories that this one ends."""
+        return superseded(self.supersedes, self.also_supersedes)
 
     @field_validator("event_type")
     @classmethod

@@ -312,17 +312,21 @@ class AnswerReader:
         return {
             "open_loops_advanced": [
                 records.RecordedLoopAdvance(
-                    id=loop_id, note=move.note, pays_part=move.outcome == "part", description=move.description
+                    id=loop_id,
+                    note=move.note,
+                    pays_part=move.outcome == "part",
+                    description=move.description,
+                    pay_off=move.pay_off,
                 )
                 for loop_id, move in moves
-                if loop_id is not None and move.outcome in ("advanced", "part")
+                if loop_id is not None and move.outcome in model_record.UNENDED
             ],
             "open_loops_resolved": [
                 records.RecordedLoopResolution(
                     id=loop_id, resolution_summary=move.note, abandoned=move.outcome == "abandoned"
                 )
                 for loop_id, move in moves
-                if loop_id is not None and move.outcome not in ("advanced", "part")
+                if loop_id is not None and move.outcome not in model_record.UNENDED
             ],
         }
 
@@ -386,6 +390,7 @@ class AnswerReader:
         told_by = (self._request.project_id, hash_of_text(scrub_text(self._request.text)), memory.content)
         digest = sha256("\x1f".join(told_by).encode()).hexdigest()
         memory_id = f"x-{digest[:16]}"
+        ended_ids = self._known_memories(memory.supersedes, field=f"{field}.supersedes")
         # Whom neither story nor scene knows was made up: no quote can prove what is said of them alone.
         is_of_nobody = bool(memory.entities) and not entities
         return records.RecordedMemory(
@@ -397,7 +402,8 @@ class AnswerReader:
             entities=entities,
             tags=memory.tags,
             slot_type=self._slot(memory.slot, field=f"{field}.slot"),
-            supersedes=self._known_memory(memory.supersedes, field=f"{field}.supersedes"),
+            supersedes=next(iter(ended_ids), None),
+            also_supersedes=ended_ids[1:],
             contradicts=self._known_memory(memory.contradicts, field=f"{field}.contradicts"),
             evidence=None if is_of_nobody else memory.evidence or None,
             **self._knowers(memory, present, entities, field=field),

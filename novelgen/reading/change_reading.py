@@ -11,7 +11,7 @@ from novelgen.memory import attributes
 from novelgen.models.folds import HOLDER_ATTRIBUTE, standing_after
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
 from novelgen.models.state import DELTA_BOUNDS, DIMENSION_RANGES, Relationship, RelationshipDimension, turned_type
-from novelgen.reading.known_story import Placer, looks_like_an_id
+from novelgen.reading.known_story import Placer, looks_like_an_id, means_everybody
 from novelgen.reading.model_record import ModelRelationshipChange, ModelStateChange
 
 States = Mapping[str, Mapping[str, Any]]
@@ -126,11 +126,21 @@ class StateReader:
         elif attribute == attributes.INVENTORY_ATTRIBUTE:
             self._carry(entity_id, _as_texts(value), change, field=field)
         elif attribute == attributes.MEMBERS_ATTRIBUTE:
-            members = [self._placer.meant(text, ("character",)) or text for text in _as_texts(value)]
+            members = [
+                member
+                for text in _as_texts(value)
+                for member in (
+                    self._placer.present
+                    if means_everybody(text)
+                    else [self._placer.meant(text, ("character",)) or text]
+                )
+            ]
             if change.op == "set":
                 self._set(entity_id, attribute, members, change)
             else:
                 self._edit_list(entity_id, attribute, members, change)
+        elif attribute in attributes.ONE_OF_THE_STORY:
+            self._say_who(entity_id, attribute, ", ".join(_as_texts(value)), change, field=field)
         elif attribute in (attributes.LOCATION_ATTRIBUTE, attributes.PLACE_ATTRIBUTE, HOLDER_ATTRIBUTE):
             self._move(entity_id, attribute, value, change, field=field)
         elif change.op == "set" or (change.op == "add" and attribute in attributes.SINGLE_ATTRIBUTES):
@@ -194,6 +204,14 @@ class StateReader:
         else:
             in_words = HOLDER_ATTRIBUTE if attribute == HOLDER_ATTRIBUTE else attributes.PLACE_ATTRIBUTE
             self._set(entity_id, in_words, statement, change)
+
+    def _say_who(self, entity_id: str, attribute: str, statement: str, change: ModelStateChange, *, field: str) -> None:
+        """Say who somebody or something is, or passes for: one of the story, or in words."""
+        other_id = self._placer.meant(statement)
+        if other_id is None and looks_like_an_id(statement):
+            self._placer.unknown_in(field, statement)
+        else:
+            self._set(entity_id, attribute, statement if other_id in (None, entity_id) else other_id, change)
 
     def _is_inside(self, entity_id: str | None, container_id: str) -> bool:
         """Tell whether somebody or something is, or is held by, a container."""

@@ -18,7 +18,15 @@ from novelgen.models.position import Place, story_place
 from novelgen.models.record import RecordedLoopResolution
 from novelgen.models.state import LOOP_WEIGHTS, OpenLoop
 from novelgen.reading.known_story import References, meant_thread
-from novelgen.reading.model_record import HIGHEST_IMPORTANCE, LOWEST_IMPORTANCE, LoopOutcomeWord, ModelSameEntities
+from novelgen.reading.model_record import (
+    HIGHEST_IMPORTANCE,
+    LOWEST_IMPORTANCE,
+    THREAD,
+    UNENDED,
+    WHO,
+    LoopOutcomeWord,
+    ModelSameEntities,
+)
 from novelgen.reading.prompt_lists import PROMPT_LIST_TOKENS
 from novelgen.reading.request import NewName, PromptMemory, SameEntities
 from novelgen.reading.scene_touch import name_evidence
@@ -106,7 +114,7 @@ class ModelChapterIdentity(ModelSameEntities):
 class ModelChapterName(ModelPart):
     """A name that belongs to an id of the lists and is missing there."""
 
-    entity: Text = Field(description="id")
+    entity: Text = Field(description=WHO)
     name: Text
     scene: _Scene = Field(default="", description=_SCENE_FIELD)
     quote: Text = Field(default="", description="as above")
@@ -115,7 +123,7 @@ class ModelChapterName(ModelPart):
 class ModelNotSame(ModelPart):
     """Names in the line of an id that belong to another one."""
 
-    id: Text
+    id: Text = Field(description=WHO)
     names: Texts = Field(default_factory=list, description="those of the other one, as the line has them")
     scene: _Scene = Field(default="", description=_SCENE_FIELD)
     quote: Text = Field(default="", description="as above")
@@ -124,7 +132,7 @@ class ModelNotSame(ModelPart):
 class ModelEndedThread(ModelPart):
     """An open thread that is over by the end of the chapter."""
 
-    id: Text
+    id: Text = Field(description=THREAD)
     outcome: LoopOutcomeWord = Field(default="resolved", description="resolved, or abandoned when it is moot")
     scene: _Scene = Field(default="", description="the scene in which it ended: 3:2")
     note: Text = Field(default="", description="how it ended, in one sentence")
@@ -134,8 +142,8 @@ class ModelEndedThread(ModelPart):
 class ModelJoinedThread(ModelPart):
     """An open thread that says the same as an older one."""
 
-    id: Text
-    same_as: Text = Field(description="id of the older one")
+    id: Text = Field(description=THREAD)
+    same_as: Text = Field(description="the older one, alike")
 
 
 class ModelJoinedMemory(ModelPart):
@@ -377,7 +385,7 @@ class ChapterAnswerReader:
             if loop_id is None or place is None:
                 self._drop("ends of threads that do not wait, or without a scene of the chapter", model_ended_thread.id)
                 continue
-            if model_ended_thread.outcome == "advanced":
+            if model_ended_thread.outcome in UNENDED:
                 continue
             thread = self._threads[loop_id]
             moved_place = (thread.last_chapter_index or 0, thread.last_scene_index or 0)

@@ -14,13 +14,13 @@ from novelgen.language.language import StoryLanguage, significant_words
 from novelgen.language.matching import QuoteFinder
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.story import KnowledgeMemory, KnowledgeStory
-from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, UnusableAnswerError
+from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, UnusableAnswerError, as_list
 from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, piped, place_mark, telling_names
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.record import RecordedLearning, SceneRecord
 from novelgen.reading.known_story import Placer, means_everybody
-from novelgen.reading.model_record import ModelLearning
+from novelgen.reading.model_record import EVERYBODY, WHO, ModelLearning
 from novelgen.reading.prompt_lists import PromptLists
 from novelgen.reading.request import PromptMemory, SceneRequest, dropped
 
@@ -186,11 +186,13 @@ class ModelKnowers(ModelPart):
     """Who knows one memory of the scene when it ends."""
 
     id: Text = Field(description="number of a memory of the scene: N1")
-    known_by: Annotated[Texts, AtMost(MAX_JUDGED_KNOWERS)] = Field(
-        default_factory=list, description="ids of everybody who knows it, on stage or not"
+    known_by: Annotated[Texts, as_list, AtMost(MAX_JUDGED_KNOWERS)] = Field(
+        default_factory=list,
+        description=f"all who know it, on stage or not: {WHO}, or {EVERYBODY}: all who are on stage",
     )
-    hidden_from: Annotated[Texts, AtMost(MAX_JUDGED_KNOWERS)] = Field(
-        default_factory=list, description="ids of who is there, or whom it concerns, and does not know it"
+    hidden_from: Annotated[Texts, as_list, AtMost(MAX_JUDGED_KNOWERS)] = Field(
+        default_factory=list,
+        description=f"who is there, or whom it concerns, and does not know it: {WHO}, or {EVERYBODY}",
     )
 
 
@@ -339,8 +341,10 @@ class KnowledgeAnswerReader:
         return SceneKnowledge(knowers=knowers, learned=learned_learnings, issues=issues)
 
     def _knowers(self, model_knowers: ModelKnowers, memory_id: str, *, field: str) -> Knowers:
-        known_by = self._placer.all(model_knowers.known_by, "character", field=f"{field}.known_by")
-        hidden_from = self._placer.all(model_knowers.hidden_from, "character", field=f"{field}.hidden_from")
+        known_by = self._placer.people(model_knowers.known_by, field=f"{field}.known_by")
+        hidden_from = self._placer.people(model_knowers.hidden_from, field=f"{field}.hidden_from")
+        if any(map(means_everybody, model_knowers.hidden_from)):
+            hidden_from = [character_id for character_id in hidden_from if character_id not in known_by]
         if not model_knowers.known_by and "known_by" in model_knowers.model_fields_set:
             # An empty list of a record leaves it to presence; that nobody knows it must be said of each.
             hidden_from = list(dict.fromkeys([*hidden_from, *self._present, *self._asked[memory_id]]))

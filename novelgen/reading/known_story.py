@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from novelgen.language.language import has_cjk, significant_words
+from novelgen.language.language import has_cjk, significant_words, synonyms
 from novelgen.language.normalise import is_any_place, is_description, name_key, title_free_key, title_gender
 from novelgen.language.resolver import NameResolver, Resolution
 from novelgen.models.entity import GENERIC, ID_PREFIXES, Entity, EntityAlias
@@ -211,9 +211,7 @@ class References:
 
 NOBODY = "neither an id of the list nor a plain name of anybody known or new"
 
-_EVERYBODY = frozenset({EVERYBODY, "everyone", "everybody present", "everyone present", "all present"}) | frozenset(
-    {"所有人", "众人", "在场的人", "所有在场的人", "在场众人", "全体在场"}
-)
+_EVERYBODY = frozenset({EVERYBODY, *synonyms("people_present")})
 """In a list of people: all who are present."""
 
 
@@ -253,12 +251,17 @@ class Placer:
         return entity_id
 
     def all(self, said: Iterable[str], *entity_types: str, field: str) -> list[str]:
-        """Return the distinct entities of a list.
+        """Return the distinct entities of a list, "everybody" being all who are present.
 
         See `one`.
         """
-        matches = (self.one(text, *entity_types, field=f"{field}[{number}]") for number, text in enumerate(said))
-        return list(dict.fromkeys(text for text in matches if text is not None))
+        matches: list[str] = []
+        for number, text in enumerate(said):
+            if means_everybody(text) and self.meant(text, entity_types) is None:
+                matches += self.present
+            elif (one := self.one(text, *entity_types, field=f"{field}[{number}]")) is not None:
+                matches.append(one)
+        return list(dict.fromkeys(matches))
 
     def people(self, said: Iterable[str], *, field: str) -> list[str]:
         """Return which characters a list means, each once; a group stands for its members."""

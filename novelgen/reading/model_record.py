@@ -25,10 +25,16 @@ _BOUNDS_TOLD = ", ".join(f"{name} {bound}" for name, bound in DELTA_BOUNDS.items
 WHO = "id of the list, or plain name"
 """How a model may say whom or what it means; instructions, schema and corrections say the same."""
 
+THREAD = "id of an open loop, or its words where you have no id"
+"""How a model may say which thread it means."""
+
 EVERYBODY = "everybody"
 """In a list of people: all who are present."""
 
 LoopOutcome = Literal["advanced", "part", "resolved", "abandoned"]
+UNENDED: frozenset[LoopOutcome] = frozenset({"advanced", "part"})
+"""Outcomes after which a thread is still open."""
+
 IdentityHow = Literal["same", "unmasked"]
 LearningKind = Literal["knows", "deceived", "doubts"]
 LearningHow = Literal["told", "overheard", "read", "deduced", "witnessed", "own_doing"]
@@ -52,6 +58,14 @@ def _as_text(value: Any) -> Any:
         return [_as_text(item) for item in value]
     return None if isinstance(value, str) and not value.strip() else value
 
+
+def _as_line(value: Any) -> Any:
+    """Join a list of numbers into one line."""
+    return " ".join(map(str, value)) if isinstance(value, list) else value
+
+
+Numbers = Annotated[Text, BeforeValidator(_as_line)]
+"""One or several numbers of memories, in a text or as a list."""
 
 LoopOutcomeWord = Annotated[LoopOutcome, _words("thread_outcomes")]
 IdentityWord = Annotated[IdentityHow, _words("identities")]
@@ -96,8 +110,9 @@ class ModelStateChange(ModelPart):
     """One attribute of one entity, or of several alike, that took a new value in the scene."""
 
     entity: Text = Field(default="", description=WHO)
-    entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(
-        default_factory=list, description="instead of entity: all who change alike, as a group that moves"
+    entities: Annotated[Texts, as_list, AtMost(MAX_NAMES)] = Field(
+        default_factory=list,
+        description=f"instead of entity: all who change alike, as a group that moves: {WHO}, or {EVERYBODY}",
     )
     attribute: Text = Field(
         description="; ".join(f"{name} ({meaning})" for name, meaning in ATTRIBUTES.items()) + "; or another short name"
@@ -144,16 +159,19 @@ class ModelLoop(ModelPart):
     description: Text
     category: Text = ""
     importance: Annotated[LoopImportance, _words("importances")] = "medium"
-    entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description=WHO)
+    entities: Annotated[Texts, as_list, AtMost(MAX_NAMES)] = Field(
+        default_factory=list, description=f"of whom or what: {WHO}, or {EVERYBODY}"
+    )
     pay_off: Text = Field(default="", description="the term or condition that the text sets; mostly empty")
 
 
 class ModelLoopMove(ModelPart):
     """A known open loop that the scene moves or ends."""
 
-    id: Text = Field(description="id of an open loop, or its words where you have no id")
+    id: Text = Field(description=THREAD)
     note: Text = Field(default="", description="what happened to it")
     description: Text = Field(default="", description="what is open now, whole, where that has grown; mostly empty")
+    pay_off: Text = Field(default="", description="the term or condition that the text sets for it now; mostly empty")
     outcome: LoopOutcomeWord = Field(
         default="advanced",
         description="advanced also: a standing promise kept once more; part: one part of it is answered; "
@@ -184,16 +202,22 @@ class ModelMemory(ModelPart):
     short: Text = Field(default="", description="the same fact in about 60 characters, 18 in Chinese")
     event_type: Text = Field(default="other", json_schema_extra={"enum": [*sorted(EVENT_TYPES)]})
     importance: Annotated[int, within(LOWEST_IMPORTANCE, HIGHEST_IMPORTANCE)] = 5
-    entities: Annotated[Texts, AtMost(MAX_NAMES)] = Field(default_factory=list, description=f"all it speaks of: {WHO}")
+    entities: Annotated[Texts, as_list, AtMost(MAX_NAMES)] = Field(
+        default_factory=list, description=f"all it speaks of: {WHO}, or {EVERYBODY}"
+    )
     tags: Annotated[Texts, AtMost(4)] = Field(default_factory=list)
     slot: Text = Field(
-        default="", description="id.attribute where only one value can be true at a time: I1.holder; else empty"
+        default="",
+        description="id or plain name, a dot, attribute, where only one value can be true at a time: I1.holder; "
+        "else empty",
     )
     evidence: Text = ""
-    repeats: Text = Field(default="", description="M numbers of the known memories that tell it; else empty")
-    supersedes: Text = Field(default="", description="M number of the known memory that this ends or corrects")
-    contradicts: Text = Field(default="", description="M number of the known memory that this cannot stand beside")
-    known_by: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(default_factory=list, description=WHO)
+    repeats: Numbers = Field(default="", description="M numbers of the known memories that tell it; else empty")
+    supersedes: Numbers = Field(default="", description="M numbers of all known memories that this ends or corrects")
+    contradicts: Numbers = Field(default="", description="M number of the known memory that this cannot stand beside")
+    known_by: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(
+        default_factory=list, description=f"{WHO}, or {EVERYBODY}"
+    )
     hidden_from: Annotated[Texts, as_list, AtMost(MAX_KNOWERS)] = Field(
         default_factory=list, description=f"{WHO}, or {EVERYBODY}: all who are there and not in known_by"
     )
@@ -212,7 +236,7 @@ class ModelSceneRecord(ModelPart):
         default="", description="when it plays, in a few words: day, hour, how long after the scene before"
     )
     is_flashback: bool = Field(default=False, description="all of it plays at an earlier time")
-    characters_present: Annotated[Texts, AtMost(16)] = Field(
+    characters_present: Annotated[Texts, as_list, AtMost(16)] = Field(
         default_factory=list, description=f"who is on stage, not who is only spoken of: {WHO}"
     )
     new_entities: Annotated[list[ModelNewEntity], AtMost(MAX_NEW_ENTITIES)] = Field(default_factory=list)

@@ -239,7 +239,7 @@ def _participants(scenes: Sequence[Staging | SceneWrite]) -> list[str]:
 def memories_still_true(unit: UnitOfWork, position: StoryPosition) -> list[StoryMemoryChunk]:
     """Return the memories before a scene that none before it supersedes."""
     memories = unit.memories.list_matching(MemoryFilter(as_of=position, content_types=["memory"], unconsolidated=True))
-    over = {stored_memory.chunk.supersedes for stored_memory in memories}
+    over = {memory_id for stored_memory in memories for memory_id in stored_memory.chunk.superseded_ids}
     return [stored_memory.chunk for stored_memory in memories if stored_memory.chunk.source_id not in over]
 
 
@@ -461,6 +461,7 @@ class SceneChunks:
                 source_id=memory.memory_id,
                 event_type=memory.event_type,
                 supersedes=memory.supersedes or ended.get(memory.memory_id),
+                also_supersedes=memory.also_supersedes,
                 slot_type=memory.slot_type,
                 origin=_MEMORY_ORIGINS[made_by],
                 **located_evidence(memory.evidence, finder, made_by)._asdict(),

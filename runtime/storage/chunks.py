@@ -8,15 +8,34 @@ from hashlib import sha256
 from typing import Any, NamedTuple, get_args
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, Select, bindparam, delete, exists, func, literal, select, union_all
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    bindparam,
+    delete,
+    exists,
+    func,
+    literal,
+    literal_column,
+    select,
+    union_all,
+)
 from sqlmodel import and_, col, not_, or_
 
 from novelgen.errors import UnknownMemoryError, UnknownProjectError, UserInputError
 from novelgen.memory.attributes import SlotHolder, closed_by
 from novelgen.models.base import Model
-from novelgen.models.memory import AttachedTo, StoryMemoryChunk, attached_to, is_entity_target, linked_targets
+from novelgen.models.memory import (
+    AttachedTo,
+    StoryMemoryChunk,
+    attached_to,
+    is_entity_target,
+    linked_targets,
+    superseded,
+)
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from runtime.storage.records import (
+    ENDS_SEVERAL,
     WITHOUT_RECORD,
     ConsolidationSource,
     Embedding,
@@ -145,15 +164,20 @@ def stored_memories(session: StorageSession, *conditions: Any, limit: int | None
 
 _CONSOLIDATED = alias_of(MemoryRow, "consolidated")
 
-_REPLACING = columns_of(MemoryRow, ("chunk_id", "source_id", "supersedes", "slot_type", "chapter_index", "scene_index"))
+_REPLACING = columns_of(
+    MemoryRow, ("chunk_id", "source_id", "supersedes", "also_supersedes", "slot_type", "chapter_index", "scene_index")
+)
+
+ENDS_SEVERAL_ROWS: ColumnElement[bool] = literal_column(f"({ENDS_SEVERAL})")
+"""Memories that name further ones beside `supersedes`: few in any story."""
 
 
 def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosition) -> dict[str, str]:
     """Tell which of the given memories have been replaced strictly before a position.
 
-    A memory is replaced by an active one that names its source_id in `supersedes`, or, where it holds a slot,
-    by the next memory of the same slot at a strictly later position. A consolidated memory is replaced when all
-    of its sources are, by what replaced the last of them.
+    A memory is replaced by an active one that names its source_id in `supersedes` or `also_supersedes`, or, where it
+    holds a slot, by the next memory of the same slot at a strictly later position. A consolidated memory is replaced
+    when all of its sources are, by what replaced the last of them.
     """
 
     replacing = _replacing_rows(session, rows, as_of)
@@ -162,8 +186,9 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
         holders[row.slot_type].append(SlotHolder(story_place(row), row.source_id or row.chunk_id))
     named_values: dict[str, str] = {}
     for row in replacing["supersedes"]:
-        if row.supersedes != row.source_id:
-            named_values.setdefault(row.supersedes, row.source_id or row.chunk_id)
+        for ended_id in superseded(row.supersedes, row.also_supersedes):
+            if ended_id != row.source_id:
+                named_values.setdefault(ended_id, row.source_id or row.chunk_id)
     in_order = {slot: sorted(slot_holders) for slot, slot_holders in holders.items()}
     result: dict[str, str] = {}
     for row in rows:
@@ -177,23 +202,23 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
 
 def _replacing_rows(session: StorageSession, rows: Sequence[Any], as_of: StoryPosition) -> dict[str, list[AnyRow]]:
     """Return the active memories that hold a slot of the rows, or supersede one, in story order."""
-    wanted_values = {
-        "slot_type": {row.slot_type for row in rows if row.slot_type},
-        "supersedes": {row.source_id for row in rows if row.source_id},
-    }
-    # Two selects in one statement: each has an index of its own.
+    slots = {row.slot_type for row in rows if row.slot_type}
+    source_ids = {row.source_id for row in rows if row.source_id}
+    # Three selects in one statement: each has an index of its own.
+    conditions: list[tuple[str, ColumnElement[bool]]] = []
+    if slots:
+        conditions.append(("slot_type", session.among(MemoryRow.slot_type, slots)))
+    if source_ids:
+        conditions.append(("supersedes", session.among(MemoryRow.supersedes, source_ids)))
+        conditions.append(("supersedes", ENDS_SEVERAL_ROWS))
     statements = [
         select(literal(name).label("found_by"), *_REPLACING).where(
-            session.owns(MemoryRow),
-            col(MemoryRow.status) == "active",
-            before(as_of, MemoryRow),
-            session.among(getattr(MemoryRow, name), values),
+            session.owns(MemoryRow), col(MemoryRow.status) == "active", before(as_of, MemoryRow), condition
         )
-        for name, values in wanted_values.items()
-        if values
+        for name, condition in conditions
     ]
     matches = sorted(session.rows(union_all(*statements)), key=story_place) if statements else []
-    return {name: [row for row in matches if row.found_by == name] for name in wanted_values}
+    return {name: [row for row in matches if row.found_by == name] for name in ("slot_type", "supersedes")}
 
 
 def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: StoryPosition) -> dict[str, str]:
@@ -384,7 +409,7 @@ class ChunkWriter:
         self._link(row_ids, rows)
         self._lexical.add([(row_ids[row["chunk_id"]], _searchable(row)) for row in rows])
         self._outbox.queue(list(row_ids), "upsert")
-        self._withdraw(_SOURCE.source_id, [row["supersedes"] for row in rows if row["supersedes"]])
+        self._withdraw(_SOURCE.source_id, _superseded_by_all(rows))
 
     def update(self, changes: Sequence[tuple[Mapping[str, Any], dict[str, Any]]]) -> None:
         """Change chunks, given as whole rows with their new columns.
@@ -410,7 +435,7 @@ class ChunkWriter:
         ]
         self._outbox.queue([fields["chunk_id"] for fields in entries if fields["status"] == "active"], "upsert")
         self._outbox.queue([fields["chunk_id"] for fields in entries if fields["status"] != "active"], "delete")
-        self._withdraw(_SOURCE.source_id, [row["supersedes"] for row in wholes if row["supersedes"]])
+        self._withdraw(_SOURCE.source_id, _superseded_by_all(wholes))
 
     def relink(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Make the links and tags of chunks anew, given as whole rows."""
@@ -482,6 +507,10 @@ class ChunkWriter:
             tags += [own | {"tag": tag} for tag in dict.fromkeys(row["tags"])]
         self._session.insert(MemoryLink, links)
         self._session.insert(MemoryTag, tags)
+
+
+def _superseded_by_all(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    return [memory_id for row in rows for memory_id in superseded(row["supersedes"], row.get("also_supersedes") or ())]
 
 
 def _searchable(row: Mapping[str, Any]) -> str:

@@ -405,12 +405,9 @@ class MemoryRepository(Repository):
         names = {chunk.superseded_by for chunk in replaced_memories if chunk.superseded_by}
         found_by = [
             among(MemoryRow.slot_type, {chunk.slot_type for chunk in replaced_memories if chunk.slot_type}),
-            among(MemoryRow.supersedes, {chunk.source_id for chunk in replaced_memories if chunk.source_id}),
+            among(MemoryRow.source_id, names),
             among(MemoryRow.chunk_id, names),
         ]
-        if any(chunk.is_consolidated for chunk in replaced_memories):
-            # What replaced its sources names one of them; source_ids have no index, so all are read for it.
-            found_by.append(among(MemoryRow.source_id, names))
         rows = self._active(visible(self.project_id, as_of), or_(*found_by), order=IN_ORDER)
         memories = self._chunks(rows, as_of)
         by_name = {memory.memory_id: memory for memory in memories}

@@ -409,6 +409,9 @@ TOUCHED_BY_HAND = (
 """Condition on `memory_chunks` that an author wrote or changed one; a query must have it word for word to be
 answered by the index of those few."""
 
+ENDS_SEVERAL = "CAST(also_supersedes AS TEXT) <> '[]'"
+"""Condition on `memory_chunks` that a memory ends several; word for word, as for `TOUCHED_BY_HAND`."""
+
 _SEARCHED = ("importance", "chapter_index", "scene_index", "status", "content_type", "term_count")
 """What a search reads of every memory before a position, most important first; nothing else of the row."""
 
@@ -431,6 +434,7 @@ class MemoryRow(Quoted, Owned, table=True):
         Index("ix_memory_chunks_searched", "project_id", *_SEARCHED),
         # The baseline says the same for PostgreSQL: here it would load that dialect for whoever opens a file.
         Index("ix_memory_chunks_by_hand", "project_id", "chunk_id", sqlite_where=text(TOUCHED_BY_HAND)),
+        Index("ix_memory_chunks_ends_several", "project_id", "chunk_id", sqlite_where=text(ENDS_SEVERAL)),
         _position_bounds(),
         one_of("status", MemoryStatus),
         one_of("content_type", ContentType),
@@ -455,6 +459,7 @@ class MemoryRow(Quoted, Owned, table=True):
     source_id: str | None = None
     event_type: str | None = None
     supersedes: str | None = None
+    also_supersedes: Json[list[str]] = Field(default_factory=list)
     slot_type: str | None = None
     verified: bool = True
     origin: Word[MemoryOrigin] = "text"

@@ -16,7 +16,7 @@ from novelgen.errors import InvalidPositionError, UnknownSceneError, UserInputEr
 from novelgen.models.entity import SceneCast
 from novelgen.models.memory import DISTILLED_TYPES, chapter_of_target, chapter_target
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.storage.chunks import ChunkWriter, text_hash
+from runtime.storage.chunks import ENDS_SEVERAL_ROWS, ChunkWriter, text_hash
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
 from runtime.storage.records import (
@@ -198,6 +198,10 @@ def _moved_targets(targets: Sequence[str], relocation: Relocation) -> list[str]:
     """Return manual attachments with moved chapters."""
     chapters = ((target_id, chapter_of_target(target_id)) for target_id in targets)
     return [text if place is None else chapter_target(relocation.chapter_of(place)) for text, place in chapters]
+
+
+_NAMING_BULLETS = ("source_id", "supersedes", "also_supersedes")
+"""Columns in which a bullet of a summary may be named, by its position."""
 
 
 def _renamed(source_id: str | None, places: Mapping[ScenePlace, ScenePlace]) -> str | None:
@@ -489,7 +493,7 @@ class SceneRepository(Repository):
         """Move scenes and their facts, queueing chunks for the index.
 
         The source_ids of summary bullets name their scene's position, so they are renamed with it, and so are
-        `supersedes` that refer to them; all other source_ids stay.
+        `supersedes` and `also_supersedes` that refer to them; all other source_ids stay.
         """
         from runtime.storage.outline import move_summaries
 
@@ -506,14 +510,19 @@ class SceneRepository(Repository):
                 (scene_id, {"chapter_index": new[0] + aside, "scene_index": new[1]}) for scene_id, new in moves
             )
             self._session.update_each(table.scene_id, placed_pairs)
-        renamed = [
-            (row_id, {"source_id": new[0], "supersedes": new[1]})
-            for row_id, *old in self._session.select(
-                [col(MemoryRow.row_id), col(MemoryRow.source_id), col(MemoryRow.supersedes)],
-                or_(col(MemoryRow.source_id).contains(":"), col(MemoryRow.supersedes).contains(":")),
-            )
-            if (new := [_renamed(item, relocation.places) for item in old]) != old
-        ]
+        renamed = []
+        for row in self._session.select(
+            [col(MemoryRow.row_id), *columns_of(MemoryRow, _NAMING_BULLETS)],
+            or_(col(MemoryRow.source_id).contains(":"), col(MemoryRow.supersedes).contains(":"), ENDS_SEVERAL_ROWS),
+        ):
+            old = {name: getattr(row, name) for name in _NAMING_BULLETS}
+            new = {
+                "source_id": _renamed(row.source_id, relocation.places),
+                "supersedes": _renamed(row.supersedes, relocation.places),
+                "also_supersedes": [_renamed(one, relocation.places) for one in row.also_supersedes],
+            }
+            if new != old:
+                renamed.append((row.row_id, new))
         self._session.update_each(MemoryRow.row_id, renamed)
         ChunkWriter(self._session).reposition(scene_ids=[scene_id for scene_id, _ in moves])
         return len(moves)

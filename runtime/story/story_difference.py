@@ -62,7 +62,7 @@ class StoryDifferences(StoryThreads):
                 content_types=[*DISTILLED_TYPES, SUMMARY_TYPE],
             )
             about = {event.source_id for event in events} - {ALL_LIVED}
-            ended_ids = {memory.supersedes for memory in memories if memory.supersedes}
+            ended_ids = {memory_id for memory in memories for memory_id in memory.superseded_ids}
             earlier = unit.memories.by_source_ids(sorted(about | ended_ids), as_of=end)
             changed = unit.states.changed_between(begin, end)
             entities_before = unit.entities.list_as_of(as_of=begin)

@@ -73,6 +73,21 @@ def test_names_and_ids_of_the_cast_are_resolved() -> None:
     assert read.knowers["K2"].hidden_from == ["C0", "C2", "C3"]
 
 
+@pytest.mark.parametrize("everybody", ["everybody present", "all", "在场的人", "众人"])
+def test_everybody_on_stage_may_be_said_in_one_word(everybody: str) -> None:
+    """Of those from whom it is hidden, all but who is said to know it; of learners, all but who tells it."""
+    read = knowledge(
+        {
+            "memories": [{"id": "N1", "known_by": ["Ada"], "hidden_from": everybody}],
+            "learned": [{"who": everybody, "memories": ["M1"], "from_whom": "Ada", "quote": "the mill burnt"}],
+        }
+    )
+    assert (read.knowers["K2"].known_by, read.knowers["K2"].hidden_from) == (["C0"], ["C2", "C3"])
+    assert [learning.character_id for learning in read.learned] == ["C2", "C3"]
+    read = knowledge({"memories": [{"id": "N1", "known_by": [everybody, "Ben"]}]})
+    assert read.knowers["K2"].known_by == ["C0", "C2", "C3", "C1"]
+
+
 def test_lies_and_whole_tales_are_learnt_too() -> None:
     """A memory of the scene itself can be believed wrongly; `all` is what the teller has lived through."""
     read = knowledge(

@@ -1,15 +1,13 @@
 """The instructions of reading agree with each other, in both languages."""
 
-import re
-
 import pytest
 
 from novelgen.language.language import StoryLanguage
-from novelgen.model_calls.prompting import read_prompt_file
+from novelgen.model_calls.prompting import read_prompt_file, read_prompt_part
+from novelgen.reading.chapter_reading import ModelChapterName, ModelNotSame
+from novelgen.reading.knowledge_reading import ModelKnowers
 from novelgen.reading.known_story import NOBODY
 from novelgen.reading.model_record import WHO, ModelKnownName, ModelStateChange
-
-SCALE: dict[StoryLanguage, str] = {"en": r"1-2: a trifle.*?two at 7-8\.", "zh": r"1-2：琐事。.*?两条在 7-8。"}
 
 
 def prompt_text(name: str, language: StoryLanguage) -> str:
@@ -20,11 +18,11 @@ def prompt_text(name: str, language: StoryLanguage) -> str:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_scene_and_chapter_weigh_memories_by_one_scale(language: StoryLanguage) -> None:
     """A review at the end of a chapter lowers nothing only because it asks for other shares."""
-    scales = [
-        re.findall(SCALE[language], prompt_text(each, language)) for each in ("scene_record", "reconcile_chapter")
-    ]
-    assert scales[0] == scales[1]
-    assert len(scales[0]) == 1
+    scale = read_prompt_part("importance_scale", language)
+    assert "7-8" in scale
+    for name in ("scene_record", "reconcile_chapter"):
+        assert prompt_text(name, language).count("{importance_scale}") == 1
+        assert "7-8" not in prompt_text(name, language)
 
 
 def test_instructions_schema_and_correction_accept_the_same() -> None:
@@ -33,6 +31,11 @@ def test_instructions_schema_and_correction_accept_the_same() -> None:
     assert WHO in str(ModelKnownName.model_json_schema())
     assert WHO in str(ModelStateChange.model_json_schema())
     assert "plain name" in NOBODY
-    for name in ("scene_record", "repair_scene_record", "correct_scene_record"):
+    for model in (ModelChapterName, ModelNotSame, ModelKnowers):
+        assert WHO in str(model.model_json_schema())
+    for name in (
+        *("scene_record", "repair_scene_record", "correct_scene_record"),
+        *("scene_knowledge", "repair_scene_knowledge", "reconcile_chapter", "repair_chapter"),
+    ):
         assert "plain name" in prompt_text(name, "en")
         assert "名字" in prompt_text(name, "zh")

@@ -276,6 +276,15 @@ def test_threads_end_in_the_scene_that_ended_them(stores: MemoryStores, project:
     ]
 
 
+@pytest.mark.parametrize("outcome", ["part", "advanced", "一部分"])
+def test_a_thread_of_which_a_part_is_answered_goes_on(stores: MemoryStores, project: str, outcome: str) -> None:
+    """A review that lists it among the ended ones, half answered, ends nothing."""
+    read_story(stores, project)
+    ended = {"id": "OL0", "outcome": outcome, "scene": "1:2", "note": "half of it", "quote": "M3"}
+    assert run(stores, project, threads_ended=[ended]).ended_threads == []
+    assert "OL0" in waiting(stores, project)
+
+
 def test_a_joined_thread_leaves_its_term_to_the_older(stores: MemoryStores, project: str) -> None:
     """From the scene of the later one on, where the older has none of its own; read anew, the scene takes it back."""
     read_story(stores, project)

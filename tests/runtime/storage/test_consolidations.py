@@ -174,6 +174,9 @@ CHANGES: dict[str, Callable[[UnitOfWork], object]] = {
     "detached": lambda unit: unit.attachments.detach(["M1"], ["C0"]),
     "entity merged away": lambda unit: unit.merges.merge("C1", "C0"),
     "superseded by a later scene": lambda unit: unit.scenes.replace_scene(scene(5, 1, memory("M5", supersedes="M2"))),
+    "superseded as one of several": lambda unit: unit.scenes.replace_scene(
+        scene(5, 1, memory("M5", supersedes="M90", also_supersedes=["M2"]))
+    ),
 }
 
 

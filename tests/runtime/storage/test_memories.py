@@ -37,6 +37,7 @@ def test_a_memory_comes_back_as_it_went_in(database: DatabaseManager) -> None:
         source_span=(3, 17),
         event_type="secret_kept",
         supersedes="M0",
+        also_supersedes=["M8", "M9"],
         slot_type="I1.holder",
         verified=False,
         tags=["钥匙", "b"],
@@ -132,6 +133,31 @@ def test_what_holds_is_the_end_of_the_chain_at_the_position(database: DatabaseMa
     with database.project("demo").write() as unit:
         unit.memories.decide("E1", "ban")
     assert holding(5)["S1"] == "S3"
+
+
+@on_both_databases
+def test_one_memory_replaces_several(database: DatabaseManager) -> None:
+    """From its scene on, whichever of them is named first, and until it is banned."""
+    store(
+        database,
+        scene(1, 1, memory("A"), memory("B"), memory("C")),
+        scene(2, 1, memory("E", supersedes="A", also_supersedes=["B", "E"])),
+    )
+
+    def closed(chapter: int) -> dict[str, str | None]:
+        with database.project("demo").read() as unit:
+            read = unit.memories.by_ids(["A", "B", "C", "E"], as_of=at(chapter))
+            found = unit.memories.holding(read, as_of=at(chapter))
+        assert {chunk_id: chunk.chunk_id for chunk_id, chunk in found.items()} == {
+            chunk.chunk_id: "E" for chunk in read if chunk.superseded_by
+        }
+        return {chunk.chunk_id: chunk.superseded_by for chunk in read}
+
+    assert closed(2) == {"A": None, "B": None, "C": None}
+    assert closed(3) == {"A": "E", "B": "E", "C": None, "E": None}
+    with database.project("demo").write() as unit:
+        unit.memories.decide("E", "ban")
+    assert closed(3) == {"A": None, "B": None, "C": None}
 
 
 def test_an_edit_makes_a_memory_the_authors(told: DatabaseManager) -> None:

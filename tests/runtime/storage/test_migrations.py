@@ -22,7 +22,7 @@ from runtime.storage.connection import database_url as url_of
 from runtime.storage.database import DatabaseManager
 from runtime.storage.migrations import runner
 from runtime.storage.migrations.runner import comparison_options, migrate_to_head
-from runtime.storage.records import METADATA, TOUCHED_BY_HAND
+from runtime.storage.records import ENDS_SEVERAL, METADATA, TOUCHED_BY_HAND
 from runtime.stores import MemoryStores
 from tests.runtime.storage.stories import everything, memory, scene, store
 from tests.runtime.storage.strangers_story import fill_every_table
@@ -211,6 +211,7 @@ def test_a_database_of_the_earlier_version_upgrades(tmp_path: Path) -> None:
     _migrate_to_next(place, tmp_path)
     after = _rows(place)
     assert [row.pop("staged") for row in after["scenes"]] == ["{}"] * 3
+    assert {row.pop("also_supersedes") for row in after["memory_chunks"]} == {"[]"}
     assert after == before
 
 
@@ -255,14 +256,18 @@ def test_several_that_open_at_once_migrate_once(database_url: str) -> None:
     assert failures == []
 
 
-def test_what_an_author_touched_is_found_by_its_own_index(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("condition", "index"),
+    [(TOUCHED_BY_HAND, "ix_memory_chunks_by_hand"), (ENDS_SEVERAL, "ix_memory_chunks_ends_several")],
+)
+def test_few_memories_are_found_by_an_index_of_their_own(tmp_path: Path, condition: str, index: str) -> None:
     """The condition of the index is that of the query, word for word, else every memory would be read."""
     database = DatabaseManager.open(tmp_path / "novel.db")
     database.close()
     engine = create_engine(f"sqlite:///{tmp_path / 'novel.db'}")
-    asked = f"SELECT chunk_id FROM memory_chunks WHERE project_id = 'demo' AND ({TOUCHED_BY_HAND})"
+    asked = f"SELECT chunk_id FROM memory_chunks WHERE project_id = 'demo' AND ({condition})"
     with engine.connect() as connection:
         steps = [row.detail for row in connection.execute(text(f"EXPLAIN QUERY PLAN {asked}"))]
     engine.dispose()
 
-    assert any("ix_memory_chunks_by_hand" in step for step in steps), steps
+    assert any(index in step for step in steps), steps

@@ -226,7 +226,8 @@ def test_look_alike_projects_do_not_touch_each_other(database: DatabaseManager) 
 @on_both_databases
 def test_an_inserted_gap_moves_everything_behind_it(database: DatabaseManager) -> None:
     """Positions, bullets, references to bullets, notes and the index follow; ids stay."""
-    store(database, _full(1, 1, "alpha"), _full(1, 2, "beta"), scene(2, 1, memory("M1", supersedes="1:2:summary:0")))
+    ended = {"supersedes": "1:2:summary:0", "also_supersedes": ["1:1:summary:0", "1:2:summary:0"]}
+    store(database, _full(1, 1, "alpha"), _full(1, 2, "beta"), scene(2, 1, memory("M1", **ended)))
     with database.project("demo").write() as unit:
         unit.memories.add_note("follows beta", at=at(1, 2))
         unit.states.append([change("C9", "mood", "calm", chapter_index=1, scene_index=2)])
@@ -245,6 +246,7 @@ def test_an_inserted_gap_moves_everything_behind_it(database: DatabaseManager) -
         assert moved.record.scene_index == 3
         chunks = {one.chunk.chunk_id: one.chunk for one in unit.memories.list_matching()}
         assert (chunks["beta-2"].source_id, chunks["M1"].supersedes) == ("1:3:summary:0", "1:3:summary:0")
+        assert chunks["M1"].also_supersedes == ["1:1:summary:0", "1:3:summary:0"]
         assert chunks["new-2"].source_id == "1:2:summary:0"
         assert (chunks["note-N0"].chapter_index, chunks["note-N0"].scene_index) == (1, 3)
         assert unit.states.snapshots(["C9"])[0].scene_index == 3
