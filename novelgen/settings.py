@@ -53,7 +53,8 @@ class ContextSettings(Model):
         default=2150,
         ge=0,
         le=1_000_000,
-        description="Tokens for left_off, story_so_far and relevant_memories, which get what the two leave.",
+        description="Tokens for left_off, story_so_far and relevant_memories, which get what the two leave; passages "
+        "of unread scenes also what states and timeline leave of theirs.",
     )
     top_k: int | None = Field(
         default=None, ge=0, le=10_000, description="Most relevant_memories, beside their budget; None: no bound."

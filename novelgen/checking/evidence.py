@@ -84,13 +84,13 @@ def _pieces(story: StoryBefore) -> list[tuple[Piece, frozenset[str]]]:
     passages = [
         (Piece(scene.text, span, scene.position), terms)
         for scene in story.scenes
-        for span, terms in _passages(scene.text, length)
+        for span, terms in passages_of(scene.text, length)
     ]
     return [*memories, *passages]
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
-def _passages(text: str, length: int) -> tuple[tuple[Span, frozenset[str]], ...]:
+def passages_of(text: str, length: int) -> tuple[tuple[Span, frozenset[str]], ...]:
     spans = chunk_text(text, target_characters=length)
     return tuple((span, telling_words(text[span.start : span.end])) for span in spans)
 

@@ -1,21 +1,25 @@
 """The elements of a draft beside the story's statements on them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from novelgen.checking.evidence import CHANGING_EVENTS
 from novelgen.checking.findings import of_memory, place_of
 from novelgen.checking.prompt_lists import facts_of, names_for, threads_of
+from novelgen.checking.shared_words import find_word_matches, telling_sentence
 from novelgen.checking.story import Draft, StoryBefore, telling_words
 from novelgen.language.language import has_cjk, wording
 from novelgen.language.numerals import Quantity, find_quantities
-from novelgen.language.sentences import Span
+from novelgen.language.sentences import Span, split_sentences
 from novelgen.models.continuity import ContinuityEvidence, TouchedKind, TouchedMatter
 from novelgen.models.entity import Entity, EntityType
 
 MAX_MATTERS = 40
 MAX_SAYINGS = 4
 MAX_QUOTE_CHARACTERS = 200
+FULL_CHINESE_NAME = 3
+"""Characters of a surname and a given name that is said alone."""
 
 KIND_OF: Mapping[EntityType, TouchedKind] = {
     "character": "person",
@@ -51,18 +55,24 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
         for evidence_item in evidence
     ]
     names = names_for(draft, story)
-    entities = [_of_entity(*one, draft, story, about, names) for one in _spans(draft, story).items()]
+    spans = _spans(draft, story)
+    entities = [_of_entity(*one, draft, story, about, names) for one in spans.items()]
     entity_matters = [matter for matter in entities if matter.sayings]
-    said_texts = {one.text for matter in entity_matters for one in matter.sayings}
-    notes = _of_notes(
-        draft,
-        (
-            evidence_item
-            for evidence_item in evidence
-            if evidence_item.source == "note" and evidence_item.text not in said_texts
+    explained_ids = {matter.entity_id for matter in entity_matters}
+    matters = [
+        *entity_matters,
+        *_of_words(
+            draft,
+            story,
+            taken=[
+                *(span for entity_id, span in spans.items() if entity_id in explained_ids),
+                *(Span(one.start, one.end) for one in draft.mentions if one.entity_id in explained_ids),
+            ],
+            said_texts=[one.text for matter in entity_matters for one in matter.sayings],
         ),
-    )
-    matters = [*entity_matters, *notes, *_of_promises(draft, story), *_of_numbers(draft, story, evidence)]
+        *_of_promises(draft, story),
+        *_of_numbers(draft, story, evidence),
+    ]
     matters.sort(key=lambda matter: (ORDER.index(matter.kind), -matter.sayings[0].score, matter.draft_span))
     return matters[:MAX_MATTERS]
 
@@ -71,7 +81,7 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
 
 
 def _spans(draft: Draft, story: StoryBefore) -> dict[str, Span]:
-    """Return where the draft first names each entity, things also by a short name: 那把刀, "the knife"."""
+    """Return where the draft first names each entity, also by a short name: 那把刀, "the knife", 国栋, Annie."""
     spans = {entity_id: Span(first.start, first.end) for entity_id, (first, *_) in draft.mentions_of.items()}
     taken_numbers = {position for mention in draft.mentions for position in range(mention.start, mention.end)}
     for entity in story.entities:
@@ -79,7 +89,28 @@ def _spans(draft: Draft, story: StoryBefore) -> dict[str, Span]:
             span = next((span for span in _short_names(entity, draft) if span.start not in taken_numbers), None)
             if span is not None:
                 spans[entity.entity_id] = span
+    people = [entity for entity in story.entities if entity.entity_type == "character"]
+    bearers = Counter(name for entity in people for name in {*map(_given_name, entity.names())})
+    for entity in people:
+        for name in sorted({*map(_given_name, entity.names())}):
+            if name and bearers[name] == 1 and entity.entity_id not in spans:
+                span = next((span for span in _words(name, draft) if span.start not in taken_numbers), None)
+                if span is not None:
+                    spans[entity.entity_id] = span
     return spans
+
+
+def _given_name(name: str) -> str:
+    """Return the given name of a full name, else an empty text."""
+    if has_cjk(name):
+        return name[1:] if len(name) == FULL_CHINESE_NAME else ""
+    first, *rest = name.split() or [""]
+    return first if rest and len(first) > 2 and first.istitle() and not first.endswith(".") else ""
+
+
+def _words(name: str, draft: Draft) -> Iterator[Span]:
+    pattern = re.escape(name) if has_cjk(name) else rf"\b{re.escape(name)}\b"
+    yield from (Span(*match.span()) for match in re.finditer(pattern, draft.plain))
 
 
 def _short_names(entity: Entity, draft: Draft) -> Iterator[Span]:
@@ -125,7 +156,15 @@ def _of_entity(
         for memory in decisive
         if memory.event_type == "death"
     ]
-    gathered = [evidence_item.model_copy(update={"score": 0.0}) for evidence_item, ids in about if entity_id in ids]
+    own_names = story.entity[entity_id].names()
+    sentence = draft.sentence_at(span.start) or span
+    words = telling_words(draft.plain[sentence.start : sentence.end])
+    gathered = [
+        telling_sentence(evidence_item, words, own_names).model_copy(update={"score": 0.0})
+        for evidence_item, ids in about
+        if entity_id in ids
+    ]
+    gathered.sort(key=lambda evidence_item: -len(words & telling_words(evidence_item.text)))
     first = [*(evidence_item for evidence_item in facts if evidence_item.score), *deaths, *notes]
     sayings = _each_once([*first, *facts[:2], *evidence_items[:2], *gathered[:2], *facts, *gathered])
     entity = story.entity[entity_id]
@@ -143,16 +182,13 @@ def _with_quote(fact: ContinuityEvidence, story: StoryBefore) -> ContinuityEvide
     return fact.model_copy(update={"quote": scene.text[start:end]})
 
 
-def _of_notes(draft: Draft, notes: Iterable[ContinuityEvidence]) -> Iterator[TouchedMatter]:
-    """Yield notes about things without a card, by shared words."""
-    terms = [telling_words(draft.plain[start:end]) for start, end in draft.sentences]
-    for note in notes:
-        own = telling_words(note.text)
-        shares = [own & term for term in terms]
-        best = max(range(len(shares)), key=lambda at: len(shares[at]), default=None)
-        if best is not None and shares[best]:
-            name = max(sorted(shares[best]), key=len)
-            yield _matter(draft, "thing", name, draft.sentences[best], [note.model_copy(update={"score": 0.0})])
+def _of_words(
+    draft: Draft, story: StoryBefore, *, taken: Sequence[Span], said_texts: Sequence[str]
+) -> Iterator[TouchedMatter]:
+    """Yield the matters of nouns without an entity."""
+    for match in find_word_matches(draft, story, taken=taken, said_texts=said_texts):
+        span = match.noun.span
+        yield _matter(draft, match.noun.kind, draft.text[span.start : span.end], span, match.sayings)
 
 
 # --- Promises and numbers ---
@@ -178,19 +214,42 @@ def _of_numbers(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityE
         sentence = draft.sentence_at(quantity.start)
         if sentence is None:
             continue
-        own = telling_words(draft.plain[sentence.start : quantity.start]) | telling_words(
-            draft.plain[quantity.end : sentence.end]
+        # Who says a number often stands in the sentence beside it.
+        around = _around(draft, sentence)
+        own = telling_words(draft.plain[around.start : quantity.start]) | telling_words(
+            draft.plain[quantity.end : around.end]
         )
         others = [
-            evidence_item.model_copy(update={"score": 0.0})
+            _at_quantity(evidence_item, other)
             for evidence_item, quantities in known_pairs
-            if any(_is_other(quantity, one) for one in quantities)
+            if (other := next((one for one in quantities if _is_other(quantity, one)), None)) is not None
             and not any(_is_same(quantity, one) for one in quantities)
             and own & telling_words(evidence_item.text)
         ]
         if others:
             name = draft.text[quantity.start : quantity.end]
             yield _matter(draft, "number", name, Span(quantity.start, quantity.end), others[:2])
+
+
+def _at_quantity(evidence: ContinuityEvidence, quantity: Quantity) -> ContinuityEvidence:
+    """Reduce a passage to the sentence of a quantity."""
+    changes: dict[str, object] = {"score": 0.0}
+    if evidence.source == "passage":
+        spans = (span for span in split_sentences(evidence.text) if span.start <= quantity.start < span.end)
+        text = next((evidence.text[span.start : span.end] for span in spans), evidence.text)
+        changes |= {"text": text, "quote": text}
+    return evidence.model_copy(update=changes)
+
+
+def _around(draft: Draft, sentence: Span) -> Span:
+    """Return a sentence with its neighbours in the paragraph."""
+    index = draft.sentence_index_at(sentence.start) or 0
+    near = [
+        other
+        for other in draft.sentences[max(0, index - 1) : index + 2]
+        if "\n" not in draft.text[min(other.end, sentence.end) : max(other.start, sentence.start)]
+    ]
+    return Span(near[0].start, near[-1].end)
 
 
 def _is_other(one: Quantity, other: Quantity) -> bool:

@@ -39,6 +39,7 @@ class Labels:
     language: str
     title: str
     note: str
+    unread: str
     states: str
     left_off: str
     left_off_with: str

@@ -231,7 +231,10 @@ def render_context(context: SceneMemoryContext, *, language: str | None = None) 
     blocks = ["\n".join([f"## {title}", *fenced(lines, mark)]) for title, lines in sections.items() if lines]
     if not blocks:
         return ""
-    return "\n\n".join([f"# {labels.title}\n{labels.note}", *blocks]) + "\n"
+    notes = [labels.note]
+    if context.report and context.report.unread_scenes:
+        notes.append(labels.unread.format(unread=context.report.unread_scenes, scenes=context.report.scenes_before))
+    return "\n\n".join(["\n".join([f"# {labels.title}", *notes]), *blocks]) + "\n"
 
 
 def _hidden_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:

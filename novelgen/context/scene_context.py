@@ -43,7 +43,7 @@ from novelgen.models.context import (
     ToldBefore,
     ToldSection,
 )
-from novelgen.models.memory import NOTE_ID, PASSAGE_TYPES, StoryMemoryChunk, is_entity_target
+from novelgen.models.memory import DISTILLED_TYPES, NOTE_ID, PASSAGE_TYPES, StoryMemoryChunk, is_entity_target
 from novelgen.models.position import Place, sort_key, story_place
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
@@ -201,8 +201,23 @@ def assemble_context(
     tokens_before = _told_tokens(so_far) | ({"left_off": ended_omission.tokens} if ended_omission else {})
     shown_assembled_states = assembler.states(matching_story, names, also_called)
     left_tokens = max(0, bounds.memory_budget - sum(tokens_before.values()))
-    memories = assembler.memories(matching_story, budget_tokens=left_tokens, so_far=so_far, first_ids=first_ids)
-    times = assembler.timeline(matching_story, names, shown=shown_assembled_states.snapshots, memories=memories)
+    spare_tokens = assembler.spare_tokens(matching_story, names, shown_assembled_states)
+    memories = assembler.memories(
+        matching_story,
+        budget_tokens=left_tokens,
+        spare_tokens=spare_tokens,
+        so_far=so_far,
+        ended=ended_omission,
+        first_ids=first_ids,
+    )
+    left_by_memories = bounds.state_budget - shown_assembled_states.tokens - max(0, memories.tokens - left_tokens)
+    times = assembler.timeline(
+        matching_story,
+        names,
+        shown=shown_assembled_states.snapshots,
+        memories=memories,
+        budget_tokens=bounds.timeline_budget + min(0, left_by_memories),
+    )
     if point_of_view is None:
         # With one a memory's own line says who does not know it, which no other line could.
         memories = _each_fact_once(
@@ -261,6 +276,8 @@ def assemble_context(
         language=language,
         scene_plan=request.scene_plan,
         point_of_view=point_of_view,
+        scenes_before=len(story.scenes),
+        unread_scenes=sum(scene.is_guessed for scene in story.scenes),
     )
     return SceneMemoryContext(
         project_id=request.project_id,
@@ -418,22 +435,47 @@ class _Assembler:
         )
 
     def memories(
-        self, found: FoundStory, *, budget_tokens: int, so_far: Sequence[ToldBefore] = (), first_ids: Sequence[str] = ()
+        self,
+        found: FoundStory,
+        *,
+        budget_tokens: int,
+        spare_tokens: int = 0,
+        so_far: Sequence[ToldBefore] = (),
+        ended: LeftOff | None = None,
+        first_ids: Sequence[str] = (),
     ) -> Selection:
-        """Choose the memories, lowering those told by the story so far."""
+        """Choose the memories, lowering those of the story so far.
+
+        Passages of unread scenes also fill the spare tokens.
+        """
         told_count = sum(notice.level == "scene" for notice in so_far)
         weights, request = self.bounds.weights, self.request
         if told_count > weights.at_hand_scenes:
             weights = weights.model_copy(update={"at_hand_scenes": told_count})
+        candidates = admitted_candidates(found.search, request)
+        scene = selection_scene(self.story, self.plan, found.search)
+        lines = [content_words(line.text) for line in (*so_far, *([ended] if ended else []))]
+        if lines:
+            recent = {story_place(scene) for scene in self.story.scenes[-weights.at_hand_scenes :]}
+            near = [candidate for candidate in candidates if candidate.chunk.place in recent]
+            scene = replace(scene, told_ids=_conveyed_ids(near, lines))
         return select_memories(
-            admitted_candidates(found.search, request),
-            selection_scene(self.story, self.plan, found.search),
+            candidates,
+            scene,
             weights=weights,
             budget_tokens=budget_tokens,
+            spare_tokens=spare_tokens,
             count_tokens=self.count_tokens,
             top_k=self.top_k,
             first_ids=first_ids,
         )
+
+    def spare_tokens(self, found: FoundStory, names: Mapping[str, str], shown_states: AssembledStates) -> int:
+        """Return the tokens that states and timeline leave to unread scenes."""
+        if not any(scene.is_guessed for scene in self.story.scenes):
+            return 0
+        times = self.timeline(found, names, shown=shown_states.snapshots, memories=Selection())
+        return self.bounds.state_budget - shown_states.tokens + self.bounds.timeline_budget - times.tokens
 
     def states(
         self, found: FoundStory, names: Mapping[str, str], also_called: Mapping[str, str] | None = None
@@ -450,7 +492,13 @@ class _Assembler:
         )
 
     def timeline(
-        self, found: FoundStory, names: Mapping[str, str], *, shown: Sequence[EntityStateSnapshot], memories: Selection
+        self,
+        found: FoundStory,
+        names: Mapping[str, str],
+        *,
+        shown: Sequence[EntityStateSnapshot],
+        memories: Selection,
+        budget_tokens: int | None = None,
     ) -> AssembledTimeline:
         """Fill the timeline, aware of the threads that chosen memories tell."""
         scene = self.request.scene_plan
@@ -476,7 +524,7 @@ class _Assembler:
             shown_states=shown,
             ahead=ahead,
             labels=self.labels,
-            budget_tokens=self.bounds.timeline_budget,
+            budget_tokens=self.bounds.timeline_budget if budget_tokens is None else budget_tokens,
             count_tokens=self.count_tokens,
             quotas=self.bounds.quotas,
             pov_id=self.plan.pov_id,
@@ -490,6 +538,20 @@ class _Assembler:
             and self.request.position.admits(snapshot.chapter_index, snapshot.scene_index)
         ]
 
+
+def _conveyed_ids(candidates: Sequence[Candidate], lines: Sequence[frozenset[str]]) -> frozenset[str]:
+    """Return the ids of the memories that one line conveys."""
+    conveyed_ids = set()
+    for candidate in candidates:
+        if candidate.chunk.content_type in DISTILLED_TYPES:
+            words = content_words(candidate.chunk.short or candidate.chunk.content)
+            if any(len(words & line) >= CONVEYED_SHARE * len(words) for line in lines):
+                conveyed_ids.add(candidate.chunk.chunk_id)
+    return frozenset(conveyed_ids)
+
+
+CONVEYED_SHARE = 0.5
+"""From this share of its words on that one line holds, in which a fact is told in other words, it is conveyed."""
 
 TOLD_SHARE = 0.85
 """From this share of its words on that one other line holds, a memory tells nothing that the line does not."""

@@ -301,13 +301,17 @@ _NOT_A_UNIT = {
 }
 
 
+_BARE_MONEY = re.compile(rf"(?<=[百千万])块(?=[^{CJK_RANGES}]|[的也都就还给了没不]|$)")
+"""Money as it is said: 五千块. Of fewer, 块 may count pieces."""
+
+
 def find_quantities(text: str, language: StoryLanguage) -> list[Quantity]:
     """Find the numbers with a unit in a text.
 
     What says no number is left out: a single one ("one day", 一日), `several`, 数十, 几年, what is denied, and
     dates (第三日, 三月).
     """
-    text = simplified(text)
+    text = _BARE_MONEY.sub("元", simplified(text))
     quantities = list(_chinese(text) if language == "zh" else _english(text))
     return [
         quantity for quantity in quantities if not _DENIED.search(text[max(0, quantity.start - 20) : quantity.start])

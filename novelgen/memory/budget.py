@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
@@ -201,3 +202,36 @@ def fill(
     )
     lifted = {chunk_id: points for chunk_id, points in lifted.items() if chunk_id in taken_scores}
     return Filling(taken_first, missed_first, duplicates, lifted, frozenset(over_count))
+
+
+def fill_further(
+    filling: Filling,
+    priced: Mapping[str, Priced],
+    spare_tokens: int,
+    stand_in: Callable[[str], str | None],
+    *,
+    beside: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    beside_points: float = 0.0,
+    top_k: int | None = None,
+) -> Filling:
+    """Fill spare tokens with candidates that had no room."""
+    left_count = None if top_k is None else max(0, top_k - len(filling.taken))
+    neighbours = Counter(near for chunk_id in filling.taken for near in beside.get(chunk_id, ()))
+    raised = {
+        chunk_id: price._replace(gain=price.gain + beside_points * neighbours[chunk_id])
+        for chunk_id, price in priced.items()
+    }
+    more = fill(raised, spare_tokens, stand_in, beside=beside, beside_points=beside_points, top_k=left_count)
+    lifted = {
+        chunk_id: beside_points * neighbours[chunk_id] + more.lifted.get(chunk_id, 0.0)
+        for chunk_id in more.taken
+        if neighbours[chunk_id] or chunk_id in more.lifted
+    }
+    taken = set(more.taken) | more.duplicates.keys()
+    return Filling(
+        taken=(*filling.taken, *more.taken),
+        no_room=tuple(chunk_id for chunk_id in filling.no_room if chunk_id not in taken),
+        duplicates={**filling.duplicates, **more.duplicates},
+        lifted={**filling.lifted, **lifted},
+        over_count=frozenset(filling.over_count - taken),
+    )

@@ -183,3 +183,5 @@ class SelectionScene:
     open_loops: tuple[OpenLoop, ...] = field(default_factory=tuple)
     unread_places: frozenset[Place] = frozenset()
     """The stored scenes without a record: their passages alone tell of them."""
+    told_ids: frozenset[str] | None = None
+    """Memories that the story so far and the end of the last scene convey; None: nobody says which."""

@@ -11,8 +11,17 @@ from numpy.typing import NDArray
 
 from novelgen.language.language import TokenCounter, estimate_tokens, rarity_of
 from novelgen.memory import query_scores
-from novelgen.memory.budget import ChosenForm, Filling, Priced, choose_form, fill, forms_of_chosen, gain_per_token
-from novelgen.memory.query_scores import MIN_DISTILLED, CandidateTable, Column, lay_out, standardise, unit_rows
+from novelgen.memory.budget import (
+    ChosenForm,
+    Filling,
+    Priced,
+    choose_form,
+    fill,
+    fill_further,
+    forms_of_chosen,
+    gain_per_token,
+)
+from novelgen.memory.query_scores import MIN_DISTILLED, CandidateTable, Column, Mask, lay_out, standardise, unit_rows
 from novelgen.memory.retelling import DuplicateFinder
 from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, Candidate, SelectionScene
 from novelgen.memory.weights import DEFAULT_WEIGHTS, SelectionWeights
@@ -132,7 +141,56 @@ class Scores:
 
 
 def score_candidates(table: CandidateTable, scene: SelectionScene, weights: SelectionWeights) -> Scores:
-    """Score every candidate: a sum of standardised parts and of fixed points, which reads like log-odds."""
+    """Score every candidate.
+
+    Passages of unread scenes are scored among themselves, so that a further note or record changes no order of them.
+    """
+    untold = untold_rows(table, scene)
+    if not untold.any() or untold.all():
+        return _scores_of_one_kind(table, scene, weights)
+    scores = [
+        (rows, _scores_of_one_kind(lay_out([table.candidates[row] for row in rows], scene), scene, weights))
+        for rows in (np.flatnonzero(~untold), np.flatnonzero(untold))
+    ]
+    parts: dict[str, Column] = {}
+    for rows, group in scores:
+        for name, points in group.parts.items():
+            parts.setdefault(name, np.zeros(len(table.candidates)))[rows] = points
+    parts["unread"] = np.where(untold, _unread_points(table, untold), 0.0)
+    return Scores(total=np.sum(list(parts.values()), axis=0), parts=parts)
+
+
+def untold_rows(table: CandidateTable, scene: SelectionScene) -> Mask:
+    """Return the mask of the passages of unread scenes."""
+    return np.array(
+        [
+            candidate.chunk.content_type in PASSAGE_TYPES and candidate.chunk.place in scene.unread_places
+            for candidate in table.candidates
+        ],
+        dtype=bool,
+    )
+
+
+MOST_UNREAD_POINTS = 3.0
+"""No passage is worth less than a memory by more."""
+
+
+def _unread_points(table: CandidateTable, untold: Mask) -> float:
+    """Return the points of passages beside memories.
+
+    The facts of a scene are spread over more passages than memories.
+    """
+    is_memory = np.array([candidate.chunk.content_type == "memory" for candidate in table.candidates], dtype=bool)
+    of_scene = [
+        mask.sum() / max(1, len(np.unique(table.scene_of[mask & (table.scene_of >= 0)])))
+        for mask in (is_memory, untold)
+    ]
+    ratio = max(of_scene[0], 1.0) / max(of_scene[1], 1.0)
+    return float(np.clip(np.log(ratio), -MOST_UNREAD_POINTS, 0.0))
+
+
+def _scores_of_one_kind(table: CandidateTable, scene: SelectionScene, weights: SelectionWeights) -> Scores:
+    """Score candidates: a sum of standardised parts and of fixed points, which reads like log-odds."""
     parts = {
         name: weight * standardise(column, table.measure)
         for name, weight, column in _weighted_columns(table, scene, weights)
@@ -177,6 +235,7 @@ def _weighted_columns(
     if table.is_distilled:
         relevance, related, entities = query_scores.pool_best(meaning, 1), by_meaning, weights.entities
         share = min(1.0, scene.ordinal / weights.whole_story_scenes)
+        spreading = share * weights.spreading
     else:
         words = query_scores.shared_words(table, scene)
         of_text = [
@@ -185,6 +244,7 @@ def _weighted_columns(
         ]
         related = by_meaning + weights.lexical_share * words
         relevance, entities, share = by_meaning, weights.text_alone_entities, 1.0
+        spreading = weights.text_alone_spreading
     bullets = _lifted(table.best_of_scene(by_meaning, table.summaries))
     everywhere = np.ones(len(table.scenes), dtype=bool)
     memories = _lifted(table.best_of_scene(related, table.measure))
@@ -198,7 +258,7 @@ def _weighted_columns(
         ("importance", weights.importance, importance),
         ("entities", entities, entity_overlap(table, scene.entity_ids)),
         ("open_loops", weights.open_loops, table.spread(loop_weights(table, scene))),
-        ("spreading", share * weights.spreading, table.spread(flow)),
+        ("spreading", spreading, table.spread(flow)),
         # Passages alone say nothing of what lies around the scenes like theirs.
         ("surroundings", share * weights.surroundings if table.is_distilled else 0.0, table.spread(around)),
         ("summaries", share * weights.summaries, table.spread(bullets)),
@@ -242,6 +302,9 @@ def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: Selecti
     ]
     border = scene.ordinal - weights.at_hand_scenes
     at_hand = table.spread((table.ordinals >= border).astype(float)) == 1.0
+    if scene.told_ids is not None:
+        # A memory of a scene at hand is at hand itself only where a line conveys it.
+        at_hand &= np.array([c.content_type not in DISTILLED_TYPES or c.chunk_id in scene.told_ids for c in chunks])
     beside_memories = not bool(table.measure.all()) or any(c.content_type in DISTILLED_TYPES for c in chunks)
     kinds = {SUMMARY_TYPE: weights.summary_points} if beside_memories else {}
     other = weights.passage_points if beside_memories else 0.0
@@ -292,22 +355,32 @@ def select_memories(
     *,
     weights: SelectionWeights = DEFAULT_WEIGHTS,
     budget_tokens: int = 2000,
+    spare_tokens: int = 0,
     count_tokens: TokenCounter = estimate_tokens,
     top_k: int | None = None,
     first_ids: Sequence[str] = (),
 ) -> Selection:
-    """Choose what the planned scene must remember; `first_ids` go before all others, in that order."""
+    """Choose what the planned scene must remember.
+
+    `first_ids` go before all others, in that order; passages of unread scenes may fill `spare_tokens`, too.
+    """
     by_score = _Ranked.of(merge_candidates(candidates), scene, weights, count_tokens)
     ranked_value = by_score.with_first(first_ids, count_tokens, budget_tokens=budget_tokens)
     unlikely = ranked_value.unlikely(budget_tokens)
-    filling = fill(
-        {text: price for text, price in ranked_value.prices.items() if text not in unlikely},
-        budget_tokens,
-        DuplicateFinder(ranked_value.table.candidates, weights.near_duplicate_overlap).take,
-        beside={} if ranked_value.table.is_distilled else query_scores.beside_in_text(ranked_value.table.candidates),
-        beside_points=weights.beside_points,
-        top_k=top_k,
-    )
+    likely = {text: price for text, price in ranked_value.prices.items() if text not in unlikely}
+    stand_in = DuplicateFinder(ranked_value.table.candidates, weights.near_duplicate_overlap).take
+    beside = query_scores.beside_in_text(ranked_value.passages_alone)
+    filling = fill(likely, budget_tokens, stand_in, beside=beside, beside_points=weights.beside_points, top_k=top_k)
+    if spare_tokens:
+        filling = fill_further(
+            filling,
+            {chunk_id: likely[chunk_id] for chunk_id in filling.no_room if chunk_id in ranked_value.untold},
+            budget_tokens + spare_tokens - sum(likely[chunk_id].tokens for chunk_id in filling.taken),
+            stand_in,
+            beside=beside,
+            beside_points=weights.beside_points,
+            top_k=top_k,
+        )
     return Selection(
         chunks=tuple(ranked_value.candidate(chunk_id).chunk for chunk_id in filling.taken),
         items=tuple(ranked_value.receipt(chunk_id, filling.lifted.get(chunk_id)) for chunk_id in filling.taken),
@@ -357,17 +430,14 @@ class _Ranked:
         table = lay_out(candidates, scene)
         scores = score_candidates(table, scene, weights)
         rows = {candidate.chunk.chunk_id: row for row, candidate in enumerate(table.candidates)}
+        untold = untold_rows(table, scene)
         forms: dict[str, ChosenForm] = {}
         prices: dict[str, Priced] = {}
         for chunk_id, row in rows.items():
             score = float(scores.total[row])
             form = forms[chunk_id] = choose_form(table.candidates[row].chunk, score, weights, count)
             prices[chunk_id] = Priced(gain_per_token(score, form.tokens, weights), form.tokens)
-        untold_ids = frozenset(
-            candidate.chunk.chunk_id
-            for candidate in table.candidates
-            if candidate.chunk.content_type in PASSAGE_TYPES and candidate.chunk.place in scene.unread_places
-        )
+        untold_ids = frozenset(table.candidates[int(row)].chunk.chunk_id for row in np.flatnonzero(untold))
         return cls(table, scores, weights, rows, forms, prices, untold=untold_ids)
 
     def with_first(self, first_ids: Sequence[str], count: TokenCounter, *, budget_tokens: int) -> _Ranked:
@@ -383,6 +453,14 @@ class _Ranked:
             chunk_id: Priced(above - rank, chosen_forms_by_id[chunk_id].tokens) for chunk_id, rank in first.items()
         }
         return replace(self, forms={**self.forms, **chosen_forms_by_id}, prices={**self.prices, **prices}, first=first)
+
+    @property
+    def passages_alone(self) -> list[Candidate]:
+        """Passages of unread scenes, or all candidates of a text alone."""
+        candidates = self.table.candidates
+        if not self.table.is_distilled:
+            return list(candidates)
+        return [candidate for candidate in candidates if candidate.chunk.chunk_id in self.untold]
 
     def score(self, chunk_id: str) -> float:
         return float(self.scores.total[self.rows[chunk_id]])

@@ -85,8 +85,12 @@ class SelectionWeights(Model):
         description="Being unlike what earlier scenes told, where a story has passages alone: what is told again and "
         "again tells little.",
     )
+    text_alone_spreading: float = Field(
+        default=0.3,
+        description="`spreading` where a story has passages alone, which flows between neighbouring scenes.",
+    )
     beside_points: float = Field(
-        default=0.6,
+        default=1.0,
         ge=0,
         description="Added, where a story has passages alone, for each chosen passage that stands beside.",
     )

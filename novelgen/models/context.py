@@ -353,6 +353,16 @@ class ContextReport(Model):
         default=None, description="The plan that the context was built for, so that it can be built again."
     )
     point_of_view: PointOfView | None = Field(default=None, exclude_if=is_unsaid)
+    scenes_before: int = Field(
+        default=0, ge=0, exclude_if=is_unsaid, description="Stored scenes before the planned one."
+    )
+    unread_scenes: int = Field(
+        default=0,
+        ge=0,
+        exclude_if=is_unsaid,
+        description="Those of them without a record: `extract` reads them; until then sentences of their text "
+        "alone tell of them.",
+    )
 
     @property
     def own_items(self) -> list[ContextItem]:

@@ -15,6 +15,7 @@ from tests.benchmarks.pages import RECORDED, PageReport, measure_pages, page_row
 from tests.benchmarks.retrieval.book import load_bench_book
 from tests.benchmarks.retrieval.quality import QualityReport, SystemScores
 from tests.benchmarks.rivals import measure_with_rivals
+from tests.benchmarks.shares import ShareReport, measure_shares
 
 _EXAMPLES = """\b
 Examples:
@@ -49,6 +50,12 @@ Examples:
     help="Instead the share of the needed facts on whole pages; by the selections of the plans that are recorded for "
     "the book, or of --selections.",
 )
+@click.option(
+    "--shares",
+    is_flag=True,
+    help="Instead the share of the needed facts on pages with a part of the records, and with notes alone, and what "
+    "each further part loses.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, and nothing else, on stdout.")
 def bench(
     folder: Path,
@@ -62,6 +69,7 @@ def bench(
     selector: str,
     selections: Path | None,
     pages: bool,
+    shares: bool,
     as_json: bool,
 ) -> None:
     """Measure retrieval on a book with an answer key.
@@ -81,6 +89,10 @@ def bench(
             file = selections or (own_file if own_file.exists() else None)
             pages_report = measure_pages(book, work_dir or Path(temporary), selections=file)
             print_json(pages_report) if as_json else print_pages(pages_report)
+            return
+        if shares:
+            parts = measure_shares(book, work_dir or Path(temporary), limit_plans=limit_plans)
+            print_json(parts) if as_json else print_shares(parts)
             return
         report = measure_with_rivals(
             book,
@@ -122,6 +134,18 @@ def print_pages(report: PageReport) -> None:
     """Print what pages convey: a row per kind, a column per length."""
     print_heading(f"{report.book}, {report.plans} plans: all facts · those from far back (tokens)")
     print_table(["page", *(f"{page:,}" for page in report.pages)], page_rows(report))
+
+
+def print_shares(report: ShareReport) -> None:
+    """Print what pages of a book that is read in part convey, a row per part."""
+    print_heading(f"{report.book}, {report.plans} plans, pages of {report.page:,} tokens")
+    print_table(
+        ["scenes with", "%", "all", "far", "lost", "gained"],
+        (
+            [each.by, str(each.percent), *map(_share, (each.all, each.far, each.lost, each.gained))]
+            for each in report.scores
+        ),
+    )
 
 
 def _quality_headings(budgets: Sequence[int]) -> list[str]:

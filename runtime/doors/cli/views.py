@@ -57,6 +57,7 @@ def print_context(context: SceneMemoryContext, labels: ViewLabels, written_to: P
     if context.hidden is not None:
         _print_hidden(context, report, labels)
     print_issues(report.issues, labels)
+    _print_unread(context.project_id, report, labels)
     print_summary(report, labels, written_to)
 
 
@@ -95,6 +96,7 @@ def print_first_screen(context: SceneMemoryContext, labels: ViewLabels) -> None:
             print_heading(labels[f"line.{heading}"])
             print_cut(lines)
     print_issues(report.issues, labels)
+    _print_unread(context.project_id, report, labels)
     print_text()
     left_over = len(memories) - len(parts["weighs_most"])
     print_text(labels["line.more_of_context" if left_over else "line.all_of_context"].format(count=left_over))
@@ -156,6 +158,15 @@ def print_issues(issues: list[ReportIssue], labels: ViewLabels) -> None:
         print_heading(labels["head.issues"])
         for issue in issues:
             print_text(f"  - {labels.issue(issue.stage, issue.kind, issue.message)}")
+
+
+def _print_unread(project_id: str, report: ContextReport, labels: ViewLabels) -> None:
+    """Print the number of unread scenes and the remedy."""
+    if report.unread_scenes:
+        text = labels["line.unread"]
+        counts = {"unread": report.unread_scenes, "scenes": report.scenes_before}
+        print_text()
+        print_text(text.format(project=project_id, **counts))
 
 
 def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | None) -> None:

@@ -83,16 +83,28 @@ class AnswerKey:
 
     def score_page(self, plan: BenchPlan, page: str) -> dict[str, float]:
         """Score a whole page: the share of all passages, and of the far ones, that stand on it in any form."""
+        found = self.conveyed_by(plan, page)
+        far = self.graded_share(plan, found, far=True)
+        shares = {"all": _graded_share(plan.gold, found), "tokens": rough_tokens(page)}
+        return shares | ({"far": far} if far is not None else {})
+
+    def conveyed_by(self, plan: BenchPlan, page: str) -> list[bool]:
+        """Return for each needed passage whether a page conveys it."""
         plain, ngrams = _plain(page), _ngrams(page, self._ngram_length)
         given = _Given(dict.fromkeys((gold.place for gold in plan.gold), ngrams))
         given.in_full.update(each for each, text in self._full_texts.items() if text and text in plain)
         given.in_short.update(each for each, text in self._short_texts.items() if text and text in plain)
-        found = self._found(plan, given)
-        far = [number for number, gold in enumerate(plan.gold) if self._is_far(plan, gold)]
-        shares = {"all": _graded_share(plan.gold, found), "tokens": rough_tokens(page)}
-        return shares | (
-            {"far": _graded_share([plan.gold[each] for each in far], [found[each] for each in far])} if far else {}
-        )
+        return self._found(plan, given)
+
+    def told_by_records(self, plan: BenchPlan) -> list[bool]:
+        """Return for each needed passage whether a record conveys it."""
+        return [bool(self._book.covers.get((plan.plan_id, number))) for number in range(len(plan.gold))]
+
+    def graded_share(self, plan: BenchPlan, found: Sequence[bool], *, far: bool = False) -> float | None:
+        """Return the graded share of found passages, None without far ones."""
+        pairs = [(gold, is_found) for gold, is_found in zip(plan.gold, found, strict=True)]
+        pairs = [pair for pair in pairs if not far or self._is_far(plan, pair[0])]
+        return _graded_share([gold for gold, _ in pairs], [is_found for _, is_found in pairs]) if pairs else None
 
     def _given(self, ranked: Sequence[RankedText], budget: int) -> _Given:
         """Take texts up to the first that does not fit."""

@@ -90,6 +90,63 @@ def test_a_note_of_a_thing_without_a_card_is_listed() -> None:
     assert "刀在顾捕头手里。" in [saying.text for each in matters for saying in each.sayings]
 
 
+ORDINARY_TEXT = {
+    "zh": "陈默答应替赵凯想办法。赵凯欠了韩三整整八千块钱。何小满递给他一张带血的纸条。赵凯的左腿被打断。",
+    "en": "Annie put the compass in the drawer. It was the Petrel, and the oars were gone. Hale dug up the lantern.",
+}
+
+
+@pytest.mark.parametrize(
+    ("draft", "kind", "name", "sentence"),
+    [
+        ("周放掏出那张纸条。", "thing", "纸条", "何小满递给他一张带血的纸条。"),
+        ("何小满在门口等他，问起纸条。", "person", "何小满", "何小满递给他一张带血的纸条。"),
+        ("The oars lay in the boat.", "thing", "oars", "It was the Petrel, and the oars were gone."),
+        ("He lit his lantern.", "thing", "lantern", "Hale dug up the lantern."),
+    ],
+)
+def test_what_no_card_explains_is_quoted_from_the_text(draft: str, kind: str, name: str, sentence: str) -> None:
+    """In an unread story without cards the sentences that share a rare noun stand beside the draft's."""
+    language = story_language(draft)
+    story = told(CHINESE if language == "zh" else ENGLISH, text=ORDINARY_TEXT[language])
+    [matter] = [each for each in touched(draft, replace(story, language=language)) if each.name == name]
+    assert (matter.kind, matter.draft_quote) == (kind, draft)
+    assert [(each.source, each.text, each.quote) for each in matter.sayings] == [("passage", sentence, sentence)]
+
+
+@pytest.mark.parametrize("draft", ["他的左腿站得笔直。", "He saw a compass."])
+def test_a_part_of_the_body_or_a_bare_noun_explains_nothing(draft: str) -> None:
+    """Everybody has a leg, and a compass may be any."""
+    language = story_language(draft)
+    story = told(CHINESE if language == "zh" else ENGLISH, text=ORDINARY_TEXT[language])
+    assert [each for each in touched(draft, replace(story, language=language)) if each.kind == "thing"] == []
+
+
+@pytest.mark.parametrize(("draft", "name"), [("“铁山，你来了。”", "铁山"), ("Ottoline sat down.", "Ottoline")])
+def test_a_given_name_is_that_of_the_only_bearer(draft: str, name: str) -> None:
+    """A card of a full name without an alias is found by the name that people call each other."""
+    language = story_language(draft)
+    people = (
+        (entity("C0", "陆青崖"), entity("C2", "韩铁山"))
+        if language == "zh"
+        else (entity("C0", "Anselm Rook"), entity("C2", "Ottoline Fenn"))
+    )
+    story = told(people, changes=[state("C2", "status", "dead")], on_stage=())
+    [matter] = touched(draft, replace(story, language=language))
+    assert (matter.kind, matter.entity_id) == ("person", "C2")
+    others = (*people, entity("C3", "李铁山" if language == "zh" else "Ottoline Gray"))
+    story = told(others, changes=[state("C2", "status", "dead")], on_stage=())
+    assert touched(draft, replace(story, language=language)) == []
+
+
+def test_a_sum_as_people_say_it_is_a_number_of_the_sentence_beside_its_speaker() -> None:
+    """五千块 is money; who says it stands in the next sentence; the story's sentence is quoted alone."""
+    story = told((*CHINESE[:2], entity("C2", "韩三")), text=ORDINARY_TEXT["zh"])
+    matters = touched("“五千块，我一分没少你的。”韩三说。", replace(story, language="zh"))
+    [number] = [each for each in matters if each.kind == "number"]
+    assert (number.name, number.sayings[0].text) == ("五千块", "赵凯欠了韩三整整八千块钱。")
+
+
 def test_promises_and_numbers_come_last() -> None:
     """An open thread of whom the draft names, and a number of which the story says another."""
     thread = OpenLoop(loop_id="OL0", description="Anselm owes Pym a debt", related_entities=["C0", "C3"])

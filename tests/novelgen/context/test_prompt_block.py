@@ -99,6 +99,17 @@ def test_a_block_tells_names_in_story_order_in_its_language() -> None:
     assert render_context(context()) == render_context(context())
 
 
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "2 of the 3 scenes before"), ("zh", "共 3 场，其中 2 场尚未读过")]
+)
+def test_a_block_says_how_many_scenes_are_unread(language: str, told: str) -> None:
+    """Before its fences, so that its reader takes no silence for an absence; of a story that is read, nothing."""
+    report = ContextReport(scenes_before=3, unread_scenes=2)
+    block = render_context(context(report=report), language=language)
+    assert told in block.split("<story-data", 1)[0]
+    assert told not in render_context(context(report=ContextReport(scenes_before=3)), language=language)
+
+
 def test_without_a_report_memories_are_shown_in_full() -> None:
     """A context whose report was dropped still renders, and an empty one renders to nothing."""
     text = render_context(context(report=None))

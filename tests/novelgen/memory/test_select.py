@@ -190,6 +190,67 @@ def test_passages_of_unread_scenes_stay_beside_notes_and_memories(read_scenes, n
         assert {row.chunk.chunk_id for row in passages if row.chunk.place not in unread_places}.isdisjoint(chosen)
 
 
+def _passage_scores(others, unread_scenes=20):
+    """Scores of the passages of unread scenes beside other candidates."""
+    passages = [
+        candidate(f"p{index:02d}", index, content_type="scene", importance=1 + index % 3) for index in range(1, 21)
+    ]
+    scene = plan_scene(unread_places=frozenset((1, index) for index in range(1, unread_scenes + 1)))
+    items = select_memories([*passages, *others], scene, budget_tokens=9_000).items
+    return {item.chunk_id: item.score for item in items if item.chunk_id.startswith("p")}
+
+
+@pytest.mark.parametrize("content_type", ["note", "memory"])
+def test_notes_and_memories_leave_the_order_of_unread_passages_as_it_is(content_type):
+    """The passages of unread scenes are judged among themselves: one note or many, or a record of another scene."""
+    alone = _passage_scores([])
+    for count in (1, 3, 15):
+        others = [candidate(f"x{index:02d}", 30, content_type=content_type, importance=9) for index in range(count)]
+        beside = _passage_scores(others)
+        shift = beside["p01"] - alone["p01"]
+        assert shift <= 0
+        assert beside == pytest.approx({name: score + shift for name, score in alone.items()}, abs=0.002)
+
+
+def test_spare_tokens_are_filled_with_passages_of_unread_scenes_alone():
+    """What other sections leave goes to text that nothing else tells, after all that the budget holds."""
+    passages = crowd(20, content_type="scene", importance=1)
+    memories = [candidate(f"m{index:02d}", 30 + index % 5) for index in range(15)]
+    scene = plan_scene(unread_places=frozenset((1, index) for index in range(1, 11)))
+
+    def taken(budget_tokens, spare_tokens=0, top_k=None):
+        return ids(
+            select_memories(
+                [*passages, *memories], scene, budget_tokens=budget_tokens, spare_tokens=spare_tokens, top_k=top_k
+            )
+        )
+
+    within = taken(40)
+    beyond = taken(40, 25)
+    assert beyond[: len(within)] == within
+    more = beyond[len(within) :]
+    assert more
+    assert all(name <= "c10" for name in more)
+    assert taken(40, 25, top_k=len(within) + 1) == beyond[: len(within) + 1]
+    assert len(taken(40, 9_000)) > len(beyond)
+    assert taken(0, 9_000)
+    assert all(name <= "c10" for name in taken(0, 9_000))
+
+
+def test_a_memory_of_a_scene_at_hand_is_lowered_only_where_a_line_tells_it():
+    """Where nobody says what the lines tell, all of the last scenes are at hand."""
+    near = [candidate("told", 99), candidate("wound", 99, importance=7)]
+    ordinals = {(1, index): index for index in range(1, 100)}
+
+    def lowered(told_ids):
+        scene = plan_scene(ordinals=ordinals, told_ids=told_ids)
+        items = select_memories([*crowd(20), *near], scene, weights=EVERYTHING).items
+        return {item.chunk_id for item in items if "at_hand" in item.score_parts}
+
+    assert lowered(None) == {"told", "wound"}
+    assert lowered(frozenset({"told"})) == {"told"}
+
+
 @pytest.mark.parametrize(("content_type", "counts"), [("scene", True), ("memory", False)])
 def test_shared_words_count_by_themselves_where_only_passages_are_stored(content_type, counts):
     """Beside memories, words stand in where no meaning was found; an author's note makes a story no less its text."""
@@ -213,7 +274,7 @@ def test_a_receipt_says_what_the_passage_beside_it_gave():
     chosen = select_memories([*crowd(12, content_type="scene"), *pair], plan_scene()).items
     (item,) = [each for each in chosen if "beside" in each.score_parts]
     assert item.chunk_id in ("n1", "n2")
-    assert item.score_parts["beside"] == 0.6
+    assert item.score_parts["beside"] == 1.0
     assert "beside" in item.reasons
     assert sum(item.score_parts.values()) == pytest.approx(item.score, abs=0.01)
 

@@ -3,7 +3,7 @@
 import pytest
 from fastapi.testclient import TestClient
 
-from runtime.page.frame import ENGLISH
+from runtime.page.frame import CHINESE, ENGLISH
 from tests.runtime.page.reading import HERE, read, send, take_back
 
 API = "/v1/projects/demo"
@@ -26,6 +26,18 @@ def test_a_plan_shows_what_the_story_knows_as_a_page(client: TestClient) -> None
     assert "<story-data" not in readable
     assert any(each.get("data-copy") == "prompt" for each in seen.all("button"))
     assert client.post(f"{HERE}/write", data={"do": "context"}).status_code == 400
+
+
+def test_the_desk_says_how_much_is_unread_and_leads_to_the_reading(client: TestClient) -> None:
+    """After a text was stored that no model read, in the language of the page; before it, nothing."""
+    assert "are unread" not in send(client, "write", **PLAN, do="context").text
+    scenes = len(_texts(client)) + 1
+    send(client, "write/store", text="Sorrel locked the shop.", chapter="40", scene="1")
+    for language, catalogue in (("en", ENGLISH), ("zh", CHINESE)):
+        client.headers["Accept-Language"] = language
+        seen = send(client, "write", **PLAN, chapter="41", scene="1", do="context")
+        assert catalogue["unread_before"].format(unread=1, scenes=scenes) in seen.text
+        assert any((each.get("href") or "").startswith(f"{HERE}/reading") for each in seen.all("a"))
 
 
 def test_a_chapter_is_checked_stored_and_taken_back(client: TestClient) -> None:
