@@ -454,7 +454,9 @@ class _Assembler:
             weights = weights.model_copy(update={"at_hand_scenes": told_count})
         candidates = admitted_candidates(found.search, request)
         scene = selection_scene(self.story, self.plan, found.search)
-        lines = [content_words(line.text) for line in (*so_far, *([ended] if ended else []))]
+        lines = [
+            content_words(text) for text in [*(notice.text for notice in so_far), *([ended.text] if ended else [])]
+        ]
         if lines:
             recent = {story_place(scene) for scene in self.story.scenes[-weights.at_hand_scenes :]}
             near = [candidate for candidate in candidates if candidate.chunk.place in recent]

@@ -304,7 +304,8 @@ def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: Selecti
     at_hand = table.spread((table.ordinals >= border).astype(float)) == 1.0
     if scene.told_ids is not None:
         # A memory of a scene at hand is at hand itself only where a line conveys it.
-        at_hand &= np.array([c.content_type not in DISTILLED_TYPES or c.chunk_id in scene.told_ids for c in chunks])
+        conveyed = [c.content_type not in DISTILLED_TYPES or c.chunk_id in scene.told_ids for c in chunks]
+        at_hand &= np.array(conveyed, dtype=np.bool_)
     beside_memories = not bool(table.measure.all()) or any(c.content_type in DISTILLED_TYPES for c in chunks)
     kinds = {SUMMARY_TYPE: weights.summary_points} if beside_memories else {}
     other = weights.passage_points if beside_memories else 0.0
