@@ -249,7 +249,7 @@ class Memory:
             InvalidFileError: When the path is none of these, or a file is wrong.
             UserInputError: When ids mean somebody else in the project.
         """
-        return StoryTransfer(self._opened.of(project_id), project_id).import_project(
+        return StoryTransfer(self._opened.of(project_id), project_id).import_source(
             source=Path(path),
             dry_run=dry_run,
             update=update,

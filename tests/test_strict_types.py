@@ -29,8 +29,8 @@ def write() -> str:
         story: novelgen.Story = stories.create("mill", language="en")
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
         found: list[str] = [each.content for each in story.search("key", as_of="1:2", top_k=3)]
-        names: list[str] = [tool.name for tool in story.tools(names=["knowledge_query"], reads_only=True)]
-        state = story.state("Ada", as_of=(1, 2))
+        names: list[str] = [tool.name for tool in story.as_tools(names=["knowledge_query"], reads_only=True)]
+        state = story.entities.state("Ada", as_of=(1, 2))
         told: str = story.context(1, 2, {"purpose": "Bo opens the mill."}).as_prompt()
         return " ".join([*found, *names, told, "" if state is None else state.entity_id])
 

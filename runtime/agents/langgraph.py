@@ -414,7 +414,7 @@ class StoryStore(base.BaseStore):
                 op.query, entities=under, content_type=kind, top_k=MAX_TOP_K, as_of=position
             )
             return [(found_memory, found_memory.score) for found_memory in shown_list]
-        listed_memory_listing = StoryMemories(self._stores, self._project_id).memories(
+        listed_memory_listing = StoryMemories(self._stores, self._project_id).list(
             attached_to=under,
             content_types=DISTILLED_TYPES if "content_type" not in filters else [kind] if kind else (),
             limit=None,

@@ -73,7 +73,7 @@ def new_card_page(visit: Visited, kind: Name = "") -> Response:
         "new_card",
         kind=chosen_choice,
         kinds=KINDS,
-        fields=[field for field in visit.story.card_fields() if field.kind == chosen_choice],
+        fields=[field for field in visit.story.entities.list_fields() if field.kind == chosen_choice],
         names=_names_by_kind(visit),
     )
 
@@ -88,7 +88,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     profile = card.entity.profile
     known_appearances = visit.kept(Story.list_appearances)
     names = {appearance.entity.entity_id: appearance.entity.name for appearance in known_appearances}
-    about = visit.story.memories_about(entity_id, limit=shown, as_of=as_of)
+    about = visit.story.memories.list_about(entity_id, limit=shown, as_of=as_of)
     threads = visit.kept(Story.threads, statuses=EVERY_STATUS)
     labels = labels_for(visit.language)
     histories = visit.kept(Story.attribute_histories, entity_id=entity_id)
@@ -100,7 +100,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     kind = card.entity.entity_type
     known_fields = [
         offered_field
-        for offered_field in visit.story.card_fields()
+        for offered_field in visit.story.entities.list_fields()
         if offered_field.kind == kind and not offered_field.changes
     ]
     own = {name for name, value in profile.items() if isinstance(value, str)} - {
@@ -146,7 +146,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
 def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
     """Show the effect of another name."""
     old = visit.kept(Story.entity, entity_id=entity, as_of=visit.until).entity
-    preview = visit.story.rename_card(old.entity_id, new_name.strip())
+    preview = visit.story.entities.rename(old.entity_id, new_name.strip())
     if visit.as_of is not None:
         preview = _before(preview, visit.as_of, known_names=old.names())
     names = visit.story.entity_names(as_of=visit.as_of)
@@ -168,21 +168,21 @@ def _before(preview: Renaming, as_of: StoryPosition, *, known_names: Sequence[st
 @router.get("/page/projects/{project_id}/card/merge")
 def merge_page(visit: Visited, keep: Name, gone: Name) -> Response:
     """Show the effect of merging two cards."""
-    preview = visit.story.preview_merge(keep=keep, gone=gone, as_of=visit.until)
+    preview = visit.story.entities.preview_merge(keep=keep, gone=gone, as_of=visit.until)
     return visit.page("merge", preview=preview)
 
 
 @router.get("/page/projects/{project_id}/lore")
 def lore_page(visit: Visited) -> Response:
     """Show the lorebook, with import and export."""
-    entries = visit.story.lore(as_of=visit.as_of)
+    entries = visit.story.lore.list(as_of=visit.as_of)
     return visit.page("lore", entries=entries, forms=get_args(LorebookForm))
 
 
 @router.get("/page/projects/{project_id}/lore/{form}")
 def export_lorebook(visit: Visited, form: LorebookForm, cards: Name = "") -> Response:
     """Give the lorebook as SillyTavern or NovelAI reads it, with the cards as entries where they are asked for."""
-    lorebook = visit.story.export_lore(form, cards=bool(cards))
+    lorebook = visit.story.lore.export_book(form, cards=bool(cards))
     written_payload = json.dumps(lorebook, ensure_ascii=False, indent=2).encode("utf-8", "replace")
     suffix = "lorebook" if form == "novelai" else "json"
     return download(written_payload, visit.project_id, suffix, "application/json")
@@ -192,10 +192,10 @@ def export_lorebook(visit: Visited, form: LorebookForm, cards: Name = "") -> Res
 def identities_page(visit: Visited, shown: Shown = 30) -> Response:
     """Show unknown names and the latest identity decisions."""
     as_of = visit.as_of
-    offered = visit.story.candidates(as_of=as_of)
-    known_entities = visit.story.entities(as_of=visit.until)
+    offered = visit.story.candidates.list(as_of=as_of)
+    known_entities = visit.story.entities.list(as_of=visit.until)
     bearers = {name: entity.name for entity in reversed(known_entities) for name in entity.names()}
-    changes = visit.story.list_entity_changes()[::-1]
+    changes = visit.story.entities.list_changes()[::-1]
     return visit.page(
         "who_is_who",
         candidates=[
@@ -230,7 +230,7 @@ def field_values(entity: Entity, names: Mapping[str, str]) -> dict[str, str]:
 
 def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[Any, KnownMemory | None]]:
     """Return the latest facts that somebody knows, or that are kept from them, with how they know them."""
-    table = visit.story.knowledge_table(
+    table = visit.story.knowledge.table(
         as_of=visit.as_of, narrowing=narrowing, of=character, is_of_one=True, limit=FACTS_AT_ONCE
     )
     cells = [row.cells[0] for row in table.rows]
@@ -276,11 +276,11 @@ def knowledge_page(
     cell: Name = "",
 ) -> Response:
     """Show the cast's and the reader's knowledge, with time and source."""
-    known_entities = visit.story.entities(as_of=visit.as_of)
+    known_entities = visit.story.entities.list(as_of=visit.as_of)
     names = {entity.entity_id: entity.name for entity in known_entities} | {READER: visit.word("reader")}
     whose = of.strip() or None
     narrowing = only if only in NARROWINGS and (whose or only not in ("known", "unknown")) else "all"
-    table = visit.story.knowledge_table(
+    table = visit.story.knowledge.table(
         as_of=visit.as_of,
         about=about.strip() or None,
         narrowing=narrowing,
@@ -346,7 +346,7 @@ def _cell(
 def _show_cell(visit: Visited, cell: str, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the cell `M001:C0`: fact, statement and knowers."""
     memory_id, _, character = cell.rpartition(":")
-    fact = visit.story.who_knows(memory_id=memory_id, as_of=visit.as_of)
+    fact = visit.story.knowledge.who_knows(memory_id=memory_id, as_of=visit.as_of)
     everybody: list[Knower | Unaware] = [*fact.known_by, *fact.not_known_by]
     request = next((item for item in everybody if item.character_id == character), None)
     if request is None:

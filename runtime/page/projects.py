@@ -92,7 +92,7 @@ def mend_page(visit: Visited, form: Form) -> Response:
 
 def _health(visit: Visited, *, repair: bool = False) -> Response:
     served = visit.served
-    condition = visit.story.story_condition()
+    condition = visit.story.project.condition()
     return visit.page(
         "health",
         diagnosis=diagnose(served.stores, served.project_id, repair=repair, ask_network=False, language=visit.language),
@@ -106,14 +106,14 @@ def _health(visit: Visited, *, repair: bool = False) -> Response:
 @router.get("/page/projects/{project_id}/export.zip")
 def export_archive(project: Project) -> Response:
     """Give everything that a project holds, as an archive that an import reads back without loss."""
-    packed = StoryTransfer(project.stores, project.project_id).packed_export()
+    packed = StoryTransfer(project.stores, project.project_id).export_archive()
     return download(packed, project.project_id, "zip", "application/zip")
 
 
 @router.get("/page/projects/{project_id}/story.{kind}")
 def export_text(project: Project, kind: str) -> Response:
     """Give the story as one file for readers."""
-    book = StoryTransfer(project.stores, project.project_id).written_story(kind)
+    book = StoryTransfer(project.stores, project.project_id).export_as(kind)
     return download(book, project.project_id, kind, BOOK_WRITERS[kind].media_type)
 
 
@@ -312,7 +312,7 @@ def _preview(
     """Preview an import, with errors beside the form."""
     try:
         transfer = StoryTransfer(house.stores.of(project_id), project_id)
-        project_import = transfer.import_project(
+        project_import = transfer.import_source(
             source=house.uploads.path(upload),
             dry_run=True,
             update=update,
@@ -385,7 +385,7 @@ def reading_page(
         trouble = str(error)
     return visit.page(
         "reading",
-        condition=visit.story.story_condition(),
+        condition=visit.story.project.condition(),
         estimate=estimate,
         model=settings.memory.summarization.model or settings.model or "",
         trouble=trouble,

@@ -37,7 +37,7 @@ def story_page(
     """Show a scene with its facts, or a list of the story."""
     known_places = visit.here.known_places
     if show == "changes":
-        return visit.page("changes", changes=visit.story.author_changes(as_of=visit.as_of))
+        return visit.page("changes", changes=visit.story.changes.list(as_of=visit.as_of))
     if not known_places:
         return visit.page("story", read=None, chapters=[], before=None, after=None)
     if show == "scenes":
@@ -49,7 +49,7 @@ def story_page(
 
 
 def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
-    reading = visit.story.read_scene(position=StoryPosition(*place), as_of=visit.as_of)
+    reading = visit.story.scenes.read(position=StoryPosition(*place), as_of=visit.as_of)
     known_places = visit.here.known_places
     index = known_places.index(place)
     states = visit.kept(Story.list_scene_states, with_counts=False)
@@ -66,9 +66,9 @@ def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
         chapters=chapters,
         before=known_places[index - 1] if index else None,
         after=known_places[index + 1] if index + 1 < len(known_places) else None,
-        places=[entity.name for entity in visit.story.entities("location", as_of=visit.as_of)],
+        places=[entity.name for entity in visit.story.entities.list("location", as_of=visit.as_of)],
         edited=edit,
-        edited_version=visit.story.find_memory(edit).version if edit else "",
+        edited_version=visit.story.memories.get(edit).version if edit else "",
         with_words=RECORDED_WITH_WORDS,
         event_types=sorted(EVENT_TYPES),
         unproved=sum(not established_fact.is_verified for established_fact in reading.facts),
@@ -99,7 +99,7 @@ def _scenes_page(visit: Visit, shown_count: int) -> Response:
 
 
 def _summaries_page(visit: Visit, chapter: int | None) -> Response:
-    listed_summaries = visit.story.list_summaries(as_of=visit.as_of)
+    listed_summaries = visit.story.summaries.list(as_of=visit.as_of)
     states = visit.kept(Story.list_scene_states, with_counts=False)
     # Texts and records of one chapter alone are read.
     by_scene = [_read(visit, *place) for place in visit.here.known_places if place[0] == chapter]
@@ -152,9 +152,9 @@ def place_page(visit: Visited, chapter: int, scene: int) -> Response:
 def preview_text(visit: Visited, form: Form) -> Response:
     """Show the effect of a new text on its scene's facts."""
     place = scene_meant(visit, form)
-    reading = visit.story.read_scene(position=place, as_of=visit.as_of)
+    reading = visit.story.scenes.read(position=place, as_of=visit.as_of)
     text = form.get("text", reading.scene.text or "")
-    outcome = visit.story.preview_scene_text(position=place, text=text)
+    outcome = visit.story.scenes.preview_text(position=place, text=text)
     return visit.page(
         "scene_text",
         read=reading,
@@ -168,7 +168,7 @@ def preview_text(visit: Visited, form: Form) -> Response:
 
 
 def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
-    return visit.story.read_scene(position=StoryPosition(chapter, scene), as_of=visit.as_of)
+    return visit.story.scenes.read(position=StoryPosition(chapter, scene), as_of=visit.as_of)
 
 
 def chapter_title(scenes: Sequence[ListedState]) -> str:

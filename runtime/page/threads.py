@@ -135,7 +135,7 @@ def threads_page(
         kind=kind,
         count=len(ledger.entries),
         viewed=viewed,
-        version=visit.story.get_thread(thread, as_of=visit.until).version if viewed else "",
+        version=visit.story.threads.get(thread, as_of=visit.until).version if viewed else "",
         reopenable=visit.kept(Story.reopenable_threads),
         lines=thread_lines([*(entry for entry in shown_entries if entry.is_waiting), *over], places),
         line_sizes=(WIDTH, HEAD),

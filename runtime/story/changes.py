@@ -61,7 +61,7 @@ class DeletionResult(Deletion):
 class StoryChanges(base.StoryBase):
     """Recent author's changes, and undoable deletions."""
 
-    def author_changes(self, *, limit: base.Count = DEFAULT_CHANGES, as_of: base.Place = None) -> list[ListedChange]:
+    def list(self, *, limit: base.Count = DEFAULT_CHANGES, as_of: base.Place = None) -> list[ListedChange]:
         """List what the author changed in memories and scenes, the latest first, what was taken back included.
 
         Args:
@@ -77,7 +77,7 @@ class StoryChanges(base.StoryBase):
             ]
         return [listed_change for listed_change in listed_changes if listed_change is not None]
 
-    def delete_entity(
+    def delete(
         self, entity_id: base.Name, *, entity_type: EntityType | None = None, expected_version: Version | None = None
     ) -> DeletionResult:
         """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
@@ -101,7 +101,7 @@ class StoryChanges(base.StoryBase):
             deletion = unit.deletions.delete_entity(entity.entity_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    def delete_relationship(
+    def delete(
         self, character_a: base.Name, character_b: base.Name, *, expected_version: Version | None = None
     ) -> DeletionResult:
         """Delete how two characters stand, with its history; both stay. `undo` takes it back.
@@ -130,7 +130,7 @@ class StoryChanges(base.StoryBase):
             deletion = unit.deletions.delete_relationship(relationship.relationship_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    def delete_thread(self, loop_id: base.Name, *, expected_version: Version | None = None) -> DeletionResult:
+    def delete(self, loop_id: base.Name, *, expected_version: Version | None = None) -> DeletionResult:
         """Delete a thread with its history; `undo` takes it back.
 
         Args:
@@ -148,10 +148,10 @@ class StoryChanges(base.StoryBase):
             deletion = unit.deletions.delete_thread(loop_id)
         return _followed(self._stores, self.project_id, deletion)
 
-    aauthor_changes = base.async_twin(author_changes)
-    adelete_entity = base.async_twin(delete_entity)
-    adelete_relationship = base.async_twin(delete_relationship)
-    adelete_thread = base.async_twin(delete_thread)
+    alist = base.async_twin(list)
+    adelete = base.async_twin(delete)
+    adelete = base.async_twin(delete)
+    adelete = base.async_twin(delete)
 
 
 def changed_scene(scene: Scene, fields: Mapping[str, Any]) -> Scene:

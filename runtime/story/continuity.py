@@ -114,7 +114,7 @@ class StoryContinuity(StoryBase):
         place = {"chapter_index": chapter_index, "scene_index": scene_index}
         return checker.check(DraftScene(**place, text=text, scene_plan=plan, pov=pov or ""))
 
-    def check_step(
+    def as_runnable(
         self, *, writer: BaseChatModel | None = None, repair: bool = False, use_model: bool = True
     ) -> CheckedWritingChain:
         """Return a step for LangChain chains that comes after the writer: it checks the draft.
@@ -225,7 +225,7 @@ class StoryContinuity(StoryBase):
                 report.degraded = list(dict.fromkeys([*report.degraded, *told_keys]))
         return report
 
-    def waive_finding(self, issue_id: str, *, note: str = "") -> Waiver:
+    def waive(self, issue_id: str, *, note: str = "") -> Waiver:
         """Waive a finding, as long as draft and evidence stay the same.
 
         Args:
@@ -244,7 +244,7 @@ class StoryContinuity(StoryBase):
             change_id = say_meant(unit, "findings", issue_id, note)
         return Waiver(issue_id=issue_id, note=note, change_id=change_id)
 
-    def unwaive_finding(self, issue_id: str) -> Waiver:
+    def unwaive(self, issue_id: str) -> Waiver:
         """Take a waiver back: the finding is told again.
 
         Args:
@@ -261,16 +261,16 @@ class StoryContinuity(StoryBase):
             change_id = say_meant(unit, "findings", issue_id, None)
         return Waiver(issue_id=issue_id, note=waived_values[issue_id], change_id=change_id)
 
-    def waived_findings(self) -> list[Waiver]:
+    def list_waivers(self) -> list[Waiver]:
         """Return all findings that were waived."""
         with self._stores.database(self.project_id).read() as unit:
             return [Waiver(issue_id=name, note=note) for name, note in unit.projects.waived("findings").items()]
 
     acheck = async_twin(check)
     acheck_stored = async_twin(check_stored)
-    awaive_finding = async_twin(waive_finding)
-    aunwaive_finding = async_twin(unwaive_finding)
-    awaived_findings = async_twin(waived_findings)
+    awaive = async_twin(waive)
+    aunwaive = async_twin(unwaive)
+    alist_waivers = async_twin(list_waivers)
 
 
 def _checked(

@@ -101,7 +101,7 @@ class EntityChangeResult(Model):
 class StoryEntities(base.StoryBase):
     """Entities: list, add, edit, merge and split."""
 
-    def entities(
+    def list(
         self,
         entity_type: EntityType | None = None,
         *,
@@ -128,7 +128,7 @@ class StoryEntities(base.StoryBase):
         ]
         return ShownList(matching_entities[:limit])
 
-    def entity(
+    def get(
         self, entity_id: base.Name, *, entity_type: EntityType | None = None, as_of: base.Place = None
     ) -> EntityCard:
         """Return an entity with its state, counts of its scenes, and when its card was made and changed.
@@ -167,7 +167,7 @@ class StoryEntities(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return bool(unit.scenes.list_as_of(last=1))
 
-    def add_card(
+    def add(
         self,
         name: base.Name,
         fields: Mapping[str, Any] | None = None,
@@ -270,7 +270,7 @@ class StoryEntities(base.StoryBase):
             **({"personality": {"core_traits": list(traits)}} if traits else {}),
             **({"goals": list(goals)} if goals else {}),
         }
-        return self.add_card(name, fields, role=role, description=description, start=start)
+        return self.add(name, fields, role=role, description=description, start=start)
 
     def add_location(
         self,
@@ -293,9 +293,9 @@ class StoryEntities(base.StoryBase):
         """
         told_fields = {"atmosphere": atmosphere, "features": list(features)}
         fields = {field: value for field, value in told_fields.items() if value}
-        return self.add_card(name, fields, kind="location", description=description, start=start)
+        return self.add(name, fields, kind="location", description=description, start=start)
 
-    def edit_entity(
+    def edit(
         self,
         entity_id: base.Name,
         changes: Mapping[str, Any],
@@ -378,7 +378,7 @@ class StoryEntities(base.StoryBase):
             issues=issues,
         )
 
-    def merge_entities(self, keep: str, gone: base.Name) -> EntityChangeResult:
+    def merge(self, keep: str, gone: base.Name) -> EntityChangeResult:
         """Make one entity part of another: everything is re-linked, and it can be undone.
 
         Args:
@@ -394,7 +394,7 @@ class StoryEntities(base.StoryBase):
             change = unit.merges.merge(kept_entity.entity_id, merged_entity.entity_id)
         return EntityChangeResult(change=change, entity=kept_entity, other=merged_entity, indexing=self._follow_edit())
 
-    def split_entity(
+    def split(
         self, entity_id: base.Name, new_name: base.Name, *, aliases: Sequence[str] = (), scenes: Sequence[base.At] = ()
     ) -> EntityChangeResult:
         """Take a new entity out of one: its names and scenes move, and it can be undone.
@@ -451,21 +451,21 @@ class StoryEntities(base.StoryBase):
             indexing=self._follow_edit(),
         )
 
-    def list_entity_changes(self) -> list[Change]:
+    def list_changes(self) -> list[Change]:
         """List all merges, splits and decisions on candidates, the oldest first."""
         with self._stores.database(self.project_id).read() as unit:
             return [change for change in unit.merges.list_all() if change.kind not in NOT_OF_ENTITIES]
 
-    aentity = base.async_twin(entity)
-    aedit_entity = base.async_twin(edit_entity)
+    aget = base.async_twin(get)
+    aedit = base.async_twin(edit)
     aundo = base.async_twin(undo)
-    aentities = base.async_twin(entities)
-    aadd_card = base.async_twin(add_card)
+    alist = base.async_twin(list)
+    aadd = base.async_twin(add)
     aadd_character = base.async_twin(add_character)
     aadd_location = base.async_twin(add_location)
-    amerge_entities = base.async_twin(merge_entities)
-    asplit_entity = base.async_twin(split_entity)
-    alist_entity_changes = base.async_twin(list_entity_changes)
+    amerge = base.async_twin(merge)
+    asplit = base.async_twin(split)
+    alist_changes = base.async_twin(list_changes)
 
 
 def _room_stays(project_id: str, room: Change) -> ReportIssue:

@@ -89,10 +89,10 @@ class StoryExtraction(StoryDifferences):
             if extraction.outcome == "done"
         ]
         warnings = self.thread_warnings(scenes=read_places)
-        changes = self.what_taken_changed(taken=read_places) if tell_changes else None
+        changes = self.of_scenes(taken=read_places) if tell_changes else None
         return report.model_copy(update={"thread_warnings": warnings, "changes": changes})
 
-    def reconcile_project(
+    def reconcile(
         self,
         *,
         chapter_index: int | None = None,
@@ -170,7 +170,7 @@ class StoryExtraction(StoryDifferences):
         choice = SceneChoice(_places(scenes), chapter_index, again=again)
         return estimate(self._stores, self.project_id, choice=choice, prices=_prices(self._stores, prices))
 
-    def consolidate_memories(
+    def consolidate(
         self,
         *,
         limit: Count | None = None,
@@ -216,7 +216,7 @@ class StoryExtraction(StoryDifferences):
         return undo_consolidation(self._stores, self.project_id, chunk_id)
 
     aextract = async_twin(extract)
-    aconsolidate_memories = async_twin(consolidate_memories)
+    aconsolidate = async_twin(consolidate)
     alist_consolidations = async_twin(list_consolidations)
     aundo_consolidations = async_twin(undo_consolidations)
 

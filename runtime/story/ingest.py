@@ -169,7 +169,7 @@ class StoryIngest(StoryBase):
             raise UserInputError("ingest takes either files, or one scene's text and record; leave one of them out")
         if chapter_index is None or scene_index is None:
             raise UserInputError("a scene's text or record needs its place; pass chapter_index and scene_index")
-        return self.ingest_finished_scene(
+        return self.store(
             position=StoryPosition(chapter_index, scene_index), text=text, record=record, title=title, replace=replace
         )
 
@@ -355,7 +355,7 @@ class StoryIngest(StoryBase):
             self._stores, self.project_id, scene, guard=None if expected_version is None else guard
         )
 
-    def ingest_finished_scene(
+    def store(
         self,
         *,
         position: At,
@@ -456,7 +456,7 @@ class StoryIngest(StoryBase):
 
     aingest = async_twin(ingest)
     astore_text = async_twin(store_text)
-    aingest_finished_scene = async_twin(ingest_finished_scene)
+    astore = async_twin(store)
 
 
 class _Sources:
@@ -573,7 +573,7 @@ def _count_contents(stores: MemoryStores, report: IngestReport, *, tell_changes:
             f"{otherwise} memories of unchanged scenes are not embedded as memory.ingest says; "
             f"`novelgen reindex {project_id}` does it"
         )
-    condition = StoryUpkeep(stores, project_id).story_condition()
+    condition = StoryUpkeep(stores, project_id).condition()
     follow_language(stores.paths(project_id), condition.language)
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
@@ -583,7 +583,7 @@ def _count_contents(stores: MemoryStores, report: IngestReport, *, tell_changes:
     ]
     report.warnings += StoryThreads(stores, project_id).thread_warnings(scenes=taken_places)
     report.changes = (
-        StoryDifferences(stores, project_id).what_taken_changed(taken=taken_places) if tell_changes else None
+        StoryDifferences(stores, project_id).of_scenes(taken=taken_places) if tell_changes else None
     )
     return report
 

@@ -142,7 +142,7 @@ class KnowledgeTable(BaseModel):
 class StoryKnowledge(base.StoryBase):
     """Character knowledge, shared scenes and the author's statements."""
 
-    def knowledge(
+    def list(
         self,
         character_id: base.Name,
         *,
@@ -221,7 +221,7 @@ class StoryKnowledge(base.StoryBase):
                 memory_knowers.known_by.append(Knower.model_validate(last.model_dump() | who))
         return memory_knowers
 
-    def knowledge_table(
+    def table(
         self,
         *,
         as_of: base.Place = None,
@@ -270,7 +270,7 @@ class StoryKnowledge(base.StoryBase):
             next_offset=following if following < len(wanted_memories) else None,
         )
 
-    def lived_together(self, character_a: base.Name, character_b: base.Name, *, as_of: base.Place = None) -> SharedLife:
+    def list_shared_scenes(self, character_a: base.Name, character_b: base.Name, *, as_of: base.Place = None) -> SharedLife:
         """Return the scenes that two characters were in together, and which of them alone.
 
         Args:
@@ -294,7 +294,7 @@ class StoryKnowledge(base.StoryBase):
         ]
         return SharedLife(character_id=one, other_id=other, scenes=scenes)
 
-    def set_knowledge(
+    def set(
         self,
         character_id: base.Name,
         memory_id: base.Name,
@@ -357,7 +357,7 @@ class StoryKnowledge(base.StoryBase):
             change = _journal_statement(unit, knower, source_id, stored_memory, rows)
         return SaidKnowledge(**statement.model_dump(), change_id=change)
 
-    def forget_knowledge(self, character_id: base.Name, memory_id: base.Name) -> list[SaidKnowledge]:
+    def forget(self, character_id: base.Name, memory_id: base.Name) -> list[SaidKnowledge]:
         """Take back all that you said of whether a character knows a memory.
 
         Args:
@@ -395,12 +395,12 @@ class StoryKnowledge(base.StoryBase):
 
         return knowledge_rules(self._stores, self.project_id, as_of=as_of)
 
-    aknowledge = base.async_twin(knowledge)
-    aknowledge_table = base.async_twin(knowledge_table)
+    alist = base.async_twin(list)
+    atable = base.async_twin(table)
     awho_knows = base.async_twin(who_knows)
-    alived_together = base.async_twin(lived_together)
-    aset_knowledge = base.async_twin(set_knowledge)
-    aforget_knowledge = base.async_twin(forget_knowledge)
+    alist_shared_scenes = base.async_twin(list_shared_scenes)
+    aset = base.async_twin(set)
+    aforget = base.async_twin(forget)
 
 
 def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:

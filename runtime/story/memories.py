@@ -88,7 +88,7 @@ class AddedNote(BaseModel):
 class StoryMemories(base.StoryBase):
     """Single memories: list, note, edit, confirm, pin, ban and delete."""
 
-    def memories(
+    def list(
         self,
         *,
         attached_to: Sequence[Target] = (),
@@ -120,7 +120,7 @@ class StoryMemories(base.StoryBase):
             matching_memories = unit.memories.list_matching(wanted_memory_filter, limit=limit)
             return MemoryListing(memories=matching_memories, total=unit.memories.count(wanted_memory_filter))
 
-    def find_memory(self, memory_id: base.Name) -> MemoryCard:
+    def get(self, memory_id: base.Name) -> MemoryCard:
         """Return a memory whole, whatever was decided about it.
 
         Args:
@@ -145,7 +145,7 @@ class StoryMemories(base.StoryBase):
             version = memory_version(unit, memory)
         return MemoryCard(**dict(memory), attachments=attachments, occurs_nowhere=occurs_nowhere, version=version)
 
-    def note(
+    def add(
         self,
         content: str,
         *,
@@ -258,7 +258,7 @@ class StoryMemories(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return NotePreview(stated=noted_state(unit, content, base.position_of(start)))
 
-    def edit_memory(
+    def edit(
         self,
         memory_id: base.Name,
         *,
@@ -335,7 +335,7 @@ class StoryMemories(base.StoryBase):
 
         return self._changed(memory_id, "edit", change)
 
-    def confirm_memory(self, memory_id: base.Name) -> MemoryChange:
+    def confirm(self, memory_id: base.Name) -> MemoryChange:
         """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
 
         Args:
@@ -351,7 +351,7 @@ class StoryMemories(base.StoryBase):
 
         return self._changed(memory_id, "confirm", confirm)
 
-    def pin_memory(self, memory_id: base.Name) -> MemoryChange:
+    def pin(self, memory_id: base.Name) -> MemoryChange:
         """Pin a memory: it outranks the others.
 
         Args:
@@ -362,7 +362,7 @@ class StoryMemories(base.StoryBase):
         """
         return self._decided(memory_id, "pin")
 
-    def unpin_memory(self, memory_id: base.Name) -> MemoryChange:
+    def unpin(self, memory_id: base.Name) -> MemoryChange:
         """Take a pin off.
 
         Args:
@@ -370,7 +370,7 @@ class StoryMemories(base.StoryBase):
         """
         return self._decided(memory_id, "unpin")
 
-    def ban_memory(self, memory_id: base.Name) -> MemoryChange:
+    def ban(self, memory_id: base.Name) -> MemoryChange:
         """Ban a memory: it is kept, but no search and no context brings it.
 
         Args:
@@ -382,7 +382,7 @@ class StoryMemories(base.StoryBase):
         """
         return self._decided(memory_id, "ban")
 
-    def unban_memory(self, memory_id: base.Name) -> MemoryChange:
+    def unban(self, memory_id: base.Name) -> MemoryChange:
         """Lift a ban, or bring a deleted memory back.
 
         Args:
@@ -390,7 +390,7 @@ class StoryMemories(base.StoryBase):
         """
         return self._decided(memory_id, "unban")
 
-    def delete_memory(self, memory_id: base.Name, *, expected_version: Version | None = None) -> MemoryChange:
+    def delete(self, memory_id: base.Name, *, expected_version: Version | None = None) -> MemoryChange:
         """Delete a memory, which a new ingest does not bring back; a note takes the state back that it set.
 
         Args:
@@ -468,17 +468,17 @@ class StoryMemories(base.StoryBase):
             stated=stated,
         )
 
-    amemories = base.async_twin(memories)
-    anote = base.async_twin(note)
+    alist = base.async_twin(list)
+    aadd = base.async_twin(add)
     apreview_note = base.async_twin(preview_note)
-    aedit_memory = base.async_twin(edit_memory)
-    aconfirm_memory = base.async_twin(confirm_memory)
-    afind_memory = base.async_twin(find_memory)
-    apin_memory = base.async_twin(pin_memory)
-    aunpin_memory = base.async_twin(unpin_memory)
-    aban_memory = base.async_twin(ban_memory)
-    aunban_memory = base.async_twin(unban_memory)
-    adelete_memory = base.async_twin(delete_memory)
+    aedit = base.async_twin(edit)
+    aconfirm = base.async_twin(confirm)
+    aget = base.async_twin(get)
+    apin = base.async_twin(pin)
+    aunpin = base.async_twin(unpin)
+    aban = base.async_twin(ban)
+    aunban = base.async_twin(unban)
+    adelete = base.async_twin(delete)
 
 
 def _require_memory(

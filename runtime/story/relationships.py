@@ -76,7 +76,7 @@ class RelationshipCourse(BaseModel):
 class StoryRelationships(base.StoryBase):
     """Relationships: list, add and edit."""
 
-    def relationships(
+    def list(
         self, character_id: base.Name | None = None, *, status_filter: base.Name | None = None, as_of: base.Place = None
     ) -> list[Relationship]:
         """Return how pairs of characters stand.
@@ -94,7 +94,7 @@ class StoryRelationships(base.StoryBase):
             pairs = unit.relationships.list_as_of(as_of=position, character_id=own_id, status=status_filter)
         return ShownList(pairs, names=self.entity_names(as_of=as_of))
 
-    def query_relationships(
+    def query(
         self, character_id: base.Name, *, status_filter: base.Name | None = None, as_of: base.Place = None
     ) -> list[RelationshipView]:
         """Return how one character stands to others, each from its own side.
@@ -117,7 +117,7 @@ class StoryRelationships(base.StoryBase):
         views = (pair.seen_by(own_id) for pair in pairs)
         return [view.model_copy(update={"character_name": names.get(view.character_id, "")}) for view in views]
 
-    def get_relationship(self, character_a: str, character_b: str, *, as_of: base.Place = None) -> RelationshipCard:
+    def get(self, character_a: str, character_b: str, *, as_of: base.Place = None) -> RelationshipCard:
         """Return how two characters stand, with its history, its moments and how often both were on stage.
 
         Args:
@@ -146,7 +146,7 @@ class StoryRelationships(base.StoryBase):
             version=version,
         )
 
-    def relationship_course(
+    def course(
         self, character_a: base.Name, character_b: base.Name, *, as_of: base.Place = None
     ) -> RelationshipCourse:
         """Return how two characters stood after each change of their relationship.
@@ -176,7 +176,7 @@ class StoryRelationships(base.StoryBase):
             steps.append(CourseStep(**own, status=stood_fields["status"], intensity=stood_fields["intensity"], **sides))
         return RelationshipCourse(character_a=pair[0], character_b=pair[1], steps=steps)
 
-    def add_relationship(
+    def add(
         self,
         character_a: base.Name,
         character_b: base.Name,
@@ -233,7 +233,7 @@ class StoryRelationships(base.StoryBase):
         assert added_relationship is not None, "it was appended before the position at which it is read"
         return AddedRelationship(**dict(added_relationship), change_id=kept_snapshot_row.change_id)
 
-    def edit_relationship(
+    def edit(
         self,
         character_a: base.Name,
         character_b: base.Name,
@@ -317,12 +317,12 @@ class StoryRelationships(base.StoryBase):
             **dict(known_relationship), updated=is_changed, version=version, change_id=kept_snapshot_row.change_id
         )
 
-    aadd_relationship = base.async_twin(add_relationship)
-    arelationships = base.async_twin(relationships)
-    aedit_relationship = base.async_twin(edit_relationship)
-    aquery_relationships = base.async_twin(query_relationships)
-    aget_relationship = base.async_twin(get_relationship)
-    arelationship_course = base.async_twin(relationship_course)
+    aadd = base.async_twin(add)
+    alist = base.async_twin(list)
+    aedit = base.async_twin(edit)
+    aquery = base.async_twin(query)
+    aget = base.async_twin(get)
+    acourse = base.async_twin(course)
 
 
 def _version(unit: UnitOfWork, first: str, second: str) -> str:

@@ -105,7 +105,7 @@ class StorySearch(StoryBase):
     def _card_vectors(self) -> CardVectors:
         return CardVectors(self._stores.paths(self.project_id).data, self._stores.embeddings)
 
-    def find_cards(
+    def find(
         self,
         query: Text,
         *,
@@ -215,7 +215,7 @@ class StorySearch(StoryBase):
         )
         return ShownList(map(_found_memory, ranked_memories.memories), issues=ranked_memories.issues)
 
-    afind_cards = async_twin(find_cards)
+    afind = async_twin(find)
     asearch = async_twin(search)
 
 

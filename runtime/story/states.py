@@ -58,10 +58,10 @@ class StoryStates(base.StoryBase):
             context_window: Chapters before and after it.
             as_of: Only what lies strictly before this position.
         """
-        view = self.get_timeline(chapter_index, context_window=context_window, as_of=base.position_of(as_of))
+        view = self.states_around(chapter_index, context_window=context_window, as_of=base.position_of(as_of))
         return ShownList(view.snapshots, names=view.names)
 
-    def get_timeline(
+    def states_around(
         self,
         chapter_index: base.Number,
         *,
@@ -127,7 +127,7 @@ class StoryStates(base.StoryBase):
 
     astate = base.async_twin(state)
     atimeline = base.async_twin(timeline)
-    aget_timeline = base.async_twin(get_timeline)
+    astates_around = base.async_twin(states_around)
 
 
 class StatedStretch(BaseModel):
@@ -173,7 +173,7 @@ def _quote(unit: UnitOfWork, change: StateChange) -> str:
 class StoryTimes(base.StoryBase):
     """When the scenes of a stored story play: days, the time between them, the order told and the order lived."""
 
-    def story_times(
+    def timeline(
         self, *, character_id: base.Name | None = None, limit: base.Count | None = None, as_of: base.Place = None
     ) -> StoryTimeline:
         """Tell when the scenes play: running days, the time between them, the order told and the order lived.
@@ -230,7 +230,7 @@ class StoryTimes(base.StoryBase):
             places.setdefault(scene_naming.entity_id, []).append((scene_naming.chapter_index, scene_naming.scene_index))
         return NamedScenes(places=places)
 
-    astory_times = base.async_twin(story_times)
+    atimeline = base.async_twin(timeline)
 
 
 class NamedScenes(BaseModel):

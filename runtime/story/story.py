@@ -247,11 +247,11 @@ class Story(
         Raises:
             UserInputError: When the text is empty or too long.
         """
-        return self.sum_up_scene(text, max_bullets=max_bullets).bullets
+        return self.summaries.summarize(text, max_bullets=max_bullets).bullets
 
     # --- Care ---
 
-    def retriever(
+    def as_retriever(
         self,
         *,
         k: int = DEFAULT_TOP_K,
@@ -283,7 +283,7 @@ class Story(
             min_relevance=min_relevance,
         )
 
-    def tools(
+    def as_tools(
         self, *, as_of: Place = None, names: Sequence[str] | None = None, reads_only: bool = False
     ) -> list[BaseTool]:
         """Return LangChain tools for an agent, which reach this story alone.
@@ -310,7 +310,7 @@ class Story(
         """
         return self._tools_of("attachments")
 
-    def as_step(self, *, as_prompt: bool = False, write_file: bool = True) -> Runnable[Any, Any]:
+    def as_runnable(self, *, as_prompt: bool = False, write_file: bool = True) -> Runnable[Any, Any]:
         """Return a step for LangChain chains that builds contexts.
 
         It takes a mapping of the arguments of `context` (chapter_index, scene_index, scene_plan, …), or a
@@ -366,7 +366,7 @@ class Story(
         return build_scene_node(
             self.ingest,
             self.extract if has_model else None,
-            self.what_changed,
+            self.changes.between,
             text_key=text_key,
             record_key=record_key,
             report_key=report_key,

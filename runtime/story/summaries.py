@@ -64,7 +64,7 @@ class SceneSummary(BaseModel):
 class StorySummarizing(StoryBase):
     """Summaries of chapters and parts, and of a scene's text."""
 
-    def list_summaries(self, *, as_of: Place = None) -> list[ListedSummary]:
+    def list(self, *, as_of: Place = None) -> list[ListedSummary]:
         """Return every stored chapter and every part that has begun, chapters first, in order.
 
         Args:
@@ -99,9 +99,9 @@ class StorySummarizing(StoryBase):
             for summary in listed_summaries
         ]
 
-    def get_summary(self, *, level: SummaryLevel, number: int) -> ListedSummary:
+    def get(self, *, level: SummaryLevel, number: int) -> ListedSummary:
         """Return one chapter or part."""
-        listed_summaries = self.list_summaries()
+        listed_summaries = self.list()
         summary = next(
             (summary for summary in listed_summaries if (summary.level, summary.number) == (level, number)), None
         )
@@ -112,7 +112,7 @@ class StorySummarizing(StoryBase):
             )
         return summary
 
-    def write_author_summary(
+    def write(
         self, *, level: SummaryLevel, number: Number, text: str, expected_version: Version | None = None
     ) -> ListedSummary:
         """Store a person's summary.
@@ -128,7 +128,7 @@ class StorySummarizing(StoryBase):
         Raises:
             StaleVersionError: When somebody wrote another one since that version was read.
         """
-        summary = self.get_summary(level=level, number=number)
+        summary = self.get(level=level, number=number)
         with self._stores.database(self.project_id).write() as unit:
             version = _version(summary, unit.summaries.list_as_of(as_of=END_OF_STORY))
             stored_values = {"text": summary.written or summary.told}
@@ -136,11 +136,11 @@ class StorySummarizing(StoryBase):
             require_version(expected_version, version, subject=subject, stored=stored_values, sent={"text": text})
             with unit.journal.changing_summary(level, number) as kept_snapshot_row:
                 _store(unit, summary, text, "author")
-        return self.get_summary(level=level, number=number).model_copy(
+        return self.get(level=level, number=number).model_copy(
             update={"change_id": kept_snapshot_row.change_id}
         )
 
-    def write_model_summaries(
+    def write_with_model(
         self,
         *,
         only: tuple[SummaryLevel, int] | None = None,
@@ -153,7 +153,7 @@ class StorySummarizing(StoryBase):
         dropped. No transaction is open while the model writes.
         """
         writer = build_extraction_model(self._stores.settings, model)
-        chosen_summaries = [self.get_summary(level=only[0], number=only[1])] if only else self.list_summaries()
+        chosen_summaries = [self.get(level=only[0], number=only[1])] if only else self.list()
         wanted_summaries = [
             summary
             for summary in chosen_summaries
@@ -194,7 +194,7 @@ class StorySummarizing(StoryBase):
         now = {"told": answer.text, "origin": "model", "state": "current", "change_id": kept_snapshot_row.change_id}
         result.written.append(summary.model_copy(update=now))
 
-    def sum_up_scene(
+    def summarize(
         self,
         text: Annotated[str, Field(min_length=1, max_length=200_000)],
         *,
@@ -209,9 +209,9 @@ class StorySummarizing(StoryBase):
         settings = self._stores.settings
         return summarize_scene(text, chat_model=self._chat_model, max_bullets=max_bullets, settings=settings)
 
-    alist_summaries = async_twin(list_summaries)
-    awrite_author_summary = async_twin(write_author_summary)
-    asum_up_scene = async_twin(sum_up_scene)
+    alist = async_twin(list)
+    awrite = async_twin(write)
+    asummarize = async_twin(summarize)
 
 
 def _version(summary: ListedSummary, written_summaries: Sequence[StandingSummary]) -> str:

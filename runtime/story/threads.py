@@ -38,7 +38,7 @@ WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
 class StoryThreads(base.StoryBase):
     """Threads of a story: list, plant, move and end."""
 
-    def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: base.Place = None) -> list[ListedThread]:
+    def list(self, statuses: Sequence[LoopStatus] = (), *, as_of: base.Place = None) -> list[ListedThread]:
         """Return the questions, promises and threats that the story leaves open, in the order of their planting.
 
         Args:
@@ -50,7 +50,7 @@ class StoryThreads(base.StoryBase):
             matching_threads = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
             return ShownList(_noted(unit, matching_threads, position))
 
-    def get_thread(self, loop_id: base.Name, *, as_of: base.Place = None) -> ListedThread:
+    def get(self, loop_id: base.Name, *, as_of: base.Place = None) -> ListedThread:
         """Return a thread as it stands at a position.
 
         Args:
@@ -64,7 +64,7 @@ class StoryThreads(base.StoryBase):
             thread = required_thread(unit, self.project_id, loop_id, base.position_of(as_of) or END_OF_STORY)
             return _versioned(unit, self.project_id, thread)
 
-    def add_thread(
+    def add(
         self,
         description: str,
         *,
@@ -121,7 +121,7 @@ class StoryThreads(base.StoryBase):
                 unit.threads.describe(thread.id, fields)
             return _changed(unit, self.project_id, thread.id, as_of, kept_snapshot_row)
 
-    def edit_thread(
+    def edit(
         self,
         loop_id: base.Name,
         *,
@@ -198,7 +198,7 @@ class StoryThreads(base.StoryBase):
                 unit.threads.describe(loop_id, changes)
             return _changed(unit, self.project_id, loop_id, END_OF_STORY, kept_snapshot_row)
 
-    def advance_thread(
+    def advance(
         self, loop_id: base.Name, note: str, *, pays_part: bool = False, start: base.Place = None
     ) -> ListedThread:
         """Say that a thread moved.
@@ -223,7 +223,7 @@ class StoryThreads(base.StoryBase):
                 unit.threads.append(advance, at=at, follows_scene=False)
             return _changed(unit, self.project_id, loop_id, as_of, kept_snapshot_row)
 
-    def resolve_thread(
+    def resolve(
         self,
         loop_id: base.Name,
         summary: str,
@@ -248,7 +248,7 @@ class StoryThreads(base.StoryBase):
         event = RecordedLoopResolution(id=loop_id, resolution_summary=summary, ending=ending)
         return self._end(event, scene_id, base.position_of(start) or END_OF_STORY)
 
-    def abandon_thread(
+    def abandon(
         self,
         loop_id: base.Name,
         summary: str,
@@ -271,7 +271,7 @@ class StoryThreads(base.StoryBase):
         event = RecordedLoopResolution(id=loop_id, resolution_summary=summary, abandoned=True, ending=ending)
         return self._end(event, scene_id, base.position_of(start) or END_OF_STORY)
 
-    def reopen_thread(self, loop_id: base.Name, *, start: base.Place = None) -> ListedThread:
+    def reopen(self, loop_id: base.Name, *, start: base.Place = None) -> ListedThread:
         """Take back that a thread ended.
 
         Args:
@@ -290,7 +290,7 @@ class StoryThreads(base.StoryBase):
                 unit.threads.take_back_ending(loop_id, as_of=as_of)
             return _changed(unit, self.project_id, loop_id, as_of, kept_snapshot_row)
 
-    def reopenable_threads(self, *, as_of: base.Place = None) -> frozenset[str]:
+    def list_reopenable(self, *, as_of: base.Place = None) -> frozenset[str]:
         """Return the ids of threads ended by the author.
 
         See `reopen_thread`.
@@ -322,7 +322,7 @@ class StoryThreads(base.StoryBase):
                 unit.threads.append(ending, at=at, follows_scene=scene_id is not None)
             return _changed(unit, self.project_id, ending.id, as_of, kept_snapshot_row)
 
-    def thread_ledger(
+    def ledger(
         self,
         *,
         category: str = "",
@@ -370,18 +370,18 @@ class StoryThreads(base.StoryBase):
         taken_places = frozenset(scenes)
         if not taken_places:
             return []
-        return ledger_warnings(self.thread_ledger(), taken_places)
+        return ledger_warnings(self.ledger(), taken_places)
 
-    aedit_thread = base.async_twin(edit_thread)
-    areopen_thread = base.async_twin(reopen_thread)
-    athreads = base.async_twin(threads)
-    aget_thread = base.async_twin(get_thread)
-    aadd_thread = base.async_twin(add_thread)
-    aadvance_thread = base.async_twin(advance_thread)
-    aresolve_thread = base.async_twin(resolve_thread)
-    aabandon_thread = base.async_twin(abandon_thread)
-    areopenable_threads = base.async_twin(reopenable_threads)
-    athread_ledger = base.async_twin(thread_ledger)
+    aedit = base.async_twin(edit)
+    areopen = base.async_twin(reopen)
+    alist = base.async_twin(list)
+    aget = base.async_twin(get)
+    aadd = base.async_twin(add)
+    aadvance = base.async_twin(advance)
+    aresolve = base.async_twin(resolve)
+    aabandon = base.async_twin(abandon)
+    alist_reopenable = base.async_twin(list_reopenable)
+    aledger = base.async_twin(ledger)
 
 
 def _stated(position: StoryPosition | None) -> list[int] | None:

@@ -62,7 +62,7 @@ class StoryTransfer(StoryUpkeep):
                     f"{str(folder)!r} exists already; export to a new file, or replace it with --force"
                 )
             folder.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(folder, self.written_story(kind))
+            write_whole(folder, self.export_as(kind))
             return ProjectExport(folder=folder, files=[folder])
         files = exporting.export_project(self._stores, self.project_id, folder, force=force)
         paths = self._stores.paths(self.project_id)
@@ -71,22 +71,22 @@ class StoryTransfer(StoryUpkeep):
         ]
         return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files, left_out=left_out)
 
-    def project_documents(self) -> dict[str, Any]:
+    def export_documents(self) -> dict[str, Any]:
         """Return all project documents by file below `memory/`."""
         return exporting.project_documents(self._stores, self.project_id)
 
-    def packed_export(self) -> bytes:
+    def export_archive(self) -> bytes:
         """Return the export as a zip archive, complete for `import_project`."""
         return exporting.packed_export(self._stores, self.project_id)
 
-    def story_text(self) -> str:
+    def export_text(self) -> str:
         """Return the whole story as Markdown, a heading for each chapter and `***` between scenes.
 
         An import cuts it into the same chapters and scenes, unless their texts hold headings or breaks of their own.
         """
-        return self.written_story("md").decode()
+        return self.export_as("md").decode()
 
-    def written_story(self, kind: str) -> bytes:
+    def export_as(self, kind: str) -> bytes:
         """Return the whole story as a file for readers, with the headings of its chapters.
 
         Args:
@@ -108,7 +108,7 @@ class StoryTransfer(StoryUpkeep):
             chapters.append(BookChapter(heading, [(scene.text or "").strip() for scene in rendered_scenes]))
         return BOOK_WRITERS[kind].write(chapters, project.name or self.project_id, project.language or "en")
 
-    def import_project(
+    def import_source(
         self,
         *,
         source: Path,
@@ -142,18 +142,18 @@ class StoryTransfer(StoryUpkeep):
             index_progress=index_progress,
             on_stored=on_stored,
         )
-        condition = None if dry_run else self.story_condition()
+        condition = None if dry_run else self.condition()
         if condition is not None:
             follow_language(self._stores.paths(self.project_id), condition.language)
         return ProjectImport(**dict(result), condition=condition)
 
-    def look_before_import(
+    def preview_import(
         self, *, source: Path, update: bool = False, replace: bool = False, headings: Sequence[str] = ()
     ) -> ProjectImport | None:
         """Preview an import into a nonempty project, None for an empty one."""
         if not self._has_story():
             return None
-        return self.import_project(source=source, dry_run=True, update=update, replace=replace, headings=headings)
+        return self.import_source(source=source, dry_run=True, update=update, replace=replace, headings=headings)
 
     def is_of_another_story(self, *, found: ProjectImport, update: bool = False) -> bool:
         """Return whether a dry run shows a different story.
@@ -184,8 +184,8 @@ class StoryTransfer(StoryUpkeep):
             return False
 
     aexport = async_twin(export)
-    aproject_documents = async_twin(project_documents)
-    astory_text = async_twin(story_text)
+    aexport_documents = async_twin(export_documents)
+    aexport_text = async_twin(export_text)
 
 
 def _heading(number: int, title: str, *, is_chinese: bool) -> str:

@@ -162,7 +162,7 @@ class CandidateDecision(BaseModel):
 class StoryNameCandidates(base.StoryBase):
     """Name candidates of a story's text: list, confirm, merge and drop."""
 
-    def candidates(
+    def list(
         self, kind: CandidateKind | None = None, *, min_count: base.Count | None = None, as_of: base.Place = None
     ) -> list[NameCandidate]:
         """List who and what the text names that no entity is, told by rules; they are no facts.
@@ -178,16 +178,16 @@ class StoryNameCandidates(base.StoryBase):
             )
         return [candidate for candidate in matching_candidates if kind in (None, candidate.kind)]
 
-    def confirm_candidate(self, name: str, *, kind: EntityType | None = None) -> CandidateDecision:
+    def confirm(self, name: str, *, kind: EntityType | None = None) -> CandidateDecision:
         """Make a candidate an entity, known from the first scene that names it on, each variant from its own first.
 
         Args:
             name: The name, as the text has it.
             kind: What it is; None means what the text suggests.
         """
-        return self.confirm_candidates([name], kind=kind)[0]
+        return self.confirm_several([name], kind=kind)[0]
 
-    def confirm_candidates(
+    def confirm_several(
         self, names: Sequence[str] = (), *, kind: EntityType | None = None, top: base.Count | None = None
     ) -> ShownList[CandidateDecision]:
         """Make several candidates entities at once; each can be undone by itself.
@@ -245,7 +245,7 @@ class StoryNameCandidates(base.StoryBase):
             issues=[ReportIssue(stage="card", kind="unresolved", message=str(error)) for error in missing],
         )
 
-    def merge_candidate(self, keep: str, other: str) -> CandidateDecision:
+    def merge(self, keep: str, other: str) -> CandidateDecision:
         """Make a candidate part of an entity or of another candidate.
 
         Its names become names of the entity, each from the first scene that holds it on; of two candidates one is
@@ -275,7 +275,7 @@ class StoryNameCandidates(base.StoryBase):
         indexing = self._follow_edit()
         return CandidateDecision(change=change, candidate=candidate, entity=named_entity, indexing=indexing)
 
-    def drop_candidate(self, name: str) -> CandidateDecision:
+    def drop(self, name: str) -> CandidateDecision:
         """Never offer a candidate again; the text stays searchable by its names."""
         with self._stores.database(self.project_id).write() as unit:
             candidate = _required(unit, name)
@@ -289,11 +289,11 @@ class StoryNameCandidates(base.StoryBase):
             key = name_key(name)
             return candidate is not None and key in map(name_key, candidate.names())
 
-    acandidates = base.async_twin(candidates)
-    aconfirm_candidate = base.async_twin(confirm_candidate)
-    aconfirm_candidates = base.async_twin(confirm_candidates)
-    amerge_candidate = base.async_twin(merge_candidate)
-    adrop_candidate = base.async_twin(drop_candidate)
+    alist = base.async_twin(list)
+    aconfirm = base.async_twin(confirm)
+    aconfirm_several = base.async_twin(confirm_several)
+    amerge = base.async_twin(merge)
+    adrop = base.async_twin(drop)
 
 
 def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] | None = None) -> NameCandidate:

@@ -48,7 +48,7 @@ def test_nothing_stays_and_nothing_starts() -> None:
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
         assert story.search("key").issues == []
         assert not isinstance(story._stores.vectors("mill")._access, IndexProcess)
-        assert story.check_health(repair=True).findings
+        assert story.project.check_health(repair=True).findings
         assert folder.is_dir()
     assert not folder.exists()
 

@@ -139,7 +139,7 @@ class TestOpen:
         story = own_memory.create("lamp", name="The Old Lamp")
         settings = json.loads((own_memory.settings.projects_dir / "lamp" / "settings.json").read_text())
         assert (settings["project_name"], settings["language"]) == ("The Old Lamp", "")
-        assert story.memories().total == 0
+        assert story.memories.list().total == 0
         with pytest.raises(UserInputError, match="exists already"):
             own_memory.create("lamp")
 
@@ -147,10 +147,10 @@ class TestOpen:
         """Whatever is asked of it, or of a story of it, is refused with the way to open it again."""
         memory = novelgen.open(demo_folder, **PATIENT)
         story = memory.story("demo")
-        assert story.memories().total > 0
+        assert story.memories.list().total > 0
         memory.close()
         memory.close()
-        for ask in (story.memories, memory.projects, lambda: story.search("key"), lambda: memory.create("new")):
+        for ask in (story.memories.list, memory.projects, lambda: story.search("key"), lambda: memory.create("new")):
             with pytest.raises(UserInputError, match=r"closed; open it again with novelgen\.open"):
                 ask()
 
@@ -179,8 +179,8 @@ class TestContext:
         """Other keys of a chain pass by, but one that is nearly the plan's would leave the plan out unseen."""
         place = {"chapter_index": 7, "scene_index": 1}
         with pytest.raises(UserInputError, match=f"no key '{misspelt}'; did you mean '{meant}'"):
-            demo.as_step().invoke({**place, misspelt: PLAN})
-        assert demo.as_step().invoke({**place, "scene_plan": PLAN, "chapter_plan": None, misspelt: "x", "style": "y"})
+            demo.as_runnable().invoke({**place, misspelt: PLAN})
+        assert demo.as_runnable().invoke({**place, "scene_plan": PLAN, "chapter_plan": None, misspelt: "x", "style": "y"})
 
     def test_a_projects_own_plan_is_taken(self, demo: Story) -> None:
         """Without a plan, the scene of the chapter's plan in the project's folder."""
@@ -274,7 +274,7 @@ class TestFilling:
         story = own_memory.create("lamp")
         with pytest.raises(error, match=told):
             story.ingest(**given)
-        assert story.memories().total == 0
+        assert story.memories.list().total == 0
 
 
 class LengthEmbeddings(Embeddings):
@@ -297,24 +297,24 @@ class TestLangChain:
         """An index of other embeddings is not mixed with them; `reindex` builds it anew."""
         with novelgen.open(tmp_path, embeddings=LengthEmbeddings("one")) as memory:
             story = memory.create("lamp")
-            story.note("Nobody in this story can swim.")
+            story.memories.add("Nobody in this story can swim.")
             assert story.search("who can swim?")
         with novelgen.open(tmp_path, embeddings=LengthEmbeddings("two")) as memory:
             story = memory.story("lamp")
-            note = story.note("The lamp never goes out.")
+            note = story.memories.add("The lamp never goes out.")
             assert "LengthEmbeddings:one" in note.indexing.issues[0].message
-            assert story.reindex().is_sound
-            assert story.note("Ada is left-handed.").indexing.issues == []
+            assert story.project.reindex().is_sound
+            assert story.memories.add("Ada is left-handed.").indexing.issues == []
 
     def test_the_tools_reach_this_story_alone(self, demo: Story) -> None:
         """No tool has a project as its argument, and none reads beyond the position."""
-        tools = {tool.name: tool for tool in demo.tools(as_of=(3, 1))}
+        tools = {tool.name: tool for tool in demo.as_tools(as_of=(3, 1))}
         assert {"search_story_memory_tool", "get_entity_state_tool", "memory_search"} <= tools.keys()
         assert all("project_id" not in tool.args for tool in tools.values())
         found = tools["search_story_memory_tool"].invoke({"query": "the heron key", "as_of": "9"})
         assert found["memories"]
         assert all(each["chapter_index"] < 3 for each in found["memories"])
-        late = demo.state("Ines", as_of=(3, 1))
+        late = demo.entities.state("Ines", as_of=(3, 1))
         state = tools["get_entity_state_tool"].invoke({"entity_id": "Ines"})["state"]
         assert late is not None
         assert state["state_data"] == json.loads(late.model_dump_json())["state_data"]
@@ -327,22 +327,22 @@ class TestLangChain:
         asked = {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN, "style": "plain"}
         prompt = ChatPromptTemplate.from_template("{memory}")
         model = FakeListChatModel(responses=["The door swung open."])
-        chain = demo.as_step(as_prompt=True) | (lambda text: {"memory": text}) | prompt | model
+        chain = demo.as_runnable(as_prompt=True) | (lambda text: {"memory": text}) | prompt | model
         assert chain.invoke(asked).content == "The door swung open."
-        context = demo.as_step().invoke(asked)
+        context = demo.as_runnable().invoke(asked)
         request = MemoryContextRequest.model_validate({"project_id": "demo", **asked})
-        assert steady(demo.as_step().invoke(request)) == steady(context)
-        assert len(demo.as_step().batch([asked, asked])) == 2
-        assert steady(asyncio.run(demo.as_step().ainvoke(asked))) == steady(context)
+        assert steady(demo.as_runnable().invoke(request)) == steady(context)
+        assert len(demo.as_runnable().batch([asked, asked])) == 2
+        assert steady(asyncio.run(demo.as_runnable().ainvoke(asked))) == steady(context)
 
     def test_a_step_writes_the_file_of_its_scene(self, demo: Story, tmp_path: Path) -> None:
         """Seed 001: the JSON file by default, and none with `write_file=False`."""
         file = demo._stores.paths("demo").context_file(5, 4)
         file.unlink(missing_ok=True)
         asked = {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN}
-        demo.as_step(write_file=False).invoke(asked)
+        demo.as_runnable(write_file=False).invoke(asked)
         assert not file.exists()
-        context = demo.as_step().invoke(asked)
+        context = demo.as_runnable().invoke(asked)
         assert SceneMemoryContext.model_validate_json(file.read_text(encoding="utf-8")) == context
         file.unlink()
 
@@ -355,14 +355,14 @@ class TestLangChain:
         place = {"chapter_index": 5, "scene_index": 4, "scene_plan": plan}
         for misspelt, meant in (("charcters", "characters"), ("characters_confg", "characters_config")):
             with pytest.raises(UserInputError, match=f"no key '{misspelt}'; did you mean '{meant}'"):
-                demo.as_step().invoke({**place, misspelt: cast})
+                demo.as_runnable().invoke({**place, misspelt: cast})
 
     def test_a_planner_may_stream_into_a_step(self, demo: Story) -> None:
         """A model's plan that grows piece by piece beside the place gives the context that it gives whole."""
         planner = FakeListChatModel(responses=[json.dumps(PLAN)]) | JsonOutputParser()
         chain = (
             RunnablePassthrough.assign(scene_plan=RunnableLambda(lambda _: "Plan the scene.") | planner)
-            | demo.as_step()
+            | demo.as_runnable()
         )
         place = {"chapter_index": 5, "scene_index": 4}
         [streamed] = list(chain.stream(place))
@@ -376,7 +376,7 @@ class TestLangChain:
     def test_a_step_refuses_another_project(self, demo: Story) -> None:
         """What was asked of another story is not answered from this one."""
         with pytest.raises(UserInputError, match="project 'demo-zh' was asked of Story"):
-            demo.as_step().invoke({"project_id": "demo-zh", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN})
+            demo.as_runnable().invoke({"project_id": "demo-zh", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN})
 
 
 HOUSE_ALONE = set(

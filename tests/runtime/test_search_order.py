@@ -200,8 +200,8 @@ def test_every_door_has_the_same_bar(stores: MemoryStores, project_id: str) -> N
     assert [each["source_id"] for each in memories] == [each.source_id for each in found]
     cards = StorySearch(stores, project_id)
     for nonsense in NONSENSE[project_id]:
-        assert cards.find_cards(nonsense, min_relevance=0.2).results == []
-    assert cards.find_cards({"demo": "Ines", "demo-zh": "骆青荇"}[project_id], min_relevance=0.2).results
+        assert cards.find(nonsense, min_relevance=0.2).results == []
+    assert cards.find({"demo": "Ines", "demo-zh": "骆青荇"}[project_id], min_relevance=0.2).results
 
 
 def test_a_bar_that_is_none_is_refused(stores: MemoryStores) -> None:

@@ -72,7 +72,7 @@ class House:
 
     def _prepare_names(self, project_id: str) -> None:
         with contextlib.suppress(NovelgenError):
-            Story(self.stores.of(project_id), project_id).candidates()
+            Story(self.stores.of(project_id), project_id).candidates.list()
 
     def _prepare_index(self, project_id: str) -> None:
         with contextlib.suppress(NovelgenError):

@@ -277,7 +277,7 @@ def get_project(project: Project) -> ServedProjectOverview:
     """Return a project's contents and the next step."""
     stores = project.stores
     overview = StoryProjects(stores, project.project_id).describe_project()
-    condition = StoryUpkeep(stores, project.project_id).story_condition()
+    condition = StoryUpkeep(stores, project.project_id).condition()
     return ServedProjectOverview(**dict(overview), condition=condition)
 
 
@@ -383,7 +383,7 @@ def offer_work(house: House) -> None:
 
     def manuscript(order: JobOrder) -> BaseModel:
         project_id = order.job.project_id
-        return StoryTransfer(house.stores.of(project_id), project_id).import_project(
+        return StoryTransfer(house.stores.of(project_id), project_id).import_source(
             source=order.folder / order.job.arguments["file"],
             update=order.job.arguments["update"],
             replace=order.job.arguments.get("replace", False),

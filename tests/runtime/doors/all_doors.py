@@ -105,7 +105,7 @@ class Doors:
         assert offered is not None
         given, story = _with_place(operation, arguments), Story(self.stores.of(PROJECT), PROJECT)
         if offered.given_to == "character":
-            tools = story.character(given.pop("character_id")).tools()
+            tools = story.character(given.pop("character_id")).as_tools()
         else:
             tools = build_story_tools(self.stores.of(PROJECT), story, offered.given_to)
         [tool] = [each for each in tools if each.name == offered.langchain]

@@ -38,8 +38,8 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
 def _story(memory: Memory, told: dict[str, Any]) -> Story:
     story = memory.create("ring", language=told["language"])
     for name in told["people"]:
-        story.add_card(name, start="1:1")
-    story.add_card(told["thing"], kind="item", start="1:1")
+        story.entities.add(name, start="1:1")
+    story.entities.add(told["thing"], kind="item", start="1:1")
     for number in range(1, 4):
         people = " ".join(told["people"])
         story.ingest(text=f"{people} {number}.", chapter_index=1, scene_index=number)
@@ -47,7 +47,7 @@ def _story(memory: Memory, told: dict[str, Any]) -> Story:
 
 
 def _state(story: Story, name: str, as_of: tuple[int, int]) -> EntityStateSnapshot:
-    found = story.state(name, as_of=as_of)
+    found = story.entities.state(name, as_of=as_of)
     assert found is not None
     return found
 
@@ -56,12 +56,12 @@ def test_the_last_of_several_notes_on_one_thing_holds(memory: Memory, told: dict
     """Each from its place on; the others are over, at one place as well, and undo takes the last back."""
     story = _story(memory, told)
     first, second, third = told["notes"]
-    ids = {each.name: each.entity_id for each in story.entities()}
-    noted = [story.note(first, start="1:2"), story.note(second, start="1:3")]
+    ids = {each.name: each.entity_id for each in story.entities.list()}
+    noted = [story.memories.add(first, start="1:2"), story.memories.add(second, start="1:3")]
     assert [each.stated and each.stated.attribute for each in noted] == ["holder", "holder"]
     assert _state(story, told["thing"], (1, 2)).state_data["holder"] == ids[told["people"][0]]
     assert _state(story, told["thing"], (1, 3)).state_data["holder"] == ids[told["people"][1]]
-    story.note(third, start="1:3")
+    story.memories.add(third, start="1:3")
     assert _state(story, told["thing"], (1, 3)).state_data["holder"] == ids[told["people"][2]]
     notes = {each.content: each.superseded_by is not None for each in story.search(third, content_type="note")}
     assert notes == {first: True, second: True, third: False}
@@ -143,7 +143,7 @@ def test_a_noted_name_is_a_name_from_there_on(memory: Memory, told: dict[str, An
 def test_a_noted_death_is_a_state(memory: Memory, told: dict[str, Any]) -> None:
     """From its place on; before it nobody is dead."""
     story = _story(memory, told)
-    story.note(told["dead"], start="1:3")
+    story.memories.add(told["dead"], start="1:3")
     who = told["people"][0]
-    assert story.state(who, as_of=(1, 2)) is None
+    assert story.entities.state(who, as_of=(1, 2)) is None
     assert _state(story, who, (1, 3)).state_data["status"] in ("dead", "已死")

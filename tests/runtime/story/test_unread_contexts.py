@@ -27,6 +27,6 @@ def test_one_note_takes_no_text_from_a_book_without_records(stores: MemoryStores
     planned = MemoryContextRequest(project_id=project, chapter_index=2, scene_index=1, scene_plan=plan)
     before = {memory.content for memory in contexts.look_at_context(request=planned).context.relevant_memories}
     assert len(before) > 12
-    story.note(note, attached_to=["book"])
+    story.memories.add(note, attached_to=["book"])
     after = {memory.content for memory in contexts.look_at_context(request=planned).context.relevant_memories}
     assert before | {note} == after

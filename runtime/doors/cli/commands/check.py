@@ -151,7 +151,7 @@ def _check_drafts(stores: MemoryStores, project: str, requested_fields: CommandV
 
 
 def _waive(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
-    waived_waiver = StoryContinuity(stores, project).waive_finding(
+    waived_waiver = StoryContinuity(stores, project).waive(
         issue_id=requested_fields["waive"], note=requested_fields["note"] or ""
     )
     output.print_result(waived_waiver, f"waived: {waived_waiver.issue_id}", as_json=requested_fields["as_json"])
@@ -159,7 +159,7 @@ def _waive(stores: MemoryStores, project: str, requested_fields: CommandValues) 
 
 
 def _unwaive(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
-    waiver = StoryContinuity(stores, project).unwaive_finding(issue_id=requested_fields["unwaive"])
+    waiver = StoryContinuity(stores, project).unwaive(issue_id=requested_fields["unwaive"])
     output.print_result(waiver, f"told again: {waiver.issue_id}", as_json=requested_fields["as_json"])
     return 0
 

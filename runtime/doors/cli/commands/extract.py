@@ -50,7 +50,7 @@ def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: b
         if report is None:
             return
         labels = story_labels(stores, project)
-        condition = None if over is not None or as_json else StoryUpkeep(stores, project).story_condition()
+        condition = None if over is not None or as_json else StoryUpkeep(stores, project).condition()
     _report_scenes(report)
     if as_json:
         output.print_json(report)
@@ -203,7 +203,7 @@ def _reconcile(
 ) -> None:
     with opened_project(session, project) as stores:
         with output.progress_bars("chapters") as (progress,):
-            report = extraction.StoryExtraction(stores, project).reconcile_project(
+            report = extraction.StoryExtraction(stores, project).reconcile(
                 chapter_index=chapter, again=again, model=model, progress=progress
             )
         labels = story_labels(stores, project)

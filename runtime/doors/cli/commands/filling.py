@@ -169,13 +169,13 @@ def import_command(
     with parameters.opened_stores(session, project) as stores:
         story = StoryTransfer(stores, project)
         if dry_run:
-            result = story.import_project(**asked)
+            result = story.import_source(**asked)
         else:
             if not is_confirmed:
                 _ask_before_import(story, source, update=update, replace=replace, headings=asked["headings"])
             bars = output.progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
-                result = story.import_project(**asked, progress=progress, index_progress=index_progress)
+                result = story.import_source(**asked, progress=progress, index_progress=index_progress)
         openings = " ".join(chapter.opening for chapter in result.chapters)
         labels = parameters.labels_where_stored(stores, project, else_of=openings)
     if as_json:
@@ -197,7 +197,7 @@ def _ask_before_import(
     transfer: StoryTransfer, source: Path, *, update: bool, replace: bool, headings: Sequence[str]
 ) -> None:
     """Ask before an import mixes stories or edited texts."""
-    project_import = transfer.look_before_import(source=source, update=update, replace=replace, headings=headings)
+    project_import = transfer.preview_import(source=source, update=update, replace=replace, headings=headings)
     if project_import is None:
         return
     if transfer.is_of_another_story(found=project_import, update=update):

@@ -68,11 +68,11 @@ def edit_summary(
     with opened_project(session, project) as stores:
         number = numbered_chapter(stores, project, number)
         labels, summaries = story_labels(stores, project), StorySummarizing(stores, project)
-        shown_summary = summaries.get_summary(level=level, number=number)
+        shown_summary = summaries.get(level=level, number=number)
         text = _written(text_file, shown_summary.written or shown_summary.told)
         key = "summary_as_it_was" if text is None else "summary_written" if text.strip() else "summary_made_again"
         if text is not None:
-            shown_summary = summaries.write_author_summary(level=level, number=number, text=text)
+            shown_summary = summaries.write(level=level, number=number, text=text)
     told_text = labels[f"line.{key}"].format(name=summary_name(shown_summary, labels))
     _print_change(shown_summary, told_text, project, labels, as_json=as_json)
 
@@ -86,7 +86,7 @@ def write_summaries(
         place = place and (place[0], numbered_chapter(stores, project, place[1]))
         labels = story_labels(stores, project)
         with output.progress_bars("summaries") as (progress,):
-            result = StorySummarizing(stores, project).write_model_summaries(only=place, model=model, progress=progress)
+            result = StorySummarizing(stores, project).write_with_model(only=place, model=model, progress=progress)
     for issue in result.issues:
         output.report_warning(issue.message)
     if as_json:
