@@ -14,6 +14,7 @@ import pytest
 
 from novelgen import Memory, Story
 from runtime.story.character import Character
+from tests.support.story_parts import PARTS
 
 PUBLIC = ("novelgen", "novelgen.errors", "novelgen.models", "novelgen.testing")
 
@@ -78,7 +79,7 @@ def _errors_in(programs: Mapping[str, str], folder: Path) -> Counter[str]:
     return Counter(name for line in found for name in programs if f"{name}.py:" in line)
 
 
-@pytest.mark.parametrize("part", [Memory, Story, Character])
+@pytest.mark.parametrize("part", [Memory, Story, Character, *PARTS.values()])
 def test_every_public_method_says_its_types(part: type) -> None:
     """Arguments and results alike, of async twins, too."""
     for name, method in inspect.getmembers(part, inspect.isfunction):
@@ -92,7 +93,8 @@ def test_every_public_method_says_its_types(part: type) -> None:
 def test_every_method_that_takes_a_place_takes_each_spelling_of_it() -> None:
     """A pair, a text and a StoryPosition alike, for type checkers too: none is typed for a StoryPosition alone."""
     taken = 0
-    for name, method in inspect.getmembers(Story, inspect.isfunction):
+    methods = [item for part in (Story, *PARTS.values()) for item in inspect.getmembers(part, inspect.isfunction)]
+    for name, method in methods:
         hints = {} if name.startswith("_") else get_type_hints(method)
         for argument, hint in hints.items():
             if argument != "return" and "StoryPosition" in str(hint):

@@ -222,7 +222,7 @@ def _require_no_graph(caller: FrameType) -> None:
     # What a graph hands its node and what a node hands a step of its own are alike but for who calls.
     if str(caller.f_globals.get("__name__", "")).startswith("langgraph."):
         raise UserInputError(
-            "as_step() is a step of chains and no node of a graph, whose state would not keep its context; take "
+            "as_runnable() is a step of chains and no node of a graph, whose state would not keep its context; take "
             "story.as_context_node()"
         )
 

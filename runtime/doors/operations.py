@@ -17,6 +17,7 @@ from pydantic import BaseModel, create_model
 
 from novelgen.models.context import ReportIssue
 from novelgen.models.shown import ShownList
+from runtime.story.base import ReadsArguments, as_part
 
 if TYPE_CHECKING:
     from runtime.doors.arguments import Method
@@ -75,7 +76,11 @@ class Operation:
         """The part of a story that does it."""
         module = importlib.import_module(f"runtime.story.{self.module}")
         parts = (value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__)
-        part: type[StoryBase] = next(part for part in parts if hasattr(part, self.method))
+        part: type[StoryBase] = next(
+            part
+            for part in parts
+            if isinstance(part, type) and issubclass(part, ReadsArguments) and hasattr(part, self.method)
+        )
         return part
 
     @property
@@ -83,6 +88,10 @@ class Operation:
         """The method, unbound."""
         method: Method = getattr(self.part, self.method)
         return method
+
+    def run(self, story: StoryBase, payload: Mapping[str, Any]) -> Any:
+        """Do it with a story, or with one of its characters."""
+        return self.function(story if self.is_of_character else as_part(story, self.part), **payload)
 
     @property
     def result(self) -> Any:
@@ -168,7 +177,13 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("delete_scene", "scenes.delete", f"DELETE {_SCENE}", position="position"),
         _row("edit_scene", "scene_editing.edit", f"PATCH {_SCENE}", without=("evidence",), position="position"),
         _row("set_staging", "scene_editing", f"PUT {_SCENE}/staging", position="position"),
-        _row("preview_scene_text", "scene_editing.preview_text", f"POST {_SCENE}/preview", is_read=True, position="position"),
+        _row(
+            "preview_scene_text",
+            "scene_editing.preview_text",
+            f"POST {_SCENE}/preview",
+            is_read=True,
+            position="position",
+        ),
         _row("amend_recorded_fact", "scene_editing.amend_fact", f"POST {_SCENE}/record/amend", position="position"),
         _row("get_scene_record", "scenes.get_record", f"GET {_SCENE}/record", position="position"),
         _row("insert_scene", "scenes.insert", f"POST {_SCENE}/insert", status=201, position="position"),
@@ -207,10 +222,10 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("list_memories_about", "attachments.list_about", "GET /entities/{entity_id}/memories"),
         _row("edit_entity", "entities.edit", "PATCH /entities/{entity_id}"),
         _row("rename_card", "renaming.rename", "POST /entities/{entity_id}/rename"),
-        _row("delete_entity", "changes.delete", "DELETE /entities/{entity_id}"),
+        _row("delete_entity", "entities.delete", "DELETE /entities/{entity_id}"),
         _row("split_entity", "entities.split", "POST /entities/{entity_id}/split"),
-        _row("undo_last_change", "entities.undo", "POST /changes/undo", without=("change_id",)),
-        _row("undo_change", "entities.undo", "POST /changes/{change_id}/undo"),
+        _row("undo_last_change", "undo.undo", "POST /changes/undo", without=("change_id",)),
+        _row("undo_change", "undo.undo", "POST /changes/{change_id}/undo"),
         _row("list_candidates", "who_is_who.list", "GET /candidates", key="candidates"),
         _row(
             "confirm_candidates",
@@ -236,18 +251,21 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("resolve_thread", "threads.resolve", "POST /threads/{loop_id}/resolve"),
         _row("abandon_thread", "threads.abandon", "POST /threads/{loop_id}/abandon"),
         _row("reopen_thread", "threads.reopen", "POST /threads/{loop_id}/reopen"),
-        _row("delete_thread", "changes.delete", "DELETE /threads/{loop_id}"),
+        _row("delete_thread", "threads.delete", "DELETE /threads/{loop_id}"),
     ),
     *_of(
         "story",
         _row("list_relationships", "relationships.list", "GET /relationships", key="relationships"),
         _row(
-            "query_relationships", "relationships.query", "GET /characters/{character_id}/relationships", key="relationships"
+            "query_relationships",
+            "relationships.query",
+            "GET /characters/{character_id}/relationships",
+            key="relationships",
         ),
         _row("get_relationship_course", "relationships.course", "GET /relationships/course"),
         _row("add_relationship", "relationships.add", "POST /relationships", status=201),
         _row("edit_relationship", "relationships.edit", "PATCH /relationships"),
-        _row("delete_relationship", "changes.delete", "DELETE /relationships"),
+        _row("delete_relationship", "relationships.delete", "DELETE /relationships"),
         _row("get_knowledge_table", "knowledge.table", "GET /knowledge"),
         _row("list_knowledge", "knowledge.list", "GET /knowledge/{character_id}"),
         _row("set_knowledge", "knowledge.set", "PUT /knowledge/{character_id}/{memory_id}"),

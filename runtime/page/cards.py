@@ -19,12 +19,11 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
 from runtime.page.visits import MAX_SHOWN, Name, Offset, Shown, Visit, Visited, download, router
-from runtime.story.base import story_position
+from runtime.story.base import as_part, story_position
 from runtime.story.entity_fields import OfferedField
-from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware
+from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware, author_words
 from runtime.story.renaming import Renaming
-from runtime.story.states import AttributeHistory
-from runtime.story.story import Story
+from runtime.story.states import AttributeHistory, StoryStateHistories
 from runtime.story.who_is_who import EVERY_STATUS, Order
 
 FACTS_AT_ONCE = 6
@@ -43,7 +42,7 @@ UNTOLD = ("metadata", "current_state", "translation", "alias_translations", "gen
 def cards_page(visit: Visited, kind: Name = "", find: Name = "", order: Name = "weight", shown: Shown = 60) -> Response:
     """List characters, places, things, groups and terms."""
     ordered: Order = order if order in ORDERS else "weight"
-    known_appearances = visit.kept(Story.list_appearances, order=ordered)
+    known_appearances = visit.kept(visit.story.entities.list_appearances, order=ordered)
     target = find.strip().casefold()
     matching = [
         appearance
@@ -82,16 +81,16 @@ def new_card_page(visit: Visited, kind: Name = "") -> Response:
 def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     """Show an entity: names, state, relationships, knowledge and memories."""
     as_of = visit.as_of
-    card = visit.kept(Story.entity, entity_id=entity, as_of=visit.until)
+    card = visit.kept(visit.story.entities.get, entity_id=entity, as_of=visit.until)
     entity_id = card.entity.entity_id
     is_person = card.entity.entity_type == "character"
     profile = card.entity.profile
-    known_appearances = visit.kept(Story.list_appearances)
+    known_appearances = visit.kept(visit.story.entities.list_appearances)
     names = {appearance.entity.entity_id: appearance.entity.name for appearance in known_appearances}
     about = visit.story.memories.list_about(entity_id, limit=shown, as_of=as_of)
-    threads = visit.kept(Story.threads, statuses=EVERY_STATUS)
+    threads = visit.kept(visit.story.threads.list, statuses=EVERY_STATUS)
     labels = labels_for(visit.language)
-    histories = visit.kept(Story.attribute_histories, entity_id=entity_id)
+    histories = visit.kept(as_part(visit.story, StoryStateHistories).attribute_histories, entity_id=entity_id)
     states = {} if card.state is None else card.state.state_data
     attributes: dict[bool, list[AttributeHistory]] = {True: [], False: []}
     for attribute_history in histories:
@@ -120,7 +119,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
         values=field_values(card.entity, names),
         names_by_kind=_names_by_kind(visit),
         kinds=KINDS,
-        related=visit.kept(Story.query_relationships, character_id=entity_id) if is_person else [],
+        related=visit.kept(visit.story.relationships.query, character_id=entity_id) if is_person else [],
         knows=_facts(visit, entity_id, "known") if is_person else [],
         kept_from=_facts(visit, entity_id, "secret") if is_person else [],
         threads=[listed_thread for listed_thread in threads if entity_id in listed_thread.related_entities],
@@ -145,11 +144,11 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
 @router.get("/page/projects/{project_id}/card/rename")
 def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
     """Show the effect of another name."""
-    old = visit.kept(Story.entity, entity_id=entity, as_of=visit.until).entity
+    old = visit.kept(visit.story.entities.get, entity_id=entity, as_of=visit.until).entity
     preview = visit.story.entities.rename(old.entity_id, new_name.strip())
     if visit.as_of is not None:
         preview = _before(preview, visit.as_of, known_names=old.names())
-    names = visit.story.entity_names(as_of=visit.as_of)
+    names = visit.names()
     return visit.page("rename", preview=preview, old=old.name, names=names, in_text=False)
 
 
@@ -215,7 +214,7 @@ def identities_page(visit: Visited, shown: Shown = 30) -> Response:
 
 
 def _names_by_kind(visit: Visited) -> dict[str, list[str]]:
-    known_entities = [appearance.entity for appearance in visit.kept(Story.list_appearances)]
+    known_entities = [appearance.entity for appearance in visit.kept(visit.story.entities.list_appearances)]
     return {kind: [entity.name for entity in known_entities if entity.entity_type == kind] for kind in KINDS}
 
 
@@ -351,7 +350,7 @@ def _show_cell(visit: Visited, cell: str, names: Mapping[str, str]) -> dict[str,
     request = next((item for item in everybody if item.character_id == character), None)
     if request is None:
         raise UserInputError(f"nobody {character!r} is known by then; choose a cell of the table")
-    statements = visit.story.author_words(character_id=character, memory_id=memory_id)
+    statements = author_words(visit.served.stores, visit.project_id, character_id=character, memory_id=memory_id)
     row = KnowledgeRow(source_id=fact.source_id, content="", said_of=[character] if statements else [])
     return {
         "fact": fact,

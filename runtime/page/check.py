@@ -19,7 +19,8 @@ from runtime.doors.http.house import READS, House, ServedProject
 from runtime.doors.http.jobs import OVER, Job, JobOrder
 from runtime.doors.http.problems import Problem, Refusal
 from runtime.page.visits import Form, Visit, Visited, place_in, problem_in, router
-from runtime.story.story import Story
+from runtime.story.base import as_part
+from runtime.story.scene_reading import StorySceneStates
 
 DRAFT_FIELDS = ("pov", "text", "with_model")
 
@@ -131,7 +132,9 @@ def _stored_page(visit: Visit, form: dict[str, str], stored_text: str) -> Respon
     reading = visit.story.scenes.read(position=position, as_of=visit.as_of)
     chapter_index, scene_index = position.chapter_index, position.scene_index
     form |= {"chapter": str(chapter_index), "scene": str(scene_index), "text": reading.scene.text or ""}
-    checks = visit.story.checks.check_stored(chapter_index=chapter_index, scene_index=scene_index, use_model=False).checks
+    checks = visit.story.checks.check_stored(
+        chapter_index=chapter_index, scene_index=scene_index, use_model=False
+    ).checks
     return _page(visit, form, check=checks[0] if checks else None, kept_as={"stored": str(position)})
 
 
@@ -166,7 +169,7 @@ def _page(
         writing=writing,
         repaired=changed_passages(writing.written, writing.draft) if writing and writing.is_repaired else [],
         kept_as=found_by,
-        scenes=visit.kept(Story.list_scene_states, with_counts=False),
+        scenes=visit.kept(as_part(visit.story, StorySceneStates).list_states, with_counts=False),
         is_gone=is_gone,
         is_later=is_later,
         has_model=has_model(visit),

@@ -101,7 +101,7 @@ class PageForm:
         if sent.get("version") and "expected_version" in model.model_fields:
             kept_fields["expected_version"] = sent["version"]
         try:
-            result = operation.function(visit.story, **read_arguments(model, kept_fields))
+            result = operation.run(visit.story, read_arguments(model, kept_fields))
         except StaleVersionError as error:
             return _stale_page(visit, sent, error)
         number = change_number(result)
@@ -138,7 +138,7 @@ _WORDS_OF_FIELDS = {"content": "what_holds", "text": "scene_text", "event_type":
 
 def _stale_page(visit: Visit, sent_values: FormValues, error: StaleVersionError) -> Response:
     """Show present values beside a stale form, which can be sent again."""
-    labels, names = labels_for(visit.language), visit.story.entity_names(as_of=visit.as_of)
+    labels, names = labels_for(visit.language), visit.names()
     contested = []
     for name, value in error.sent.items():
         field = next((other_name for other_name in (name, f"fields:{name}") if other_name in sent_values), "value")

@@ -34,7 +34,7 @@ from runtime.story.condition import StoryUpkeep, diagnose, next_steps_in
 from runtime.story.extraction import ExtractionEstimate, build_extraction_model
 from runtime.story.projects import StoryProjects, list_project_ids, proposed_project_id
 from runtime.story.story import Story
-from runtime.story.transfer import ProjectImport, StoryTransfer
+from runtime.story.transfer import ProjectImport, StoryTransfer, is_of_another_story
 
 _MENDS = {
     "mend_retry": ("reading_failed", "retry"),
@@ -320,7 +320,9 @@ def _preview(
             keep_remarks=keep_remarks,
             headings=headings,
         )
-        is_other_story = transfer.is_of_another_story(found=project_import, update=update)
+        is_other_story = is_of_another_story(
+            house.stores.of(project_id), project_id, found=project_import, update=update
+        )
     except InvalidFileError as error:
         return Preview(problem=without_paths(str(error), folders=house.secret_folders))
     text = " ".join(chapter.opening for chapter in project_import.chapters[:50])

@@ -418,7 +418,7 @@ def relationships_page(
 ) -> Response:
     """Draw and list relationships, optionally of one person or pair."""
     places = visit.here.known_places
-    names = visit.story.entity_names(as_of=visit.as_of)
+    names = visit.names()
     pairs = visit.story.relationships.list(as_of=visit.as_of)
     # Before the first scene none were known.
     then = visit.story.relationships.list(as_of=StoryPosition(*places[-lately])) if len(places) > lately else []

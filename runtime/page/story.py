@@ -14,9 +14,9 @@ from novelgen.models.position import StoryPosition
 from runtime.doors.http.jobs import OVER, Job
 from runtime.page.forms import scene_meant
 from runtime.page.visits import Form, Name, Shown, Visit, Visited, router
+from runtime.story.base import as_part
 from runtime.story.scene_editing import RECORDED_WITH_WORDS
-from runtime.story.scene_reading import ListedState, ReadScene, reading_state
-from runtime.story.story import Story
+from runtime.story.scene_reading import ListedState, ReadScene, StorySceneStates, reading_state
 from runtime.story.summaries import ListedSummary
 
 DAYS_SHOWN = 31
@@ -52,7 +52,7 @@ def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
     reading = visit.story.scenes.read(position=StoryPosition(*place), as_of=visit.as_of)
     known_places = visit.here.known_places
     index = known_places.index(place)
-    states = visit.kept(Story.list_scene_states, with_counts=False)
+    states = visit.kept(as_part(visit.story, StorySceneStates).list_states, with_counts=False)
     chapters = [
         (chapter, chapter_title(scenes), [(state, _state(state)) for state in scenes])
         for chapter, scenes in _chapters(states).items()
@@ -78,7 +78,7 @@ def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
 
 
 def _scenes_page(visit: Visit, shown_count: int) -> Response:
-    states = visit.kept(Story.list_scene_states)
+    states = visit.kept(as_part(visit.story, StorySceneStates).list_states)
     counts = Counter(map(_state, states))
     by_day: Counter[str] = Counter()
     for state in states:
@@ -100,7 +100,7 @@ def _scenes_page(visit: Visit, shown_count: int) -> Response:
 
 def _summaries_page(visit: Visit, chapter: int | None) -> Response:
     listed_summaries = visit.story.summaries.list(as_of=visit.as_of)
-    states = visit.kept(Story.list_scene_states, with_counts=False)
+    states = visit.kept(as_part(visit.story, StorySceneStates).list_states, with_counts=False)
     # Texts and records of one chapter alone are read.
     by_scene = [_read(visit, *place) for place in visit.here.known_places if place[0] == chapter]
     parts, chapters = (

@@ -103,9 +103,7 @@ class StoryAttachments(base.StoryBase):
                 _, change_id = _link(unit, ids, [target_id], AttachmentRepository.attach)
         return MentionAttachment(target=entity_id, memories=memories, is_attached=is_applied, change_id=change_id)
 
-    def list_about(
-        self, entity_id: base.Name, *, limit: base.Count = 10, as_of: base.Place = None
-    ) -> MemoriesAbout:
+    def list_about(self, entity_id: base.Name, *, limit: base.Count = 10, as_of: base.Place = None) -> MemoriesAbout:
         """Return what is remembered of an entity: what is attached to it, and what its names stand in.
 
         Args:

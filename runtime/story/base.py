@@ -394,6 +394,7 @@ class StoryBase(ReadsArguments):
         """Index an edit, importing lazily."""
         return follow_edit(self._stores, self.project_id)
 
+<<<<<<< HEAD
     def entity_names(self, *, as_of: Place = None) -> dict[str, str]:
         """Return display names of entities by id.
 
@@ -428,12 +429,48 @@ class StoryBase(ReadsArguments):
 
         run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
 
+=======
+>>>>>>> bbbc0a47 (Group the methods of a story as parts)
     def _awaken(self) -> None:
         """Start the vector index before the first search's deadline."""
         self._stores.require_open()
         if not self._is_awake:
-            self.await_index()
+            await_index(self._stores, self.project_id)
             self._is_awake = True
+
+
+def entity_names(stores: MemoryStores, project_id: str, *, as_of: Place = None) -> dict[str, str]:
+    """Return display names of entities by id.
+
+    See `StoryEntities.list`.
+    """
+    with stores.database(project_id).read() as unit:
+        return {entity.entity_id: entity.name for entity in known_entities(unit, position_of(as_of))}
+
+
+def await_index(stores: MemoryStores, project_id: str) -> None:
+    """Let the vector index load its libraries before a search with a short deadline asks it.
+
+    Waits for as long as one retrieval tool may take. What fails here is left to the search to report, and an index
+    of which nothing was ever asked is none to wait for.
+    """
+    with contextlib.suppress(DatabaseError, UnknownProjectError), stores.database(project_id).read() as unit:
+        if unit.projects.require().embedding_model is None:
+            return
+    timeout_s = stores.settings.memory.tool_timeout_s
+
+    def start() -> None:
+        stores.vectors(project_id).wait_started(timeout_s)
+
+    run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
+
+
+Part = TypeVar("Part", bound=StoryBase)
+
+
+def as_part(story: StoryBase, part: type[Part]) -> Part:
+    """Return a part of the same story."""
+    return story if isinstance(story, part) else part(story._stores, story.project_id, chat_model=story._chat_model)
 
 
 def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity]:

@@ -39,24 +39,6 @@ class ListedConflict(BaseModel):
 class StoryConflicts(StoryBase):
     """Contradictions of a stored story: list, waive and settle."""
 
-    def list(self, *, with_waived: bool = False) -> list[ListedConflict]:
-        """Return where the story contradicts itself.
-
-        Args:
-            with_waived: Also list what is meant to be so.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            matching_conflicts, waived_values = _find_open(unit), unit.projects.waived("conflicts")
-        listed_conflicts = [
-            ListedConflict(
-                conflict=conflict,
-                is_waived=conflict.conflict_id in waived_values,
-                note=waived_values.get(conflict.conflict_id, ""),
-            )
-            for conflict in matching_conflicts
-        ]
-        return [listed_conflict for listed_conflict in listed_conflicts if with_waived or not listed_conflict.is_waived]
-
     def waive(self, conflict_id: Name, *, note: str = "") -> Conflict:
         """Mark a conflict as meant by the author; it stays waived for as long as both sides say the same.
 
@@ -99,6 +81,24 @@ class StoryConflicts(StoryBase):
                     f"conflict {conflict.conflict_id!r} is not about one value; {_by_hand(self.project_id, conflict)}"
                 )
         return SettledConflict(conflict=conflict, done=done_text, change_id=change_id, indexing=self._follow_edit())
+
+    def list(self, *, with_waived: bool = False) -> list[ListedConflict]:
+        """Return where the story contradicts itself.
+
+        Args:
+            with_waived: Also list what is meant to be so.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            matching_conflicts, waived_values = _find_open(unit), unit.projects.waived("conflicts")
+        listed_conflicts = [
+            ListedConflict(
+                conflict=conflict,
+                is_waived=conflict.conflict_id in waived_values,
+                note=waived_values.get(conflict.conflict_id, ""),
+            )
+            for conflict in matching_conflicts
+        ]
+        return [listed_conflict for listed_conflict in listed_conflicts if with_waived or not listed_conflict.is_waived]
 
     alist = async_twin(list)
     awaive = async_twin(waive)

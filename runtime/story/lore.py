@@ -53,15 +53,6 @@ class LoreImport(BaseModel):
 class StoryLore(base.StoryBase):
     """A lorebook as the author's notes, imported and exported as JSON."""
 
-    def list(self, *, as_of: base.Place = None) -> list[StoredLoreEntry]:
-        """Return the entries of the lorebook: notes from a lorebook, with keys, or pinned.
-
-        Args:
-            as_of: Only those that are read at this position.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            return [_entry(memory) for memory in _entries(unit, base.position_of(as_of) or END_OF_STORY)]
-
     def import_book(self, text: LorebookText, *, start: base.Place = None) -> LoreImport:
         """Take a lorebook of SillyTavern or NovelAI in as notes, which `undo` takes back.
 
@@ -133,6 +124,15 @@ class StoryLore(base.StoryBase):
                 known_entities = [stored_entity.entity for stored_entity in unit.entities.list_all()]
             entries += [entry for entity in known_entities if (entry := _entry_of_card(entity)) is not None]
         return written_lorebook(entries, form)
+
+    def list(self, *, as_of: base.Place = None) -> list[StoredLoreEntry]:
+        """Return the entries of the lorebook: notes from a lorebook, with keys, or pinned.
+
+        Args:
+            as_of: Only those that are read at this position.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            return [_entry(memory) for memory in _entries(unit, base.position_of(as_of) or END_OF_STORY)]
 
     alist = base.async_twin(list)
     aimport_book = base.async_twin(import_book)

@@ -88,38 +88,6 @@ class AddedNote(BaseModel):
 class StoryMemories(base.StoryBase):
     """Single memories: list, note, edit, confirm, pin, ban and delete."""
 
-    def list(
-        self,
-        *,
-        attached_to: Sequence[Target] = (),
-        content_types: Sequence[ContentType] = (),
-        status: records.MemoryStatus = "active",
-        limit: base.Count | None = DEFAULT_LIMIT,
-        as_of: base.Place = None,
-    ) -> MemoryListing:
-        """Return stored memories in story order, and how many there are in all.
-
-        Args:
-            attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
-            content_types: Only memories of these kinds.
-            status: What was decided about them: active, banned or deleted.
-            limit: At most so many; None means all.
-            as_of: Only what lies strictly before this position.
-        """
-        as_of = base.position_of(as_of)
-        with self._stores.database(self.project_id).read() as unit:
-            wrong = [name for name in content_types if name not in CONTENT_TYPES]
-            if wrong:
-                raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
-            wanted_memory_filter = records.MemoryFilter(
-                as_of=as_of or END_OF_STORY,
-                entities=base.resolved_targets(unit, attached_to, as_of),
-                content_types=[content_type for content_type in CONTENT_TYPES if content_type in content_types],
-                statuses=[status],
-            )
-            matching_memories = unit.memories.list_matching(wanted_memory_filter, limit=limit)
-            return MemoryListing(memories=matching_memories, total=unit.memories.count(wanted_memory_filter))
-
     def get(self, memory_id: base.Name) -> MemoryCard:
         """Return a memory whole, whatever was decided about it.
 
@@ -467,6 +435,38 @@ class StoryMemories(base.StoryBase):
             change_id=number_of(kept_change),
             stated=stated,
         )
+
+    def list(
+        self,
+        *,
+        attached_to: Sequence[Target] = (),
+        content_types: Sequence[ContentType] = (),
+        status: records.MemoryStatus = "active",
+        limit: base.Count | None = DEFAULT_LIMIT,
+        as_of: base.Place = None,
+    ) -> MemoryListing:
+        """Return stored memories in story order, and how many there are in all.
+
+        Args:
+            attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
+            content_types: Only memories of these kinds.
+            status: What was decided about them: active, banned or deleted.
+            limit: At most so many; None means all.
+            as_of: Only what lies strictly before this position.
+        """
+        as_of = base.position_of(as_of)
+        with self._stores.database(self.project_id).read() as unit:
+            wrong = [name for name in content_types if name not in CONTENT_TYPES]
+            if wrong:
+                raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
+            wanted_memory_filter = records.MemoryFilter(
+                as_of=as_of or END_OF_STORY,
+                entities=base.resolved_targets(unit, attached_to, as_of),
+                content_types=[content_type for content_type in CONTENT_TYPES if content_type in content_types],
+                statuses=[status],
+            )
+            matching_memories = unit.memories.list_matching(wanted_memory_filter, limit=limit)
+            return MemoryListing(memories=matching_memories, total=unit.memories.count(wanted_memory_filter))
 
     alist = base.async_twin(list)
     aadd = base.async_twin(add)

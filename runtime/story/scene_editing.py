@@ -170,7 +170,7 @@ class StorySceneEditing(StoryBase):
         Args:
             position: The scene.
             kind: What it is.
-            source_id: As `read_scene` names it: C3.status, C0-C3, OL2, or the number of what was learnt.
+            source_id: As `read` names it: C3.status, C0-C3, OL2, or the number of what was learnt.
             text: Its new words, of a state its value, of several one a line; None takes it out. What was learnt has no
                 words of its own.
             as_of: Names in a value are meant as they are known by then; None means at the end of the story.

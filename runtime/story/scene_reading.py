@@ -135,6 +135,12 @@ class StorySceneReading(StoryBase):
             rejected=rejected,
         )
 
+    aread = async_twin(read)
+
+
+class StorySceneStates(StoryBase):
+    """The list of scenes with the state of their reading."""
+
     def list_states(self, *, as_of: Place = None, with_counts: bool = True) -> list[ListedState]:
         """List scenes' reading states and counts, in story order."""
         position = position_of(as_of) or END_OF_STORY
@@ -149,8 +155,6 @@ class StorySceneReading(StoryBase):
             )
             for scene_state in states
         ]
-
-    aread = async_twin(read)
 
 
 class _Teller:

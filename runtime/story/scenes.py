@@ -66,27 +66,6 @@ class RecordReplacement(BaseModel):
 class StoryScenes(StoryBase):
     """Stored scenes and their records: looking at them, inserting, moving and deleting them, correcting a record."""
 
-    def list(self, *, limit: Count | None = None) -> list[ListedScene]:
-        """Return the stored scenes in story order, without their texts and records.
-
-        Args:
-            limit: At most so many, the last ones.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            scenes = unit.scenes.list_as_of()
-            names = _names(unit)
-            parts = _parts(unit)
-            words = unit.scenes.words()
-        return [
-            _list_scene(scene, names, parts, words.get((scene.chapter_index, scene.scene_index), 0))
-            for scene in scenes[-(limit or 0) :]
-        ]
-
-    def list_places(self) -> list[tuple[int, int]]:
-        """Return the places of all stored scenes, in story order."""
-        with self._stores.database(self.project_id).read() as unit:
-            return unit.scenes.places()
-
     def get(self, position: At, *, begin: Offset = 0, length: Offset | None = None) -> ListedScene:
         """Return a stored scene with its text.
 
@@ -205,6 +184,33 @@ class StoryScenes(StoryBase):
             unverified=unverified,
         )
 
+    def list(self, *, limit: Count | None = None) -> list[ListedScene]:
+        """Return the stored scenes in story order, without their texts and records.
+
+        Args:
+            limit: At most so many, the last ones.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            scenes = unit.scenes.list_as_of()
+            names = _names(unit)
+            parts = _parts(unit)
+            words = unit.scenes.words()
+        return [
+            _list_scene(scene, names, parts, words.get((scene.chapter_index, scene.scene_index), 0))
+            for scene in scenes[-(limit or 0) :]
+        ]
+
+    alist = async_twin(list)
+    aget = async_twin(get)
+    ainsert = async_twin(insert)
+    amove = async_twin(move)
+    adelete = async_twin(delete)
+    aget_record = async_twin(get_record)
+
+
+class StoryRecordFiles(StoryScenes):
+    """Scenes whose records are written in files."""
+
     def replace_record(self, *, position: At, written: str, source_name: str) -> RecordReplacement:
         """Store an author's record in place of the old one.
 
@@ -224,13 +230,6 @@ class StoryScenes(StoryBase):
         return RecordReplacement(
             position=str(position), change_id=number_of(change), issues=result.issues, indexing=self._follow_edit()
         )
-
-    alist = async_twin(list)
-    aget = async_twin(get)
-    ainsert = async_twin(insert)
-    amove = async_twin(move)
-    adelete = async_twin(delete)
-    aget_record = async_twin(get_record)
 
 
 def _names(unit: UnitOfWork) -> dict[str, str]:

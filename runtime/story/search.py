@@ -98,8 +98,8 @@ class FoundMemory(StoryMemoryChunk):
     )
 
 
-class StorySearch(StoryBase):
-    """Search of facts, characters, locations and scenes."""
+class StoryCardSearch(StoryBase):
+    """The search for cards."""
 
     @cached_property
     def _card_vectors(self) -> CardVectors:
@@ -172,6 +172,12 @@ class StorySearch(StoryBase):
         least = min(best.values(), default=0.0)
         return {card.entity_id: best.get(card.place, least) for card in cards}
 
+    afind = async_twin(find)
+
+
+class StorySearch(StoryBase):
+    """The search for memories."""
+
     def search(
         self,
         query: Text,
@@ -215,7 +221,6 @@ class StorySearch(StoryBase):
         )
         return ShownList(map(_found_memory, ranked_memories.memories), issues=ranked_memories.issues)
 
-    afind = async_twin(find)
     asearch = async_twin(search)
 
 

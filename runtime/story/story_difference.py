@@ -14,7 +14,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.story_difference import StoryDifference, StretchTotals, ToldScene
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Scene
-from runtime.story.base import At, Place, async_twin, position_of, story_position
+from runtime.story.base import At, Place, StoryBase, async_twin, position_of, story_position
 from runtime.story.threads import StoryThreads
 
 logger = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ MAX_SCENES_TOLD_TOGETHER = 5
 """Scenes of one chapter that were taken in at once are told of together up to so many; of more the last one is."""
 
 
-class StoryDifferences(StoryThreads):
+class StoryDifferences(StoryBase):
     """Changes of the story by scene, stretch or author's session."""
 
     def between(self, *, since: Place = None, until: Place = None) -> StoryDifference:
@@ -53,7 +53,7 @@ class StoryDifferences(StoryThreads):
         begin, end = since or scenes[0].position, _after(scenes[-1])
         if until is not None:
             end = min(end, until)
-        ledger = self.ledger(as_of=end)
+        ledger = StoryThreads(self._stores, self.project_id).ledger(as_of=end)
         with self._stores.database(self.project_id).read() as unit:
             events = [statement.event() for statement in unit.knowledge.said_between(begin, end)]
             memories = unit.memories.of_scenes(

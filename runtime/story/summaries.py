@@ -64,41 +64,6 @@ class SceneSummary(BaseModel):
 class StorySummarizing(StoryBase):
     """Summaries of chapters and parts, and of a scene's text."""
 
-    def list(self, *, as_of: Place = None) -> list[ListedSummary]:
-        """Return every stored chapter and every part that has begun, chapters first, in order.
-
-        Args:
-            as_of: Only what has begun before this position, and what was told by then; None means the end of the story.
-
-        Raises:
-            UnknownProjectError: When no such project is stored.
-        """
-        chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
-        position = position_of(as_of) or END_OF_STORY
-        with self._stores.database(self.project_id).read() as unit:
-            places = [place for place in unit.scenes.places() if position.admits(*place)]
-            chapters = sorted({chapter_index for chapter_index, _ in places})
-            last = max(chapters, default=-1)
-            parts = unit.story_parts(last_chapter=last, chapters_per_part=chapters_per_part)
-            story_summaries = unit.story_summaries(chapters_per_part=chapters_per_part, as_of=position)
-            written_summaries = unit.summaries.list_as_of(as_of=position)
-            own = unit.summaries.list_as_of(as_of=END_OF_STORY)
-        listed_summaries = [
-            ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number)
-            for number in chapters
-        ] + [
-            ListedSummary(level="part", **part.model_dump())
-            for part in parts
-            if any(part.holds(chapter) for chapter in chapters)
-        ]
-        over = max((chapter for chapter in chapters if position.admits(chapter, None)), default=-1)
-        return [
-            _completed(summary, story_summaries, written_summaries, over).model_copy(
-                update={"version": _version(summary, own)}
-            )
-            for summary in listed_summaries
-        ]
-
     def get(self, *, level: SummaryLevel, number: int) -> ListedSummary:
         """Return one chapter or part."""
         listed_summaries = self.list()
@@ -136,9 +101,7 @@ class StorySummarizing(StoryBase):
             require_version(expected_version, version, subject=subject, stored=stored_values, sent={"text": text})
             with unit.journal.changing_summary(level, number) as kept_snapshot_row:
                 _store(unit, summary, text, "author")
-        return self.get(level=level, number=number).model_copy(
-            update={"change_id": kept_snapshot_row.change_id}
-        )
+        return self.get(level=level, number=number).model_copy(update={"change_id": kept_snapshot_row.change_id})
 
     def write_with_model(
         self,
@@ -208,6 +171,41 @@ class StorySummarizing(StoryBase):
         """
         settings = self._stores.settings
         return summarize_scene(text, chat_model=self._chat_model, max_bullets=max_bullets, settings=settings)
+
+    def list(self, *, as_of: Place = None) -> list[ListedSummary]:
+        """Return every stored chapter and every part that has begun, chapters first, in order.
+
+        Args:
+            as_of: Only what has begun before this position, and what was told by then; None means the end of the story.
+
+        Raises:
+            UnknownProjectError: When no such project is stored.
+        """
+        chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
+        position = position_of(as_of) or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            places = [place for place in unit.scenes.places() if position.admits(*place)]
+            chapters = sorted({chapter_index for chapter_index, _ in places})
+            last = max(chapters, default=-1)
+            parts = unit.story_parts(last_chapter=last, chapters_per_part=chapters_per_part)
+            story_summaries = unit.story_summaries(chapters_per_part=chapters_per_part, as_of=position)
+            written_summaries = unit.summaries.list_as_of(as_of=position)
+            own = unit.summaries.list_as_of(as_of=END_OF_STORY)
+        listed_summaries = [
+            ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number)
+            for number in chapters
+        ] + [
+            ListedSummary(level="part", **part.model_dump())
+            for part in parts
+            if any(part.holds(chapter) for chapter in chapters)
+        ]
+        over = max((chapter for chapter in chapters if position.admits(chapter, None)), default=-1)
+        return [
+            _completed(summary, story_summaries, written_summaries, over).model_copy(
+                update={"version": _version(summary, own)}
+            )
+            for summary in listed_summaries
+        ]
 
     alist = async_twin(list)
     awrite = async_twin(write)

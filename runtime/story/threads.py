@@ -20,8 +20,10 @@ from novelgen.nearest import MAX_LISTED
 from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
 from runtime.storage.journal import Kept, ThreadChangeKind
+from runtime.stores import MemoryStores
 from runtime.story import base
-from runtime.story.versions import Version, require_version, thread_version
+from runtime.story.changes import DeletionResult, followed_deletion
+from runtime.story.versions import Version, require_unchanged, require_version, thread_version
 
 
 class ListedThread(OpenLoop, ThreadNotes):
@@ -37,18 +39,6 @@ WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
 
 class StoryThreads(base.StoryBase):
     """Threads of a story: list, plant, move and end."""
-
-    def list(self, statuses: Sequence[LoopStatus] = (), *, as_of: base.Place = None) -> list[ListedThread]:
-        """Return the questions, promises and threats that the story leaves open, in the order of their planting.
-
-        Args:
-            statuses: Only those of these statuses (open, advanced, resolved, abandoned); empty means those that wait.
-            as_of: As they stand at this position.
-        """
-        position = base.position_of(as_of) or END_OF_STORY
-        with self._stores.database(self.project_id).read() as unit:
-            matching_threads = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
-            return ShownList(_noted(unit, matching_threads, position))
 
     def get(self, loop_id: base.Name, *, as_of: base.Place = None) -> ListedThread:
         """Return a thread as it stands at a position.
@@ -293,7 +283,7 @@ class StoryThreads(base.StoryBase):
     def list_reopenable(self, *, as_of: base.Place = None) -> frozenset[str]:
         """Return the ids of threads ended by the author.
 
-        See `reopen_thread`.
+        See `reopen`.
 
         Args:
             as_of: Position of the read; None means the end of the story.
@@ -365,23 +355,53 @@ class StoryThreads(base.StoryBase):
         entries = ledger.at(*stages) if stages else ledger.entries
         return ledger.model_copy(update={"entries": entries[:limit], "more": len(entries) - len(entries[:limit])})
 
-    def thread_warnings(self, *, scenes: Iterable[ScenePlace]) -> list[str]:
-        """Return the story's thread warnings after an ingest, in its language."""
-        taken_places = frozenset(scenes)
-        if not taken_places:
-            return []
-        return ledger_warnings(self.ledger(), taken_places)
+    def delete(self, loop_id: base.Name, *, expected_version: Version | None = None) -> DeletionResult:
+        """Delete a thread with its history; `undo` takes it back.
+
+        Args:
+            loop_id: Its id, such as OL3.
+            expected_version: The `version` that was read; None deletes whatever stands.
+
+        Raises:
+            StaleVersionError: When the thread was changed since that version was read.
+            UserInputError: When no such thread is stored.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            if expected_version is not None:
+                thread = required_thread(unit, self.project_id, loop_id, END_OF_STORY)
+                require_unchanged(expected_version, thread_version(thread), subject=f"thread {loop_id}")
+            deletion = unit.deletions.delete_thread(loop_id)
+        return followed_deletion(self._stores, self.project_id, deletion)
+
+    def list(self, statuses: Sequence[LoopStatus] = (), *, as_of: base.Place = None) -> list[ListedThread]:
+        """Return the questions, promises and threats that the story leaves open, in the order of their planting.
+
+        Args:
+            statuses: Only those of these statuses (open, advanced, resolved, abandoned); empty means those that wait.
+            as_of: As they stand at this position.
+        """
+        position = base.position_of(as_of) or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            matching_threads = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
+            return ShownList(_noted(unit, matching_threads, position))
 
     aedit = base.async_twin(edit)
     areopen = base.async_twin(reopen)
     alist = base.async_twin(list)
     aget = base.async_twin(get)
     aadd = base.async_twin(add)
+    adelete = base.async_twin(delete)
     aadvance = base.async_twin(advance)
     aresolve = base.async_twin(resolve)
     aabandon = base.async_twin(abandon)
     alist_reopenable = base.async_twin(list_reopenable)
     aledger = base.async_twin(ledger)
+
+
+def thread_warnings(stores: MemoryStores, project_id: str, scenes: Iterable[ScenePlace]) -> list[str]:
+    """Return the story's thread warnings after an ingest, in its language."""
+    taken_places = frozenset(scenes)
+    return ledger_warnings(StoryThreads(stores, project_id).ledger(), taken_places) if taken_places else []
 
 
 def _stated(position: StoryPosition | None) -> list[int] | None:

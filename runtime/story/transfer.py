@@ -15,6 +15,7 @@ from runtime.files.book_writing import BOOK_WRITERS, BookChapter
 from runtime.files.chapter_headings import heading_of
 from runtime.files.chapter_text import chapter_number
 from runtime.files.paths import write_whole
+from runtime.stores import MemoryStores
 from runtime.story.base import Progress, async_twin
 from runtime.story.condition import StoryCondition, StoryUpkeep
 from runtime.story.projects import follow_language
@@ -76,7 +77,7 @@ class StoryTransfer(StoryUpkeep):
         return exporting.project_documents(self._stores, self.project_id)
 
     def export_archive(self) -> bytes:
-        """Return the export as a zip archive, complete for `import_project`."""
+        """Return the export as a zip archive, complete for `import_source`."""
         return exporting.packed_export(self._stores, self.project_id)
 
     def export_text(self) -> str:
@@ -151,37 +152,9 @@ class StoryTransfer(StoryUpkeep):
         self, *, source: Path, update: bool = False, replace: bool = False, headings: Sequence[str] = ()
     ) -> ProjectImport | None:
         """Preview an import into a nonempty project, None for an empty one."""
-        if not self._has_story():
+        if not _has_story(self._stores, self.project_id):
             return None
         return self.import_source(source=source, dry_run=True, update=update, replace=replace, headings=headings)
-
-    def is_of_another_story(self, *, found: ProjectImport, update: bool = False) -> bool:
-        """Return whether a dry run shows a different story.
-
-        An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
-        own there; one into the wrong project finds none.
-        """
-        preview, changes = found.preview, found.changes
-        is_own = bool(preview.same_scenes or preview.same_entities)
-        is_own = is_own or (changes is not None and bool(changes.moved_chapters or changes.goes_on))
-        if changes is not None and not is_own:
-            # Of a text whose lines broken at a width were kept, every scene is told anew, and no chapter another one.
-            chapters = {int(place.partition(":")[0]) for place in preview.changed_scenes}
-            is_own = bool(chapters - set(changes.changed_chapters))
-        adds = bool(preview.new_scenes or preview.new_entities or (update and preview.changed_scenes))
-        return adds and not is_own and self._has_story()
-
-    def may_store_twice(self, *, found: ProjectImport, update: bool = False) -> bool:
-        """Return whether a dry run would store an edited manuscript twice."""
-        preview = found.preview
-        return bool(not update and found.chapters and preview.kept_scenes and preview.new_scenes)
-
-    def _has_story(self) -> bool:
-        try:
-            with self._stores.database(self.project_id).read() as unit:
-                return bool(unit.scenes.list_as_of(last=1))
-        except UnknownProjectError:
-            return False
 
     aexport = async_twin(export)
     aexport_documents = async_twin(export_documents)
@@ -193,3 +166,34 @@ def _heading(number: int, title: str, *, is_chinese: bool) -> str:
     if chapter_number(plain) == number or (number == 0 and heading_of(plain) is not None):
         return plain
     return f"{f'第{number}章' if is_chinese else f'Chapter {number}'} {plain}".strip()
+
+
+def is_of_another_story(stores: MemoryStores, project_id: str, *, found: ProjectImport, update: bool = False) -> bool:
+    """Return whether a dry run shows a different story.
+
+    An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
+    own there; one into the wrong project finds none.
+    """
+    preview, changes = found.preview, found.changes
+    is_own = bool(preview.same_scenes or preview.same_entities)
+    is_own = is_own or (changes is not None and bool(changes.moved_chapters or changes.goes_on))
+    if changes is not None and not is_own:
+        # Of a text whose lines broken at a width were kept, every scene is told anew, and no chapter another one.
+        chapters = {int(place.partition(":")[0]) for place in preview.changed_scenes}
+        is_own = bool(chapters - set(changes.changed_chapters))
+    adds = bool(preview.new_scenes or preview.new_entities or (update and preview.changed_scenes))
+    return adds and not is_own and _has_story(stores, project_id)
+
+
+def may_store_twice(*, found: ProjectImport, update: bool = False) -> bool:
+    """Return whether a dry run would store an edited manuscript twice."""
+    preview = found.preview
+    return bool(not update and found.chapters and preview.kept_scenes and preview.new_scenes)
+
+
+def _has_story(stores: MemoryStores, project_id: str) -> bool:
+    try:
+        with stores.database(project_id).read() as unit:
+            return bool(unit.scenes.list_as_of(last=1))
+    except UnknownProjectError:
+        return False

@@ -20,6 +20,7 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
 from runtime.storage.merges import require_mergeable
 from runtime.storage.records import IndexingResult, MemoryFilter
+from runtime.stores import MemoryStores
 from runtime.story import base
 
 Order = Literal["weight", "name", "last"]
@@ -89,7 +90,7 @@ class StoryAppearances(base.StoryBase):
         return sorted(appearances, key=orders[order])
 
     def preview_merge(self, keep: str, gone: base.Name, *, as_of: base.Place = None) -> MergePreview:
-        """Preview `merge_entities`, changing nothing.
+        """Preview `merge`, changing nothing.
 
         Args:
             keep: Who would stay, by id, name or alias.
@@ -161,22 +162,6 @@ class CandidateDecision(BaseModel):
 
 class StoryNameCandidates(base.StoryBase):
     """Name candidates of a story's text: list, confirm, merge and drop."""
-
-    def list(
-        self, kind: CandidateKind | None = None, *, min_count: base.Count | None = None, as_of: base.Place = None
-    ) -> list[NameCandidate]:
-        """List who and what the text names that no entity is, told by rules; they are no facts.
-
-        Args:
-            kind: Only these: character, location, item, faction, term or unknown.
-            min_count: Only those that the text names so many times; without it 3, and rarer ones in a short story.
-            as_of: Only scenes before this position count.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            matching_candidates = open_candidates(
-                unit, as_of=base.position_of(as_of) or END_OF_STORY, min_count=min_count
-            )
-        return [candidate for candidate in matching_candidates if kind in (None, candidate.kind)]
 
     def confirm(self, name: str, *, kind: EntityType | None = None) -> CandidateDecision:
         """Make a candidate an entity, known from the first scene that names it on, each variant from its own first.
@@ -251,7 +236,7 @@ class StoryNameCandidates(base.StoryBase):
         Its names become names of the entity, each from the first scene that holds it on; of two candidates one is
         offered from then on, with the names of both.
         """
-        if self.is_candidate(name=keep):
+        if is_candidate(self._stores, self.project_id, name=keep):
             with self._stores.database(self.project_id).write() as unit:
                 kept_candidate, candidate = (_required(unit, text) for text in (keep, other))
                 if kept_candidate.name == candidate.name:
@@ -282,12 +267,21 @@ class StoryNameCandidates(base.StoryBase):
             change = unit.merges.keep("drop", "", candidate.name, [])
         return CandidateDecision(change=change, candidate=candidate)
 
-    def is_candidate(self, *, name: str) -> bool:
-        """Return whether a name belongs to a candidate."""
+    def list(
+        self, kind: CandidateKind | None = None, *, min_count: base.Count | None = None, as_of: base.Place = None
+    ) -> list[NameCandidate]:
+        """List who and what the text names that no entity is, told by rules; they are no facts.
+
+        Args:
+            kind: Only these: character, location, item, faction, term or unknown.
+            min_count: Only those that the text names so many times; without it 3, and rarer ones in a short story.
+            as_of: Only scenes before this position count.
+        """
         with self._stores.database(self.project_id).read() as unit:
-            candidate = candidate_of(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
-            key = name_key(name)
-            return candidate is not None and key in map(name_key, candidate.names())
+            matching_candidates = open_candidates(
+                unit, as_of=base.position_of(as_of) or END_OF_STORY, min_count=min_count
+            )
+        return [candidate for candidate in matching_candidates if kind in (None, candidate.kind)]
 
     alist = base.async_twin(list)
     aconfirm = base.async_twin(confirm)
@@ -374,3 +368,11 @@ def _aliases(candidate: NameCandidate) -> list[EntityAlias]:
         EntityAlias(alias=name, first_chapter=places[name][0], first_scene=places[name][1])
         for name in candidate.names()
     ]
+
+
+def is_candidate(stores: MemoryStores, project_id: str, *, name: str) -> bool:
+    """Return whether a name belongs to a candidate."""
+    with stores.database(project_id).read() as unit:
+        candidate = candidate_of(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
+        key = name_key(name)
+        return candidate is not None and key in map(name_key, candidate.names())

@@ -23,7 +23,10 @@ def test_a_story_in_five_lines() -> None:
         assert [each.content for each in story.search("key")] == ["Ada gave Bo the key."]
     with open_ephemeral(chat_model=FakeListChatModel(responses=["- Ada gives Bo the key.\n- It is cold."])) as stories:
         story = stories.create("mill", language="en")
-        assert story.summarize_scene("Ada gave Bo the key. It was cold.") == ["Ada gives Bo the key.", "It is cold."]
+        assert story.summaries.summarize("Ada gave Bo the key. It was cold.").bullets == [
+            "Ada gives Bo the key.",
+            "It is cold.",
+        ]
     with open_ephemeral() as one, open_ephemeral() as other:
         one.create("mill", language="en")
         with pytest.raises(UnknownProjectError):

@@ -21,9 +21,9 @@ import novelgen
 from novelgen import Memory, Story
 from novelgen.errors import ConfigurationError, UnknownSceneError, UserInputError
 from novelgen.models import MemoryContextRequest, SceneMemoryContext
-from runtime.story.base import ReadsArguments
 from tests.support.demo_project import SHIPPED_PROJECTS
 from tests.support.scripted_chat_model import ScriptedChatModel
+from tests.support.story_parts import PARTS, methods_of
 
 PLAN: dict[str, Any] = {"location": "the Salt House", "characters": ["Ines"], "purpose": "Open the iron door."}
 PATIENT: dict[str, Any] = {
@@ -180,7 +180,9 @@ class TestContext:
         place = {"chapter_index": 7, "scene_index": 1}
         with pytest.raises(UserInputError, match=f"no key '{misspelt}'; did you mean '{meant}'"):
             demo.as_runnable().invoke({**place, misspelt: PLAN})
-        assert demo.as_runnable().invoke({**place, "scene_plan": PLAN, "chapter_plan": None, misspelt: "x", "style": "y"})
+        assert demo.as_runnable().invoke(
+            {**place, "scene_plan": PLAN, "chapter_plan": None, misspelt: "x", "style": "y"}
+        )
 
     def test_a_projects_own_plan_is_taken(self, demo: Story) -> None:
         """Without a plan, the scene of the chapter's plan in the project's folder."""
@@ -376,22 +378,32 @@ class TestLangChain:
     def test_a_step_refuses_another_project(self, demo: Story) -> None:
         """What was asked of another story is not answered from this one."""
         with pytest.raises(UserInputError, match="project 'demo-zh' was asked of Story"):
-            demo.as_runnable().invoke({"project_id": "demo-zh", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN})
+            demo.as_runnable().invoke(
+                {"project_id": "demo-zh", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN}
+            )
 
 
-HOUSE_ALONE = set(
-    """
-    attribute_histories author_words await_index chapter_names check_drafts entity_names estimate_pass estimate_project
-    get_summary has_scenes import_book_folder import_project index_project ingest_project is_candidate
-    is_of_another_story list_scene_states look_before_import may_store_twice packed_export reconcile_project
-    relationships_of replace_record run_pass scene_places scenes_naming_characters state_history stated_within
-    store_scene story_condition thread_warnings what_scene_changed what_taken_changed write_model_summaries
-    written_story
-    """.split()
-)
-"""Methods that doors call, which no page of the documentation tells: they have no twin."""
+STORY_PARTS = [Story, *PARTS.values()]
 
-STORY_PARTS = [part for part in Story.__mro__ if part not in (object, ReadsArguments)]
+MAX_NAMES_ON_STORY, MAX_NAMES_PER_PART = 30, 25
+"""Of async twins, none counts."""
+
+
+def test_a_story_has_few_names() -> None:
+    """Completion of `story.` and of each part shows what fits on one screen."""
+    on_story = {*methods_of(Story), "project_id"}
+    assert len(on_story) <= MAX_NAMES_ON_STORY, sorted(on_story)
+    assert {"context", "search", "ingest", "extract", "check", "memories", "threads"} <= on_story
+    counts = {name: len(methods_of(part)) for name, part in PARTS.items()}
+    assert max(counts.values()) <= MAX_NAMES_PER_PART, counts
+
+
+def test_parts_reach_the_same_story(demo: Story) -> None:
+    """Each is made once, and typed as what it is."""
+    for name, part in PARTS.items():
+        assert type(getattr(demo, name)) is part
+        assert getattr(demo, name) is getattr(demo, name)
+        assert getattr(demo, name).project_id == demo.project_id
 
 
 class TestAsync:
@@ -400,20 +412,20 @@ class TestAsync:
     def test_every_twin_is_a_coroutine_of_the_same_signature(self) -> None:
         """Each has the arguments of its method, and says so."""
         for owner in (Memory, *STORY_PARTS):
-            for name in [name for name in vars(owner) if name.startswith("a") and hasattr(owner, name[1:])]:
+            for name in [name for name in dir(owner) if name.startswith("a") and hasattr(owner, name[1:])]:
                 twin, method = getattr(owner, name), getattr(owner, name[1:])
                 assert inspect.iscoroutinefunction(twin)
                 assert inspect.signature(twin) == inspect.signature(method)
-                assert (twin.__name__, twin.__qualname__) == (name, f"{owner.__name__}.{name}")
+                assert twin.__name__ == name
+                assert twin.__qualname__ == method.__qualname__.replace(f".{method.__name__}", f".{name}")
                 assert f"`{name[1:]}`" in (twin.__doc__ or "")
 
     def test_everything_that_waits_has_a_twin(self) -> None:
         """But for what only builds objects."""
-        tools = {"retriever", "tools", "attachment_tools", "editing_tools", "as_store"}
-        of_story = tools | HOUSE_ALONE | {"as_step", "stream_reply", "check_step", "as_context_node", "as_scene_node"}
-        for owner, light in ((Memory, {"settings"}), *((part, of_story) for part in STORY_PARTS)):
-            public = {name for name, value in vars(owner).items() if not name.startswith("_")}
-            methods = {name for name in public if not (name.startswith("a") and name[1:] in public)} - light
+        builders = {"as_retriever", "as_tools", "as_store", "as_runnable", "as_context_node", "as_scene_node", *PARTS}
+        for owner, light in ((Memory, {"settings"}), *((part, builders) for part in STORY_PARTS)):
+            public = {name for name in dir(owner) if not name.startswith("_")}
+            methods = methods_of(owner) - light
             assert {f"a{name}" for name in methods} <= public
 
     def test_twins_give_what_their_methods_give(self, ingested_demos: Path, demo: Story) -> None:

@@ -59,17 +59,17 @@ class View:
     @cached_property
     def labels(self) -> ViewLabels:
         """Words in the story's language, with its author's names of chapters."""
-        from runtime.story.base import StoryBase
+        from runtime.story.base import chapter_names_of
 
-        return view_labels_for(self.language).with_names(StoryBase(self.stores, self.project).chapter_names)
+        return view_labels_for(self.language).with_names(lambda: chapter_names_of(self.stores, self.project))
 
     @cached_property
     def names(self) -> dict[str, str]:
         """Display names of the entities by their ids, as of the position that is read at."""
-        from runtime.story.base import StoryBase
+        from runtime.story.base import entity_names
 
         as_of: StoryPosition | None = self.values.get("as_of")
-        return StoryBase(self.stores, self.project).entity_names(as_of=as_of)
+        return entity_names(self.stores, self.project, as_of=as_of)
 
     @cached_property
     def scene_places(self) -> dict[str, str]:
@@ -311,9 +311,7 @@ def _show_edited_memory(result: Any, view: View) -> None:
     if result.stated:
         _say_stated(result.stated, view, key="states")
     if set(view.values) & {"attach", "detach", "attached_to"}:
-        output.print_text(
-            f"{memory_id}: {_attachment_text(view.part.get(memory_id=memory_id).attachments, view)}"
-        )
+        output.print_text(f"{memory_id}: {_attachment_text(view.part.get(memory_id=memory_id).attachments, view)}")
 
 
 @does("run", "add_note")
@@ -568,7 +566,9 @@ def _show_renaming(result: Any, view: View) -> None:
 @does("before", "add_card")
 def _ask_start(view: View, payload: dict[str, Any]) -> None:
     """Ask on a terminal from where on somebody new is known, where the story has scenes already."""
-    if "start" in payload or not can_ask() or not view.part.has_scenes():
+    from runtime.story.entities import has_scenes
+
+    if "start" in payload or not can_ask() or not has_scenes(view.stores, view.project):
         return
     question = view.labels["line.ask_start"].format(name=payload["name"])
     answer = click.prompt(question, default="", show_default=False, err=True).strip()
@@ -607,9 +607,9 @@ def _call_text(view: View, name: str) -> str:
 
 
 def _is_candidate(view: View, name: str) -> bool:
-    from runtime.story.who_is_who import StoryNameCandidates
+    from runtime.story.who_is_who import is_candidate
 
-    return StoryNameCandidates(view.stores, view.project).is_candidate(name=name)
+    return is_candidate(view.stores, view.project, name=name)
 
 
 @does("run", "merge_entities")

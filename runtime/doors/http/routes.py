@@ -42,7 +42,7 @@ from runtime.story.base import Name, Text
 from runtime.story.character import Character, Keeping, Reply
 from runtime.story.condition import StoryCondition, StoryUpkeep
 from runtime.story.extraction import StoryExtraction, build_extraction_model
-from runtime.story.ingest import StoryIngest
+from runtime.story.ingest import ProjectIngest
 from runtime.story.projects import DeletedProject, ProjectOverview, StoryProjects
 from runtime.story.transfer import StoryTransfer
 
@@ -374,7 +374,7 @@ def offer_work(house: House) -> None:
     def ingest(order: JobOrder) -> BaseModel:
         project = ServedProject(house, order.job.project_id)
         requested_ingest_files = IngestFiles.model_validate(order.job.arguments)
-        return StoryIngest(project.stores, project.project_id).ingest_project(
+        return ProjectIngest(project.stores, project.project_id).ingest_project(
             records=requested_ingest_files.records,
             chapter_index=requested_ingest_files.chapter_index,
             progress=order.progress,

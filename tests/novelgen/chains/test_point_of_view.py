@@ -133,7 +133,9 @@ def test_an_author_s_word_that_somebody_knows_keeps_a_note_from_others_but_no_me
     told = StoredStory.of_records(PROJECT, RECORDS, entities=ENTITIES)
     story = Story(told._stores, PROJECT)
     story.knowledge.set("Clara", "M2")
-    story.memories.add("The letter is forged, and the bread was bought on credit.", attached_to=["I0"], known_by=["Anna"])
+    story.memories.add(
+        "The letter is forged, and the bread was bought on credit.", attached_to=["I0"], known_by=["Anna"]
+    )
     kept = {item.text: item.kept_from for item in taken(built(told)).values() if item.kept_from}
     assert kept == {"The letter is forged, and the bread was bought on credit.": ["C1"]}
 

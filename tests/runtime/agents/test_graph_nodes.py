@@ -167,7 +167,7 @@ class Bare(TypedDict, total=False):
 
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize(
-    ("node", "told"), [("as_step", "as_context_node"), ("as_context_node", "no key 'story_context'")]
+    ("node", "told"), [("as_runnable", "as_context_node"), ("as_context_node", "no key 'story_context'")]
 )
 def test_a_graph_that_would_lose_the_context_is_refused(story: Story, node: str, told: str, is_async: bool) -> None:
     """A step of chains as a node, and a state without the node's key, are errors: LangGraph would drop it silently."""

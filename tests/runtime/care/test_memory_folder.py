@@ -374,7 +374,9 @@ def test_attachments_go_with_their_memories(here: MemoryStores, there: MemorySto
     """Seed 003.2: what was attached by hand, named by a note, and taken off stands there as here."""
     project_id, name = _told_project(here), ENTITIES[0].name
     story = Story(here, project_id)
-    note = story.memories.add(content=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"]).note
+    note = story.memories.add(
+        content=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"]
+    ).note
     story.memories.add(content="It never rains.")
     bare = story.memories.add(content=f"{name} again.").note
     story.memories.edit(memory_id=bare.chunk_id, detach=[name])

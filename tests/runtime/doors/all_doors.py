@@ -59,7 +59,7 @@ class Doors:
         try:
             of = doer.character(given.pop("character_id")) if operation.is_of_character else doer
             values = read_arguments(arguments_of(operation.function, operation.without), given)
-            answer = operation.answer(operation.function(of, **values))
+            answer = operation.answer(operation.run(of, values))
         except NovelgenError as error:
             return Answered(kind=error_kind(error))
         return Answered(json.loads(answer.model_dump_json(by_alias=True)))

@@ -7,6 +7,8 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.ingest.entities import store_entities
 from runtime.stores import MemoryStores
+from runtime.story.base import as_part
+from runtime.story.states import StoryStateHistories
 from runtime.story.story import Story
 from runtime.story.who_is_who import StoryAppearances
 
@@ -59,7 +61,7 @@ def test_a_history_begins_with_what_holds(read_demo_stores: MemoryStores, as_of:
     story = Story(read_demo_stores, "demo")
     state = story.entities.get(entity_id="C0", as_of=as_of).state
     assert state is not None
-    told = story.attribute_histories(entity_id="C0", as_of=as_of)
+    told = as_part(story, StoryStateHistories).attribute_histories(entity_id="C0", as_of=as_of)
     assert {each.attribute: each.steps[0].value for each in told}.items() >= {
         name: value for name, value in state.state_data.items() if name != "presence" and value
     }.items()
@@ -70,17 +72,19 @@ def test_a_history_begins_with_what_holds(read_demo_stores: MemoryStores, as_of:
         assert all(not each.quote for each in history.steps[1:])
         for place in places:
             assert (as_of or END_OF_STORY).admits(*place)
-    assert sum(len(each.steps) for each in told) <= len(story.state_history(entity_id="C0", as_of=as_of))
+    assert sum(len(each.steps) for each in told) <= len(
+        as_part(story, StoryStateHistories).state_history(entity_id="C0", as_of=as_of)
+    )
 
 
 def test_what_was_corrected_at_one_place_is_one_step(demo_stores: MemoryStores) -> None:
     """A correction takes the place of what stood there, and what changes nothing is no step."""
     story = Story(demo_stores, "demo")
-    before = story.attribute_histories(entity_id="C0")
+    before = as_part(story, StoryStateHistories).attribute_histories(entity_id="C0")
     old = next(each for each in before if each.attribute == "status")
     for value in ("tired", "rested", "rested"):
         story.entities.edit(entity_id="C0", changes={}, state={"status": value})
-    after = story.attribute_histories(entity_id="C0")
+    after = as_part(story, StoryStateHistories).attribute_histories(entity_id="C0")
     new = next(each for each in after if each.attribute == "status")
     assert [each.value for each in new.steps] == ["rested", *(each.value for each in old.steps[1:])]
 

@@ -11,7 +11,10 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.scene_reading import EstablishedFact, ReadScene
+from runtime.story.base import as_part
+from runtime.story.memories import StoryMemories
+from runtime.story.scene_reading import EstablishedFact, ReadScene, StorySceneStates
+from runtime.story.scenes import StoryRecordFiles
 from runtime.story.story import Story
 
 pytestmark = pytest.mark.usefixtures("unindexed_edits")
@@ -84,12 +87,12 @@ def test_a_scene_tells_all_that_its_record_holds(lamp: Story) -> None:
 
 
 CHANGES: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
-    ("confirm", Story.confirm_memory, {}),
-    ("pin", Story.pin_memory, {}),
-    ("ban", Story.ban_memory, {}),
-    ("delete", Story.delete_memory, {}),
-    ("edit", Story.edit_memory, {"content": "It poured.", "importance": 2, "event_type": "journey"}),
-    ("edit", Story.edit_memory, {"evidence": "from the rain", "attach": ["Sparrow"]}),
+    ("confirm", StoryMemories.confirm, {}),
+    ("pin", StoryMemories.pin, {}),
+    ("ban", StoryMemories.ban, {}),
+    ("delete", StoryMemories.delete, {}),
+    ("edit", StoryMemories.edit, {"content": "It poured.", "importance": 2, "event_type": "journey"}),
+    ("edit", StoryMemories.edit, {"evidence": "from the rain", "attach": ["Sparrow"]}),
 ]
 
 
@@ -201,7 +204,7 @@ def test_a_new_text_may_drop_what_was_read(lamp: Story) -> None:
     lamp.memories.confirm(memory_id="MX1")
     before = _read(lamp)
     edited = lamp.scenes.edit(position=PLACE, text=NEW_TEXT, record="drop")
-    state = lamp.scenes.list_states()[-1]
+    state = as_part(lamp, StorySceneStates).list_states()[-1]
     assert (state.has_record, state.extraction_status, state.facts) == (False, "none", 1)
     _undone(lamp, edited.change_id)
     after = _read(lamp)
@@ -234,7 +237,7 @@ def test_a_fact_of_the_record_is_taken_out_and_back(lamp: Story) -> None:
         assert {(each.kind, each.source_id) for each in before} - {
             (each.kind, each.source_id) for each in _read(lamp).facts
         } == {(kind, source_id)}
-        assert lamp.scenes.list_states()[-1].record_origin == "author"
+        assert as_part(lamp, StorySceneStates).list_states()[-1].record_origin == "author"
         with pytest.raises(UserInputError, match="holds no"):
             lamp.scenes.amend_fact(position=PLACE, kind=kind, source_id=source_id)
         _undone(lamp, amended.change_id)
@@ -322,14 +325,16 @@ def test_a_deleted_scene_waits_for_the_pair_that_it_tells_of(lamp: Story) -> Non
 
 def test_a_record_that_was_replaced_comes_back(lamp: Story) -> None:
     """An author's whole record goes, and the model's is there again with all that it established."""
-    before, states = _read(lamp), lamp.scenes.list_states()
+    before, states = _read(lamp), as_part(lamp, StorySceneStates).list_states()
     written = SceneRecord(chapter_index=90, scene_index=1, story_time="noon", summary=["It is dark."])
-    replaced = lamp.scenes.replace_record(position=PLACE, written=written.model_dump_json(), source_name="record.json")
+    replaced = as_part(lamp, StoryRecordFiles).replace_record(
+        position=PLACE, written=written.model_dump_json(), source_name="record.json"
+    )
     assert _read(lamp).summary == ["It is dark."]
     _undone(lamp, replaced.change_id)
     after = _read(lamp)
     assert (after.facts, after.summary, after.scene.story_time) == (before.facts, before.summary, None)
-    assert lamp.scenes.list_states() == states
+    assert as_part(lamp, StorySceneStates).list_states() == states
 
 
 def test_rejected_memories_and_unfinished_chapters_are_told_apart(lamp: Story) -> None:

@@ -5,7 +5,9 @@ from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from runtime.story.base import as_part
 from runtime.story.condition import StoryCondition, check_reading
+from runtime.story.scene_reading import StorySceneStates
 from runtime.story.story import Story
 
 
@@ -28,7 +30,9 @@ def test_a_story_with_records_is_counted_and_waits_for_its_index(
         texts = [each.text or "" for each in unit.scenes.list_as_of(with_text=True)]
     assert condition.characters_of_text == sum(map(len, texts))
     assert condition.words_of_text == sum(map(count_words, texts)) == sum(each.words for each in guild.scenes.list())
-    assert [each.words for each in guild.scenes.list_states()] == [each.words for each in guild.scenes.list()]
+    assert [each.words for each in as_part(guild, StorySceneStates).list_states()] == [
+        each.words for each in guild.scenes.list()
+    ]
     assert condition.unindexed > 0
     assert _kinds(condition) == ["index", "context"]
     assert _told(condition) == {"waiting for the index": ("degraded", f"run `novelgen index {project}`")}

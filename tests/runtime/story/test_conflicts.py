@@ -14,8 +14,9 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
+from runtime.story.conflicts import StoryConflicts
 from runtime.story.story import Story
+from runtime.story.undo import StoryUndo
 
 pytestmark = pytest.mark.usefixtures("unindexed_edits")
 
@@ -59,7 +60,9 @@ def subjects(stores: MemoryStores, project: str) -> list[tuple[str, str]]:
 
 def conflict_id(stores: MemoryStores, project: str, kind: str) -> str:
     """Return the id of the conflict of a kind."""
-    return next(each.conflict.conflict_id for each in Story(stores, project).conflicts.list() if each.conflict.kind == kind)
+    return next(
+        each.conflict.conflict_id for each in Story(stores, project).conflicts.list() if each.conflict.kind == kind
+    )
 
 
 ALL = [("slot_value", "C1.identity"), ("two_holders", "I0"), ("dead_acts", "C1")]
@@ -110,7 +113,7 @@ def test_what_was_settled_or_meant_so_is_undone(stores: MemoryStores, project: s
     for act in (partial(story.conflicts.settle, keep=keep), partial(story.conflicts.waive, note="a dream")):
         act(found)
         assert subjects(stores, project) != before
-        StoryEntities(stores, project).undo()
+        StoryUndo(stores, project).undo()
         assert subjects(stores, project) == before
 
 
@@ -179,7 +182,7 @@ def test_a_scene_without_a_record_keeps_its_dead_on_stage(stores: MemoryStores, 
         Story(stores, project).conflicts.settle(conflict_id=found.conflict_id, keep="first")
 
 
-@pytest.mark.parametrize("act", [Story.waive_conflict, partial(Story.settle_conflict, keep="first")])
+@pytest.mark.parametrize("act", [StoryConflicts.waive, partial(StoryConflicts.settle, keep="first")])
 def test_an_unknown_conflict_is_refused(stores: MemoryStores, project: str, act: Any) -> None:
     """Nothing is waived or settled that was not found."""
     with pytest.raises(UserInputError, match="no conflict 'X0'"):

@@ -15,6 +15,7 @@ from runtime.care.checks import check_minds
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from runtime.story.knowledge import author_words
 from runtime.story.memories import StoryMemories
 from runtime.story.story import Story
 from tests.runtime.story.key_story import PEOPLE, fact, heard, scene, stored_story
@@ -288,7 +289,7 @@ def test_the_authors_word_is_undone(story: Story, memory_id: str, of: str) -> No
     story.knowledge.forget("Dora", memory_id)
     assert _known(story, "Dora") == before
     if memory_id != "*":
-        assert story.author_words(character_id="Dora", memory_id=memory_id) == []
+        assert author_words(story._stores, story.project_id, character_id="Dora", memory_id=memory_id) == []
     story.undo()
     assert _known(story, "Dora") == known
     story.undo()

@@ -9,6 +9,7 @@ from novelgen.models.knowledge import READER, KnownMemory
 from novelgen.models.position import StoryPosition
 from runtime.search.kept_readings import knowledge_rules
 from runtime.stores import MemoryStores
+from runtime.story.knowledge import author_words
 from runtime.story.story import Story
 
 
@@ -53,7 +54,7 @@ def test_the_latest_memories_come_first_and_none_from_the_position_on(read_demo_
     assert seen == whole
     for character, memory_id in (("Ines", "M999"), ("Nobody At All", "M001")):
         with pytest.raises(NovelgenError):
-            story.author_words(character_id=character, memory_id=memory_id)
+            author_words(story._stores, story.project_id, character_id=character, memory_id=memory_id)
 
 
 @pytest.mark.parametrize("as_of", [None, StoryPosition(3, 1)])

@@ -142,8 +142,12 @@ def test_every_entry_is_kept_and_exported(story: Story) -> None:
 def test_a_character_card_brings_its_book_and_cards_go_out_as_entries(story: Story) -> None:
     """The book of a card is read with the name in place of its mark; an export may hold the story's cards."""
     book = {"entries": [{"keys": ["salt"], "content": "{{char}} fears salt; {{user}} does not.", "enabled": True}]}
-    taken = story.lore.import_book(json.dumps({"spec": "chara_card_v2", "data": {"name": "Ines", "character_book": book}}))
-    assert [entry.text for entry in story.lore.list() if "salt" in entry.keys] == ["Ines fears salt; {{user}} does not."]
+    taken = story.lore.import_book(
+        json.dumps({"spec": "chara_card_v2", "data": {"name": "Ines", "character_book": book}})
+    )
+    assert [entry.text for entry in story.lore.list() if "salt" in entry.keys] == [
+        "Ines fears salt; {{user}} does not."
+    ]
     assert "{{user}}" in taken.issues[0].message
     story.entities.add("沈青", kind="character", fields={"description": "渔家女", "alias": "青姑"})
     assert "沈青" not in json.dumps(story.lore.export_book(), ensure_ascii=False)

@@ -6,6 +6,8 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
 from runtime.stores import MemoryStores
+from runtime.story.base import as_part
+from runtime.story.states import StoryStateHistories
 from runtime.story.story import Story
 from tests.runtime.agents.guild_story import ENTITIES
 
@@ -59,26 +61,26 @@ def test_a_stretch_states_what_lies_in_it_alone(stores: MemoryStores, project: s
                 change("C0", "mood", "sad", 2, 1),
             ]
         )
-    stretch = guild.stated_within(since=StoryPosition(1, 2), until=StoryPosition(2, 1))
+    stretch = as_part(guild, StoryStateHistories).stated_within(since=StoryPosition(1, 2), until=StoryPosition(2, 1))
     said = [(each.entity_id, each.attribute, each.value) for each in stretch.changes]
     assert ("I9", "holder", "C1") in said
     assert ("C0", "mood", "glad") in said
     assert ("C0", "mood", "sad") not in said
     assert stretch.holders["I9"] == "C0"
     assert all(each.kind == "explicit" for each in stretch.changes)
-    to_the_end = guild.stated_within(since=StoryPosition(1, 2))
+    to_the_end = as_part(guild, StoryStateHistories).stated_within(since=StoryPosition(1, 2))
     assert ("C0", "mood", "sad") in [(each.entity_id, each.attribute, each.value) for each in to_the_end.changes]
 
 
 def test_scenes_name_characters_by_names_known_by_then(guild: Story) -> None:
     """Every place is a stored scene before the position whose text has a name of the character."""
-    whole = guild.scenes_naming_characters().places
+    whole = as_part(guild, StoryStateHistories).scenes_naming_characters().places
     assert whole
     known = {each.entity_id: each for each in ENTITIES}
     for who, places in whole.items():
         assert known[who].entity_type == "character"
         assert places == sorted(set(places))
-    earlier = guild.scenes_naming_characters(as_of=StoryPosition(1, 2)).places
+    earlier = as_part(guild, StoryStateHistories).scenes_naming_characters(as_of=StoryPosition(1, 2)).places
     assert earlier == {
         who: kept for who, places in whole.items() if (kept := [place for place in places if place < (1, 2)])
     }

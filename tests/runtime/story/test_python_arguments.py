@@ -14,6 +14,7 @@ from novelgen import Story, StoryPosition
 from novelgen.errors import InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.testing import open_ephemeral
 from runtime.context_chain import build_context_chain
+from tests.support.story_parts import PARTS
 
 KEY = {"characters_present": ["Ada"], "memories": [{"content": "Ada holds the key.", "entities": ["Ada"]}]}
 
@@ -65,27 +66,27 @@ def test_the_id_of_a_scene_is_its_place_wherever_it_stands() -> None:
 def test_what_a_method_is_about_comes_first_without_its_name() -> None:
     """As docs/reference/python.md writes them."""
     about = {
-        "find_memory pin_memory unpin_memory ban_memory unban_memory delete_memory": ["memory_id"],
-        "attach_memories detach_memories": ["memory_ids", "targets"],
-        "get_scene read_scene insert_scene delete_scene get_record": ["position"],
-        "move_scene": ["source", "target"],
-        "add_character add_location confirm_candidate drop_candidate": ["name"],
-        "merge_entities preview_merge": ["keep", "gone"],
-        "merge_candidate": ["keep", "other"],
-        "split_entity": ["entity_id", "new_name"],
-        "state_history": ["entity_id"],
-        "get_timeline": ["chapter_index"],
-        "get_relationship relationship_course": ["character_a", "character_b"],
-        "waive_conflict": ["conflict_id"],
-        "settle_conflict": ["conflict_id", "keep"],
-        "add_thread": ["description"],
-        "get_thread": ["loop_id"],
-        "advance_thread": ["loop_id", "note"],
-        "resolve_thread abandon_thread": ["loop_id", "summary"],
+        "memories": {"get pin unpin ban unban delete": ["memory_id"], "attach detach": ["memory_ids", "targets"]},
+        "scenes": {"get read insert delete get_record": ["position"], "move": ["source", "target"]},
+        "candidates": {"confirm drop": ["name"], "merge": ["keep", "other"]},
+        "entities": {
+            "add_character add_location": ["name"],
+            "merge preview_merge": ["keep", "gone"],
+            "split": ["entity_id", "new_name"],
+            "states_around": ["chapter_index"],
+        },
+        "relationships": {"get course": ["character_a", "character_b"]},
+        "conflicts": {"waive": ["conflict_id"], "settle": ["conflict_id", "keep"]},
+        "threads": {
+            "add": ["description"],
+            "get": ["loop_id"],
+            "advance": ["loop_id", "note"],
+            "resolve abandon": ["loop_id", "summary"],
+        },
     }
-    for names, wanted in about.items():
+    for part, names, wanted in ((PARTS[part], *item) for part, named in about.items() for item in named.items()):
         for name in names.split():
-            parameters = list(inspect.signature(getattr(Story, name)).parameters.values())[1:]
+            parameters = list(inspect.signature(getattr(part, name)).parameters.values())[1:]
             plain = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
             assert (name, plain) == (name, wanted)
 
@@ -111,8 +112,8 @@ def test_what_is_no_place_is_refused_by_the_arguments_name(story: Story, place: 
         (lambda story: story.search("x", top_k=0), "top_k cannot be 0"),
         (lambda story: story.memories.add("x", importance=11), "importance cannot be 11"),
         (lambda story: story.entities.get(3), "must be a text, not 3"),
-        (lambda story: story.timeline("one"), "chapter_index='one' is no point of the story"),
-        (lambda story: story.timeline(1, context_window=-1), "context_window cannot be -1"),
+        (lambda story: story.entities.states_around("one"), "chapter_index='one' is no point of the story"),
+        (lambda story: story.entities.states_around(1, context_window=-1), "context_window cannot be -1"),
         (lambda story: build_context_chain(story._stores).invoke({}), "project_id"),
         (lambda story: story.ingest(text="x", chapter_index=9, scene_index=2, record={"summary": "y"}), "summary"),
         (

@@ -8,6 +8,8 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from runtime.story.base import as_part
+from runtime.story.states import StoryStateHistories
 from runtime.story.story import Story
 
 FIRST = "Ada came in from the rain. The lamp went out at noon, and nobody lit it again."
@@ -81,12 +83,12 @@ def test_a_scene_that_does_not_lie_before_the_position_is_refused(read_demo_stor
 
 def test_the_history_of_a_state_ends_at_the_position(lamp: Story) -> None:
     """Every stated change of an entity before a position is told in its order, and none of anybody else."""
-    whole = lamp.state_history(entity_id="Ines")
+    whole = as_part(lamp, StoryStateHistories).state_history(entity_id="Ines")
     assert {each.entity_id for each in whole} == {"C0"}
     moods = [(each.value, each.scene_index) for each in whole if each.attribute == "mood"]
     assert moods == [("weary", 1), ("weary", 2)]
-    then = lamp.state_history(entity_id="Ines", as_of=StoryPosition(2, 1))
+    then = as_part(lamp, StoryStateHistories).state_history(entity_id="Ines", as_of=StoryPosition(2, 1))
     assert then
     assert all((each.chapter_index or 0) < 2 for each in then)
     with pytest.raises(UnknownEntityError):
-        lamp.state_history(entity_id="Nobody at all")
+        as_part(lamp, StoryStateHistories).state_history(entity_id="Nobody at all")

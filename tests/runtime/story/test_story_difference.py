@@ -436,9 +436,7 @@ def test_a_program_that_stores_scene_by_scene_does_not_pay_for_it(stores: Memory
     """One finished scene comes back without what it changed; that is asked for by itself."""
     project_id = _story(stores, "en", (1, 1))
     scene = _scene(_WORDS["en"], 1, 2)
-    report = Story(stores, project_id).scenes.store(
-        position=StoryPosition(1, 2), text=scene.text, record=scene.record
-    )
+    report = Story(stores, project_id).scenes.store(position=StoryPosition(1, 2), text=scene.text, record=scene.record)
     assert report.changes is None
     assert "changes" not in report.model_dump()
     assert not Story(stores, project_id).changes.between().is_empty

@@ -21,6 +21,10 @@ pytestmark = pytest.mark.usefixtures("unindexed_edits")
 
 
 @pytest.fixture
+def _places(story: Story) -> list[tuple[int, int]]:
+    return [(each.scene.chapter_index, each.scene.scene_index) for each in story.scenes.list()]
+
+
 def story(tmp_path: Path) -> Iterator[Story]:
     """The guild's story."""
     settings = load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:32"})
@@ -35,20 +39,20 @@ def test_moves_are_taken_back_to_the_very_places(story: Story) -> None:
     """Gaps of a numbering come back with a scene, and chapters whole; what moved since is refused."""
     story.scenes.delete(position=StoryPosition(1, 1))
     story.ingest(text="The guild met at the lake.", chapter_index=1, scene_index=5)
-    before = list(story.scenes.list_places())
+    before = _places(story)
     assert before == [(1, 2), (1, 5), (2, 1)]
     chapter = story.scenes.move(source=StoryPosition(2), target=StoryPosition(1))
-    assert list(story.scenes.list_places()) == [(1, 1), (2, 2), (2, 5)]
+    assert _places(story) == [(1, 1), (2, 2), (2, 5)]
     change = story.changes.list()[0]
     assert (change.kind, change.position, change.was) == ("move", "1:1", "2")
     moved = story.scenes.move(source=StoryPosition(2, 2), target=StoryPosition(1, 1))
-    assert list(story.scenes.list_places()) == [(1, 1), (1, 2), (2, 4)]
+    assert _places(story) == [(1, 1), (1, 2), (2, 4)]
     with pytest.raises(UserInputError, match="changed"):
         story.undo(chapter.change_id)
     story.undo(moved.change_id)
-    assert list(story.scenes.list_places()) == [(1, 1), (2, 2), (2, 5)]
+    assert _places(story) == [(1, 1), (2, 2), (2, 5)]
     story.undo()
-    assert list(story.scenes.list_places()) == before
+    assert _places(story) == before
     assert story.scenes.move(source=StoryPosition(2, 1), target=StoryPosition(2, 1)).change_id is None
 
 
@@ -171,7 +175,7 @@ def test_undo_takes_back_all_scenes_of_one_taking_in(story: Story) -> None:
 
     def told() -> list[object]:
         memories = [(each.chunk.chunk_id, each.chunk.content) for each in story.memories.list().memories]
-        return [memories, *_read(story)[4:], list(story.scenes.list_places())]
+        return [memories, *_read(story)[4:], _places(story)]
 
     before = told()
     story.ingest(text="The guild met.", chapter_index=1, scene_index=2)
@@ -185,7 +189,7 @@ def test_undo_takes_back_all_scenes_of_one_taking_in(story: Story) -> None:
     folder.mkdir(parents=True)
     (folder / "chapter_001.txt").write_text("The guild met.\n\n***\n\nIt waited.\n\n***\n\nIt went home.", "utf-8")
     taken = story.ingest(records=False)
-    assert list(story.scenes.list_places()) == [(1, 1), (1, 2), (1, 3), (2, 1)]
+    assert _places(story) == [(1, 1), (1, 2), (1, 3), (2, 1)]
     assert [(each.kind, each.position) for each in story.changes.list()[:1]] == [("ingest", "1:1–1:3")]
     with pytest.raises(UserInputError, match=f"undo guild {taken.change_id}"):
         story.undo()
@@ -207,10 +211,10 @@ def test_of_runs_as_many_are_kept_as_of_other_changes(story: Story, monkeypatch:
 
 def test_undo_takes_back_insertions_summaries_and_waivers(story: Story) -> None:
     """A new scene goes and the others close up; an older summary and an older word on a finding come back."""
-    before, places = _read(story), list(story.scenes.list_places())
+    before, places = _read(story), _places(story)
     finding = "K0123456789ab"
     story.scenes.insert((1, 2), text="The guild waited.", title="The wait")
-    assert list(story.scenes.list_places()) == [(1, 1), (1, 2), (1, 3), (2, 1)]
+    assert _places(story) == [(1, 1), (1, 2), (1, 3), (2, 1)]
     for text in ("They met.", "They met again."):
         story.summaries.write(level="chapter", number=1, text=text)
     story.checks.waive(finding, note="a dream")
@@ -221,16 +225,16 @@ def test_undo_takes_back_insertions_summaries_and_waivers(story: Story) -> None:
     assert story.checks.list_waivers() == []
     assert story.summaries.get(level="chapter", number=1).told == "They met."
     assert [story.undo().change.kind for _ in range(2)] == ["summary", "insert"]
-    assert (list(story.scenes.list_places()), _read(story)) == (places, before)
+    assert (_places(story), _read(story)) == (places, before)
     for place, moved in (((1, 2), [(1, 1), (1, 3), (2, 1)]), ((1,), [(2, 1), (2, 2), (3, 1)])):
         room = story.scenes.insert(StoryPosition(*place))
-        assert list(story.scenes.list_places()) == moved
+        assert _places(story) == moved
         story.ingest(text="The guild waited.", chapter_index=1, scene_index=2)
         with pytest.raises(InvalidPositionError, match="first"):
             story.undo(room.change_id)
         story.scenes.delete((1, 2))
         assert [story.undo(number).change.kind for number in (room.change_id,)] == ["insert"]
-        assert (list(story.scenes.list_places()), _read(story)) == (places, before)
+        assert (_places(story), _read(story)) == (places, before)
     assert story.scenes.insert(StoryPosition(9)).change_id is None
     inserted = story.scenes.insert((1, 2), text="The guild waited.")
     story.scenes.edit((1, 2), text="The guild waited in vain.")
@@ -250,7 +254,7 @@ def _read(story: Story) -> list[object]:
             story.knowledge.table(as_of=place),
         ]
         for place in places
-    ] + [story.scenes.get(place).scene.model_dump(exclude={"updated_at"}) for place in story.scenes.list_places()]
+    ] + [story.scenes.get(place).scene.model_dump(exclude={"updated_at"}) for place in _places(story)]
 
 
 def test_an_edit_of_before_a_merge_or_deletion_names_nobody_who_is_gone(story: Story) -> None:

@@ -15,8 +15,8 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import StoryMemoryTools
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
 from runtime.story.story import Story
+from runtime.story.undo import StoryUndo
 from tests.runtime.ingest.made_up_story import ENTITIES, record, recorded_scenes, scene
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 
@@ -103,8 +103,8 @@ def test_a_model_writes_what_is_missing_and_leaves_the_persons_alone(stores: Mem
     assert (listed.state, listed.written) == ("outdated", "In short, event 11. In short, event 12.")
     again = Story(stores, PROJECT).summaries.write_with_model(model=model)
     assert [(each.level, each.number) for each in again.written] == [("chapter", 1), ("part", 1)]
-    StoryEntities(stores, PROJECT).undo()
-    StoryEntities(stores, PROJECT).undo()
+    StoryUndo(stores, PROJECT).undo()
+    StoryUndo(stores, PROJECT).undo()
     assert told(stores, 3)[1] == "event 11. event 12."
 
 
@@ -126,7 +126,9 @@ def test_scenes_that_change_meanwhile_make_the_answer_void(stores: MemoryStores)
         ingest_scenes(stores, PROJECT, [scene(1, 1, text="Another.", record=record(1, 1))], index=False)
         return repeating(messages)
 
-    result = Story(stores, PROJECT).summaries.write_with_model(model=ScriptedChatModel(answer=answer), only=("chapter", 1))
+    result = Story(stores, PROJECT).summaries.write_with_model(
+        model=ScriptedChatModel(answer=answer), only=("chapter", 1)
+    )
     assert result.written == []
     assert [(issue.kind, issue.message) for issue in result.issues] == [
         ("stale", "chapter 1 changed meanwhile; what the model wrote was dropped")

@@ -16,8 +16,8 @@ from runtime.doors.cli.offers import numbered_chapter, summary_name, summary_pla
 from runtime.doors.cli.parameters import CliSession, opened_project, opened_stores, story_labels
 from runtime.doors.operations import change_number
 from runtime.files.file_reading import read_text_file
-from runtime.story.scenes import StoryScenes
-from runtime.story.search import StorySearch
+from runtime.story.base import await_index
+from runtime.story.scenes import StoryRecordFiles
 from runtime.story.summaries import StorySummarizing, summarize_scene
 
 
@@ -29,7 +29,7 @@ def _written(file: Path | None, shown_text: str, extension: str = ".txt") -> str
 def edit_record(session: CliSession, project: str, place: Any, record_file: Path | None, as_json: bool) -> None:
     """Do `novelgen record edit`."""
     with opened_project(session, project) as stores:
-        labels, scenes = story_labels(stores, project), StoryScenes(stores, project)
+        labels, scenes = story_labels(stores, project), StoryRecordFiles(stores, project)
         stored_record = scenes.get_record(position=place).record
         written_form = _written(
             record_file, json.dumps(stored_record.model_dump(mode="json"), indent=2, ensure_ascii=False), ".json"
@@ -114,7 +114,7 @@ def chunk_context(
     """Do `novelgen chunk-context`."""
     text = _of_bounded_size(text_file)
     with opened_project(session, project) as stores:
-        StorySearch(stores, project).await_index()
+        await_index(stores, project)
         number = numbered_chapter(stores, project, chapter)
         context = build_chunk_context(
             project, text, number, scene_index=scene, with_left_out=left_out, stores=stores, **asked
