@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import collections.abc
 import contextlib
 import inspect
 import re
 import types
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from functools import cache, cached_property, wraps
+from functools import cache, cached_property, reduce, wraps
+from operator import or_
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -79,11 +81,17 @@ def with_read_arguments(method: Method) -> Method:
     """Return a method that takes a point of the story in any spelling, and refuses plain values that are none.
 
     What is refused is an error of our tree that names the argument, whoever calls: doors have read theirs already.
+    The bounds stay in `__annotations__`, for `typing.get_type_hints`; signatures show plain types.
     """
+    bounded_hints: dict[str, Any] = vars(method).setdefault("bounded_hints", method.__annotations__)
+    method.__annotations__ = {
+        name: _plain_hint(hint, method.__globals__)
+        for name, hint in bounded_hints.items()  # type: ignore[attr-defined]
+    }
 
     @wraps(method)
     def called(*args: Any, **given: Any) -> Any:
-        readers, names = _readers(method), _names(method)
+        readers, names = _readers(called), _names(method)
         if not readers and not _has_place(method):
             return method(*args, **given)
         part = args[0]
@@ -101,7 +109,35 @@ def with_read_arguments(method: Method) -> Method:
             named_fields |= resolved_by_key
         return method(*readings, *args[len(names) :], **named_fields)
 
+    called.__annotations__ = bounded_hints
     return called  # type: ignore[return-value]
+
+
+_NAME = re.compile(r"\b(?:base\.)?([A-Za-z]\w*)")
+
+_BOUNDED = re.compile(r"Annotated\[([^,\[\]]+), Field\([^()]*\)\]")
+
+
+def _plain_hint(hint: Any, names: Mapping[str, Any]) -> Any:
+    """Return a type hint without bounds; a text of one stays a text."""
+    if isinstance(hint, str):
+        return _NAME.sub(lambda match: _plain_name(match, names), _BOUNDED.sub(r"\1", hint))
+    origin, members = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _plain_hint(members[0], names)
+    if origin in (None, Literal) or not members:
+        return hint
+    if origin is collections.abc.Callable:
+        return hint
+    plain_members = tuple(_plain_hint(member, names) for member in members)
+    if plain_members == members:
+        return hint
+    return reduce(or_, plain_members) if origin in (Union, types.UnionType) else origin[plain_members]
+
+
+def _plain_name(match: re.Match[str], names: Mapping[str, Any]) -> str:
+    alias = names.get(match[1], globals().get(match[1]))
+    return get_args(alias)[0].__name__ if get_origin(alias) is Annotated else match[1]
 
 
 def story_position(place: object, *, name: str = "as_of") -> StoryPosition:
@@ -343,6 +379,7 @@ def async_stream(
 def _named_as_twin(twin: Twin, method: Callable[..., Any]) -> Twin:
     owner, _, name = method.__qualname__.rpartition(".")
     twin.__name__, twin.__qualname__ = f"a{name}", f"{owner}.a{name}"
+    twin.__annotations__ = vars(method).get("bounded_hints", method.__annotations__)
     twin.__doc__ = f"Do the same as `{name}` without blocking the event loop: the same arguments and results."
     return twin
 
