@@ -195,7 +195,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "memories",
         _row("list_memories", "memories.list", "GET /memories"),
         _row("add_note", "memories.add", "POST /memories", status=201),
-        _row("preview_note", "memories", "POST /memories/preview", is_read=True),
+        _row("preview_note", "memories.preview", "POST /memories/preview", is_read=True),
         _row("list_lore", "lore.list", "GET /lore", key="entries"),
         _row("import_lore", "lore.import_book", "POST /lore", status=201),
         _row("export_lore", "lore.export_book", "GET /lore/export", key="lorebook"),

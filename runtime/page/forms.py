@@ -260,7 +260,7 @@ def _note_preview(visit: Visit, sent_values: FormValues, target: str, *, start: 
     if not content:
         raise UserInputError("the note is empty; write what holds in the story")
     place = place_in({"start": start or ""}, "start")
-    stated = visit.story.preview_note(content, start=place).stated
+    stated = visit.story.memories.preview(content, start=place).stated
     labels = labels_for(visit.language)
     return visit.page(
         "note_preview",

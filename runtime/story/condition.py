@@ -146,6 +146,8 @@ class StoryUpkeep(StoryBase):
         looked_at = (rows, names, *reading, index, embedding, *minds, breaker, *files)
         return counts, [finding for finding in looked_at if finding is not None]
 
+    acondition = async_twin(condition)
+    aindex = async_twin(index)
     areindex = async_twin(reindex)
     acheck_health = async_twin(check_health)
 

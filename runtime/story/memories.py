@@ -216,7 +216,7 @@ class StoryMemories(base.StoryBase):
             stated=stated,
         )
 
-    def preview_note(self, content: str, *, start: base.Place = None) -> NotePreview:
+    def preview(self, content: str, *, start: base.Place = None) -> NotePreview:
         """Preview the state that a note would set, and store nothing.
 
         Args:
@@ -470,7 +470,7 @@ class StoryMemories(base.StoryBase):
 
     alist = base.async_twin(list)
     aadd = base.async_twin(add)
-    apreview_note = base.async_twin(preview_note)
+    apreview = base.async_twin(preview)
     aedit = base.async_twin(edit)
     aconfirm = base.async_twin(confirm)
     aget = base.async_twin(get)

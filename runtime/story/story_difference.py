@@ -145,6 +145,8 @@ class StoryDifferences(StoryBase):
         return difference.model_copy(update={"totals": totals})
 
     abetween = async_twin(between)
+    aof_scene = async_twin(of_scene)
+    aof_scenes = async_twin(of_scenes)
 
 
 def _totals(whole: StoryDifference) -> StretchTotals:

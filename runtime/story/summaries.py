@@ -208,6 +208,8 @@ class StorySummarizing(StoryBase):
         ]
 
     alist = async_twin(list)
+    aget = async_twin(get)
+    awrite_with_model = async_twin(write_with_model)
     awrite = async_twin(write)
     asummarize = async_twin(summarize)
 

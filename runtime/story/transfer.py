@@ -157,6 +157,10 @@ class StoryTransfer(StoryUpkeep):
         return self.import_source(source=source, dry_run=True, update=update, replace=replace, headings=headings)
 
     aexport = async_twin(export)
+    aexport_archive = async_twin(export_archive)
+    aexport_as = async_twin(export_as)
+    aimport_source = async_twin(import_source)
+    apreview_import = async_twin(preview_import)
     aexport_documents = async_twin(export_documents)
     aexport_text = async_twin(export_text)
 

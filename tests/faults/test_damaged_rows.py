@@ -165,4 +165,4 @@ def test_an_empty_name_is_named_and_mended(demo_folder: Path, request_in_demo: M
         assert "entity_aliases.alias of " in finding.message
         diagnose(stores, "demo", repair=True)
         assert "rows_damaged" not in [each.kind for each in diagnose(stores, "demo").findings]
-        assert Story(stores, "demo").entity(entity_id).entity.name == entity_id
+        assert Story(stores, "demo").entities.get(entity_id).entity.name == entity_id

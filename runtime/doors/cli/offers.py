@@ -317,8 +317,8 @@ def _show_edited_memory(result: Any, view: View) -> None:
 @does("run", "add_note")
 def _note(view: View) -> Any:
     if view.asked["is_previewed"]:
-        return view.part.preview_note(content=view.values["content"], start=view.values.get("start"))
-    return view.part.note(**view.values)
+        return view.part.preview(content=view.values["content"], start=view.values.get("start"))
+    return view.part.add(**view.values)
 
 
 def _say_stated(stated: Any, view: View, *, key: str) -> None:
