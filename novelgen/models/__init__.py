@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from runtime.story.memories import MemoryCard as MemoryCard
     from runtime.story.memories import MemoryChange as MemoryChange
     from runtime.story.memories import MemoryListing as MemoryListing
+    from runtime.story.note_states import NotePreview as NotePreview
     from runtime.story.projects import ProjectOverview as ProjectOverview
     from runtime.story.relationships import AddedRelationship as AddedRelationship
     from runtime.story.relationships import EditedRelationship as EditedRelationship
@@ -177,6 +178,7 @@ else:
             "runtime.story.knowledge": "KnowledgeTable MemoryKnowers SaidKnowledge SharedLife",
             "runtime.story.lore": "LoreImport StoredLoreEntry",
             "runtime.story.memories": "AddedNote MemoryCard MemoryChange MemoryListing",
+            "runtime.story.note_states": "NotePreview",
             "runtime.story.projects": "ProjectOverview",
             "runtime.story.relationships": "AddedRelationship EditedRelationship RelationshipCard RelationshipCourse",
             "runtime.story.renaming": "Renaming",
