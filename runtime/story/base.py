@@ -431,43 +431,6 @@ class StoryBase(ReadsArguments):
         """Index an edit, importing lazily."""
         return follow_edit(self._stores, self.project_id)
 
-<<<<<<< HEAD
-    def entity_names(self, *, as_of: Place = None) -> dict[str, str]:
-        """Return display names of entities by id.
-
-        See `list_entities`.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            return {entity.entity_id: entity.name for entity in known_entities(unit, position_of(as_of))}
-
-    def chapter_names(self) -> ChapterNames:
-        """Return the author's chapter names with their places."""
-        return chapter_names_of(self._stores, self.project_id)
-
-    def await_index(self) -> None:
-        """Let the vector index load its libraries before a search with a short deadline asks it.
-
-        Waits for as long as one retrieval tool may take. What fails here is left to the search to report, and an index
-        of which nothing was ever asked is none to wait for.
-        """
-        index_id = None
-        with (
-            contextlib.suppress(DatabaseError, UnknownProjectError),
-            self._stores.database(self.project_id).read() as unit,
-        ):
-            project = unit.projects.require()
-            index_id = project.index_id
-            if project.embedding_model is None:
-                return
-        timeout_s = self._stores.settings.memory.tool_timeout_s
-
-        def start() -> None:
-            self._stores.vectors(self.project_id, index_id=index_id).wait_started(timeout_s)
-
-        run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
-
-=======
->>>>>>> bbbc0a47 (Group the methods of a story as parts)
     def _awaken(self) -> None:
         """Start the vector index before the first search's deadline."""
         self._stores.require_open()
@@ -491,13 +454,16 @@ def await_index(stores: MemoryStores, project_id: str) -> None:
     Waits for as long as one retrieval tool may take. What fails here is left to the search to report, and an index
     of which nothing was ever asked is none to wait for.
     """
+    index_id = None
     with contextlib.suppress(DatabaseError, UnknownProjectError), stores.database(project_id).read() as unit:
-        if unit.projects.require().embedding_model is None:
+        project = unit.projects.require()
+        index_id = project.index_id
+        if project.embedding_model is None:
             return
     timeout_s = stores.settings.memory.tool_timeout_s
 
     def start() -> None:
-        stores.vectors(project_id).wait_started(timeout_s)
+        stores.vectors(project_id, index_id=index_id).wait_started(timeout_s)
 
     run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
 
