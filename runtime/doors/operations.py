@@ -76,12 +76,13 @@ class Operation:
         """The part of a story that does it."""
         module = importlib.import_module(f"runtime.story.{self.module}")
         parts = (value for value in vars(module).values() if getattr(value, "__module__", "") == module.__name__)
-        part: type[StoryBase] = next(
+        part: Any = next(
             part
             for part in parts
             if isinstance(part, type) and issubclass(part, ReadsArguments) and hasattr(part, self.method)
         )
-        return part
+        own_part: type[StoryBase] = part
+        return own_part
 
     @property
     def function(self) -> Method:

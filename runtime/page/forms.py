@@ -348,7 +348,7 @@ def _meanings(visit: Visit, sent_values: FormValues) -> dict[str, str] | None:
     unread = next((name for name, sign, meant in lines if not (sign and name.strip() and meant.strip())), None)
     if unread is not None:
         raise UserInputError(f"{unread.strip()[:100]!r} says no meaning; write a name, = and whom it means, one a line")
-    stood = visit.story.read_scene(position=scene_meant(visit, sent_values), as_of=visit.as_of).names
+    stood = visit.story.scenes.read(position=scene_meant(visit, sent_values), as_of=visit.as_of).names
     return {**dict.fromkeys(stood, ""), **{name.strip(): meant.strip() for name, _, meant in lines}} or None
 
 

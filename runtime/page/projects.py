@@ -30,10 +30,10 @@ from runtime.files.paths import without_paths
 from runtime.page.forms import led_back
 from runtime.page.frame import Frame
 from runtime.page.visits import MAX_SHOWN, Form, Name, Shown, Visited, download, number_in, router
+from runtime.story.base import as_part
 from runtime.story.condition import StoryUpkeep, diagnose, next_steps_in
-from runtime.story.extraction import ExtractionEstimate, build_extraction_model
+from runtime.story.extraction import ExtractionEstimate, StoryExtractionRuns, build_extraction_model
 from runtime.story.projects import StoryProjects, list_project_ids, proposed_project_id
-from runtime.story.story import Story
 from runtime.story.transfer import ProjectImport, StoryTransfer, is_of_another_story
 
 _MENDS = {
@@ -373,8 +373,12 @@ def reading_page(
     """Show the scenes to read and the cost, without asking a model."""
     served = visit.served
     settings = served.stores.settings
+
+    def estimated(*, as_of: StoryPosition | None, **asked_value: Any) -> ExtractionEstimate:
+        return as_part(visit.story, StoryExtractionRuns).estimate_project(**asked_value)
+
     estimate = visit.kept(
-        _estimate,
+        estimated,
         scenes=(StoryPosition(int(chapter), int(scene)),) if chapter and scene else (),
         chapter_index=int(chapter) if chapter and not scene else None,
         retry_failed=bool(retry),
@@ -395,11 +399,6 @@ def reading_page(
         form={"chapter": chapter, "scene": scene if chapter else "", "retry": retry, "again": again},
         jobs=[job for job in served.house.jobs.list(served.project_id) if job.state not in OVER],
     )
-
-
-def _estimate(story: Story, *, as_of: StoryPosition | None, **asked_value: Any) -> ExtractionEstimate:
-    """Return the estimate of reading the whole story."""
-    return story.estimate_project(**asked_value)
 
 
 @router.post("/page/projects/{project_id}/reading")

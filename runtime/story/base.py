@@ -84,10 +84,7 @@ def with_read_arguments(method: Method) -> Method:
     The bounds stay in `__annotations__`, for `typing.get_type_hints`; signatures show plain types.
     """
     bounded_hints: dict[str, Any] = vars(method).setdefault("bounded_hints", method.__annotations__)
-    method.__annotations__ = {
-        name: _plain_hint(hint, method.__globals__)
-        for name, hint in bounded_hints.items()  # type: ignore[attr-defined]
-    }
+    method.__annotations__ = {name: _plain_hint(hint, method.__globals__) for name, hint in bounded_hints.items()}
 
     @wraps(method)
     def called(*args: Any, **given: Any) -> Any:

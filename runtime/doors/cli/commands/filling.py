@@ -173,7 +173,7 @@ def import_command(
             result = story.import_source(**asked)
         else:
             if not is_confirmed:
-                _ask_before_import(story, source, update=update, replace=replace, headings=asked["headings"])
+                _ask_before_import(stores, project, source, update=update, replace=replace, headings=asked["headings"])
             bars = output.progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
                 result = story.import_source(**asked, progress=progress, index_progress=index_progress)
