@@ -20,7 +20,7 @@ from novelgen.language.extractive import MAX_BULLETS
 from runtime.context_chain import build_context_chain
 from runtime.settings import NovelgenSettings, grouped_settings
 from runtime.story import summaries as summary_services
-from runtime.story.base import Progress, StoryBase, async_twin
+from runtime.story.base import Progress, async_twin, await_index
 from runtime.story.projects import ProjectOverview, ProjectStores, StoryProjects
 from runtime.story.story import Story
 from runtime.story.transfer import ProjectImport, StoryTransfer
@@ -200,7 +200,7 @@ class Memory:
             ConfigurationError: When its config.yaml is wrong.
         """
         stores = self._opened.of(project_id)
-        StoryBase(stores, project_id).await_index()
+        await_index(stores, project_id)
         return build_context_chain(stores, model=self._chat_model, write_files=write_files)
 
     def create(self, project_id: str, *, name: str | None = None, language: str | None = None) -> Story:
@@ -249,7 +249,7 @@ class Memory:
             InvalidFileError: When the path is none of these, or a file is wrong.
             UserInputError: When ids mean somebody else in the project.
         """
-        return StoryTransfer(self._opened.of(project_id), project_id).import_project(
+        return StoryTransfer(self._opened.of(project_id), project_id).import_source(
             source=Path(path),
             dry_run=dry_run,
             update=update,

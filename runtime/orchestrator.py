@@ -26,7 +26,7 @@ from novelgen.models.plan import GeneratedScene
 from novelgen.models.record import SceneRecord
 from runtime.stores import MemoryStores
 from runtime.story.extraction import ExtractionReport, StoryExtraction, is_extraction_model_set
-from runtime.story.ingest import IngestResult, StoryIngest
+from runtime.story.ingest import IngestResult, ProjectIngest
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +92,7 @@ def build_scene_pipeline(
         # A project that is not stored is made, so that its first scene knows the cards that its folder holds.
         try:
             if not stores.is_stored(request.project_id) and stores.paths(request.project_id).folder.is_dir():
-                StoryIngest(stores, request.project_id).ingest_project()
+                ProjectIngest(stores, request.project_id).ingest_project()
             stores.ensure_project(request.project_id)
         except NovelgenError as error:
             # The context says what it lacks, and the writer still runs.
@@ -111,7 +111,7 @@ def build_scene_pipeline(
 def _stored(stores: MemoryStores, brief: SceneBrief, written_scene: WrittenScene) -> SceneOutcome:
     request = brief.request
     try:
-        result = StoryIngest(stores, request.project_id).store_scene(
+        result = ProjectIngest(stores, request.project_id).store_scene(
             chapter_index=request.chapter_index,
             scene_index=request.scene_index,
             text=written_scene.scene.content,

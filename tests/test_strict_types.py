@@ -14,6 +14,7 @@ import pytest
 
 from novelgen import Memory, Story
 from runtime.story.character import Character
+from tests.support.story_parts import PARTS
 
 PUBLIC = ("novelgen", "novelgen.errors", "novelgen.models", "novelgen.testing")
 
@@ -29,8 +30,8 @@ def write() -> str:
         story: novelgen.Story = stories.create("mill", language="en")
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
         found: list[str] = [each.content for each in story.search("key", as_of="1:2", top_k=3)]
-        names: list[str] = [tool.name for tool in story.tools(names=["knowledge_query"], reads_only=True)]
-        state = story.state("Ada", as_of=(1, 2))
+        names: list[str] = [tool.name for tool in story.as_tools(names=["knowledge_query"], reads_only=True)]
+        state = story.entities.state("Ada", as_of=(1, 2))
         told: str = story.context(1, 2, {"purpose": "Bo opens the mill."}).as_prompt()
         return " ".join([*found, *names, told, "" if state is None else state.entity_id])
 
@@ -78,7 +79,7 @@ def _errors_in(programs: Mapping[str, str], folder: Path) -> Counter[str]:
     return Counter(name for line in found for name in programs if f"{name}.py:" in line)
 
 
-@pytest.mark.parametrize("part", [Memory, Story, Character])
+@pytest.mark.parametrize("part", [Memory, Story, Character, *PARTS.values()])
 def test_every_public_method_says_its_types(part: type) -> None:
     """Arguments and results alike, of async twins, too."""
     for name, method in inspect.getmembers(part, inspect.isfunction):
@@ -92,7 +93,8 @@ def test_every_public_method_says_its_types(part: type) -> None:
 def test_every_method_that_takes_a_place_takes_each_spelling_of_it() -> None:
     """A pair, a text and a StoryPosition alike, for type checkers too: none is typed for a StoryPosition alone."""
     taken = 0
-    for name, method in inspect.getmembers(Story, inspect.isfunction):
+    methods = [item for part in (Story, *PARTS.values()) for item in inspect.getmembers(part, inspect.isfunction)]
+    for name, method in methods:
         hints = {} if name.startswith("_") else get_type_hints(method)
         for argument, hint in hints.items():
             if argument != "return" and "StoryPosition" in str(hint):

@@ -222,7 +222,7 @@ def _require_no_graph(caller: FrameType) -> None:
     # What a graph hands its node and what a node hands a step of its own are alike but for who calls.
     if str(caller.f_globals.get("__name__", "")).startswith("langgraph."):
         raise UserInputError(
-            "as_step() is a step of chains and no node of a graph, whose state would not keep its context; take "
+            "as_runnable() is a step of chains and no node of a graph, whose state would not keep its context; take "
             "story.as_context_node()"
         )
 
@@ -414,7 +414,7 @@ class StoryStore(base.BaseStore):
                 op.query, entities=under, content_type=kind, top_k=MAX_TOP_K, as_of=position
             )
             return [(found_memory, found_memory.score) for found_memory in shown_list]
-        listed_memory_listing = StoryMemories(self._stores, self._project_id).memories(
+        listed_memory_listing = StoryMemories(self._stores, self._project_id).list(
             attached_to=under,
             content_types=DISTILLED_TYPES if "content_type" not in filters else [kind] if kind else (),
             limit=None,

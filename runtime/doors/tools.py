@@ -33,7 +33,8 @@ from runtime.doors.arguments import (
     read_arguments,
 )
 from runtime.doors.operations import BY_NAME, Operation
-from runtime.story.base import PLACE_NUMBERS, StoryBase, named_place, stored_position
+from runtime.story.base import PLACE_NUMBERS, StoryBase, as_part, named_place, stored_position
+from runtime.story.entities import StoryEntities
 
 BLOCK = "block"
 """Under which the text stands that an agent reads in place of a result."""
@@ -162,7 +163,7 @@ class Tool:
         if self.operation.is_of_character:
             who = payload.pop("character_id")
             of = _character_of(story, who, payload.get("story_as_of")) if isinstance(who, str) else who
-        result = self.operation.function(of, **payload)
+        result = self.operation.run(of, payload)
         answer = told(self.operation.answer(result), folders=folders)
         adapter: TypeAdapter[Any] = TypeAdapter(self.operation.result)
         parts = adapter.dump_python(answer, mode="json", by_alias=True, include=self.include)
@@ -171,8 +172,10 @@ class Tool:
             lean[BLOCK] = self.block(result)
         if self.with_names:
             text = json.dumps(lean)
-            known_values = story.entity_names(as_of=payload.get("as_of"))
-            lean["names"] = {entity_id: name for entity_id, name in known_values.items() if f'"{entity_id}"' in text}
+            known_entities = as_part(story, StoryEntities).list(as_of=payload.get("as_of"))
+            lean["names"] = {
+                entity.entity_id: entity.name for entity in known_entities if f'"{entity.entity_id}"' in text
+            }
         return lean
 
 

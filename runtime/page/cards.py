@@ -19,12 +19,11 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
 from runtime.page.visits import MAX_SHOWN, Name, Offset, Shown, Visit, Visited, download, router
-from runtime.story.base import story_position
+from runtime.story.base import as_part, story_position
 from runtime.story.entity_fields import OfferedField
-from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware
+from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware, author_words
 from runtime.story.renaming import Renaming
-from runtime.story.states import AttributeHistory
-from runtime.story.story import Story
+from runtime.story.states import AttributeHistory, StoryStateHistories
 from runtime.story.who_is_who import EVERY_STATUS, Order
 
 FACTS_AT_ONCE = 6
@@ -43,7 +42,7 @@ UNTOLD = ("metadata", "current_state", "translation", "alias_translations", "gen
 def cards_page(visit: Visited, kind: Name = "", find: Name = "", order: Name = "weight", shown: Shown = 60) -> Response:
     """List characters, places, things, groups and terms."""
     ordered: Order = order if order in ORDERS else "weight"
-    known_appearances = visit.kept(Story.list_appearances, order=ordered)
+    known_appearances = visit.kept(visit.story.entities.list_appearances, order=ordered)
     target = find.strip().casefold()
     matching = [
         appearance
@@ -73,7 +72,7 @@ def new_card_page(visit: Visited, kind: Name = "") -> Response:
         "new_card",
         kind=chosen_choice,
         kinds=KINDS,
-        fields=[field for field in visit.story.card_fields() if field.kind == chosen_choice],
+        fields=[field for field in visit.story.entities.list_fields() if field.kind == chosen_choice],
         names=_names_by_kind(visit),
     )
 
@@ -82,16 +81,16 @@ def new_card_page(visit: Visited, kind: Name = "") -> Response:
 def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     """Show an entity: names, state, relationships, knowledge and memories."""
     as_of = visit.as_of
-    card = visit.kept(Story.entity, entity_id=entity, as_of=visit.until)
+    card = visit.kept(visit.story.entities.get, entity_id=entity, as_of=visit.until)
     entity_id = card.entity.entity_id
     is_person = card.entity.entity_type == "character"
     profile = card.entity.profile
-    known_appearances = visit.kept(Story.list_appearances)
+    known_appearances = visit.kept(visit.story.entities.list_appearances)
     names = {appearance.entity.entity_id: appearance.entity.name for appearance in known_appearances}
-    about = visit.story.memories_about(entity_id, limit=shown, as_of=as_of)
-    threads = visit.kept(Story.threads, statuses=EVERY_STATUS)
+    about = visit.story.memories.list_about(entity_id, limit=shown, as_of=as_of)
+    threads = visit.kept(visit.story.threads.list, statuses=EVERY_STATUS)
     labels = labels_for(visit.language)
-    histories = visit.kept(Story.attribute_histories, entity_id=entity_id)
+    histories = visit.kept(as_part(visit.story, StoryStateHistories).attribute_histories, entity_id=entity_id)
     states = {} if card.state is None else card.state.state_data
     attributes: dict[bool, list[AttributeHistory]] = {True: [], False: []}
     for attribute_history in histories:
@@ -100,7 +99,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     kind = card.entity.entity_type
     known_fields = [
         offered_field
-        for offered_field in visit.story.card_fields()
+        for offered_field in visit.story.entities.list_fields()
         if offered_field.kind == kind and not offered_field.changes
     ]
     own = {name for name, value in profile.items() if isinstance(value, str)} - {
@@ -120,7 +119,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
         values=field_values(card.entity, names),
         names_by_kind=_names_by_kind(visit),
         kinds=KINDS,
-        related=visit.kept(Story.query_relationships, character_id=entity_id) if is_person else [],
+        related=visit.kept(visit.story.relationships.query, character_id=entity_id) if is_person else [],
         knows=_facts(visit, entity_id, "known") if is_person else [],
         kept_from=_facts(visit, entity_id, "secret") if is_person else [],
         threads=[listed_thread for listed_thread in threads if entity_id in listed_thread.related_entities],
@@ -145,11 +144,11 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
 @router.get("/page/projects/{project_id}/card/rename")
 def rename_page(visit: Visited, entity: Name, new_name: Name) -> Response:
     """Show the effect of another name."""
-    old = visit.kept(Story.entity, entity_id=entity, as_of=visit.until).entity
-    preview = visit.story.rename_card(old.entity_id, new_name.strip())
+    old = visit.kept(visit.story.entities.get, entity_id=entity, as_of=visit.until).entity
+    preview = visit.story.entities.rename(old.entity_id, new_name.strip())
     if visit.as_of is not None:
         preview = _before(preview, visit.as_of, known_names=old.names())
-    names = visit.story.entity_names(as_of=visit.as_of)
+    names = visit.names()
     return visit.page("rename", preview=preview, old=old.name, names=names, in_text=False)
 
 
@@ -168,21 +167,21 @@ def _before(preview: Renaming, as_of: StoryPosition, *, known_names: Sequence[st
 @router.get("/page/projects/{project_id}/card/merge")
 def merge_page(visit: Visited, keep: Name, gone: Name) -> Response:
     """Show the effect of merging two cards."""
-    preview = visit.story.preview_merge(keep=keep, gone=gone, as_of=visit.until)
+    preview = visit.story.entities.preview_merge(keep=keep, gone=gone, as_of=visit.until)
     return visit.page("merge", preview=preview)
 
 
 @router.get("/page/projects/{project_id}/lore")
 def lore_page(visit: Visited) -> Response:
     """Show the lorebook, with import and export."""
-    entries = visit.story.lore(as_of=visit.as_of)
+    entries = visit.story.lore.list(as_of=visit.as_of)
     return visit.page("lore", entries=entries, forms=get_args(LorebookForm))
 
 
 @router.get("/page/projects/{project_id}/lore/{form}")
 def export_lorebook(visit: Visited, form: LorebookForm, cards: Name = "") -> Response:
     """Give the lorebook as SillyTavern or NovelAI reads it, with the cards as entries where they are asked for."""
-    lorebook = visit.story.export_lore(form, cards=bool(cards))
+    lorebook = visit.story.lore.export_book(form, cards=bool(cards))
     written_payload = json.dumps(lorebook, ensure_ascii=False, indent=2).encode("utf-8", "replace")
     suffix = "lorebook" if form == "novelai" else "json"
     return download(written_payload, visit.project_id, suffix, "application/json")
@@ -192,10 +191,10 @@ def export_lorebook(visit: Visited, form: LorebookForm, cards: Name = "") -> Res
 def identities_page(visit: Visited, shown: Shown = 30) -> Response:
     """Show unknown names and the latest identity decisions."""
     as_of = visit.as_of
-    offered = visit.story.candidates(as_of=as_of)
-    known_entities = visit.story.entities(as_of=visit.until)
+    offered = visit.story.candidates.list(as_of=as_of)
+    known_entities = visit.story.entities.list(as_of=visit.until)
     bearers = {name: entity.name for entity in reversed(known_entities) for name in entity.names()}
-    changes = visit.story.list_entity_changes()[::-1]
+    changes = visit.story.entities.list_changes()[::-1]
     return visit.page(
         "who_is_who",
         candidates=[
@@ -215,7 +214,7 @@ def identities_page(visit: Visited, shown: Shown = 30) -> Response:
 
 
 def _names_by_kind(visit: Visited) -> dict[str, list[str]]:
-    known_entities = [appearance.entity for appearance in visit.kept(Story.list_appearances)]
+    known_entities = [appearance.entity for appearance in visit.kept(visit.story.entities.list_appearances)]
     return {kind: [entity.name for entity in known_entities if entity.entity_type == kind] for kind in KINDS}
 
 
@@ -230,7 +229,7 @@ def field_values(entity: Entity, names: Mapping[str, str]) -> dict[str, str]:
 
 def _facts(visit: Visited, character: str, narrowing: Narrowing) -> list[tuple[Any, KnownMemory | None]]:
     """Return the latest facts that somebody knows, or that are kept from them, with how they know them."""
-    table = visit.story.knowledge_table(
+    table = visit.story.knowledge.table(
         as_of=visit.as_of, narrowing=narrowing, of=character, is_of_one=True, limit=FACTS_AT_ONCE
     )
     cells = [row.cells[0] for row in table.rows]
@@ -276,11 +275,11 @@ def knowledge_page(
     cell: Name = "",
 ) -> Response:
     """Show the cast's and the reader's knowledge, with time and source."""
-    known_entities = visit.story.entities(as_of=visit.as_of)
+    known_entities = visit.story.entities.list(as_of=visit.as_of)
     names = {entity.entity_id: entity.name for entity in known_entities} | {READER: visit.word("reader")}
     whose = of.strip() or None
     narrowing = only if only in NARROWINGS and (whose or only not in ("known", "unknown")) else "all"
-    table = visit.story.knowledge_table(
+    table = visit.story.knowledge.table(
         as_of=visit.as_of,
         about=about.strip() or None,
         narrowing=narrowing,
@@ -346,12 +345,12 @@ def _cell(
 def _show_cell(visit: Visited, cell: str, names: Mapping[str, str]) -> dict[str, Any]:
     """Return the cell `M001:C0`: fact, statement and knowers."""
     memory_id, _, character = cell.rpartition(":")
-    fact = visit.story.who_knows(memory_id=memory_id, as_of=visit.as_of)
+    fact = visit.story.knowledge.who_knows(memory_id=memory_id, as_of=visit.as_of)
     everybody: list[Knower | Unaware] = [*fact.known_by, *fact.not_known_by]
     request = next((item for item in everybody if item.character_id == character), None)
     if request is None:
         raise UserInputError(f"nobody {character!r} is known by then; choose a cell of the table")
-    statements = visit.story.author_words(character_id=character, memory_id=memory_id)
+    statements = author_words(visit.served.stores, visit.project_id, character_id=character, memory_id=memory_id)
     row = KnowledgeRow(source_id=fact.source_id, content="", said_of=[character] if statements else [])
     return {
         "fact": fact,

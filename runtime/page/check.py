@@ -19,7 +19,8 @@ from runtime.doors.http.house import READS, House, ServedProject
 from runtime.doors.http.jobs import OVER, Job, JobOrder
 from runtime.doors.http.problems import Problem, Refusal
 from runtime.page.visits import Form, Visit, Visited, place_in, problem_in, router
-from runtime.story.story import Story
+from runtime.story.base import as_part
+from runtime.story.scene_reading import StorySceneStates
 
 DRAFT_FIELDS = ("pov", "text", "with_model")
 
@@ -39,7 +40,7 @@ def offer_draft_work(house: House) -> None:
         if order.job.kind == "check":
             place = {name: requested_fields[name] for name in ("chapter_index", "scene_index")}
             return project.story.check(text, **place, pov=requested_fields["pov"] or None)
-        step = project.story.check_step(
+        step = project.story.checks.as_runnable(
             writer=project.speaking_model(), repair=True, use_model=requested_fields["with_model"]
         )
         return step.invoke({**requested_fields, "draft": text})
@@ -128,10 +129,12 @@ def _stored_page(visit: Visit, form: dict[str, str], stored_text: str) -> Respon
     if position is None or position.chapter_index is None or position.scene_index is None:
         raise UserInputError(f"{stored_text[:50]!r} is no scene; write chapter:scene such as 3:1")
     # One that lies after the position is unknown there, and says so.
-    reading = visit.story.read_scene(position=position, as_of=visit.as_of)
+    reading = visit.story.scenes.read(position=position, as_of=visit.as_of)
     chapter_index, scene_index = position.chapter_index, position.scene_index
     form |= {"chapter": str(chapter_index), "scene": str(scene_index), "text": reading.scene.text or ""}
-    checks = visit.story.check_stored(chapter_index=chapter_index, scene_index=scene_index, use_model=False).checks
+    checks = visit.story.checks.check_stored(
+        chapter_index=chapter_index, scene_index=scene_index, use_model=False
+    ).checks
     return _page(visit, form, check=checks[0] if checks else None, kept_as={"stored": str(position)})
 
 
@@ -147,7 +150,7 @@ def _page(
     is_gone: bool = False,
     is_later: bool = False,
 ) -> Response:
-    known_entities = visit.story.entities(as_of=visit.as_of)
+    known_entities = visit.story.entities.list(as_of=visit.as_of)
     if check is not None and form["chapter"].isdecimal():
         asked_place = int(form["chapter"] or 0), int(form["scene"] or 0)
         is_later = is_later or asked_place != (check.chapter_index, check.scene_index)
@@ -166,13 +169,13 @@ def _page(
         writing=writing,
         repaired=changed_passages(writing.written, writing.draft) if writing and writing.is_repaired else [],
         kept_as=found_by,
-        scenes=visit.kept(Story.list_scene_states, with_counts=False),
+        scenes=visit.kept(as_part(visit.story, StorySceneStates).list_states, with_counts=False),
         is_gone=is_gone,
         is_later=is_later,
         has_model=has_model(visit),
         people=[entity.name for entity in known_entities if entity.entity_type == "character"],
         names={entity.entity_id: entity.name for entity in known_entities},
-        waivers=visit.story.waived_findings(),
+        waivers=visit.story.checks.list_waivers(),
     )
 
 
@@ -243,7 +246,7 @@ def _draft_of(visit: Visit, job: Job) -> dict[str, str]:
 
 def with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
     """Return an earlier check with present waivers."""
-    notes = {waiver.issue_id: waiver.note for waiver in visit.story.waived_findings()}
+    notes = {waiver.issue_id: waiver.note for waiver in visit.story.checks.list_waivers()}
     findings = [
         finding.model_copy(update={"waived_note": notes.get(finding.issue_id)})
         for finding in (*check.issues, *check.waived)

@@ -228,7 +228,7 @@ def _page(
     query_params = visit.request.query_params
     if shown_text:
         visit.narrowed = {"kept": shown_text, "built": "yes"}
-    known_entities = visit.story.entities(as_of=visit.as_of)
+    known_entities = visit.story.entities.list(as_of=visit.as_of)
     plans = StoryScenePlans(visit.served.stores, visit.served.project_id)
     own_plans = plans.list_own_plans(until=visit.here.next_scene, last=PLANS_OFFERED)[::-1]
     values: dict[str, Any] = {

@@ -101,7 +101,7 @@ class PageForm:
         if sent.get("version") and "expected_version" in model.model_fields:
             kept_fields["expected_version"] = sent["version"]
         try:
-            result = operation.function(visit.story, **read_arguments(model, kept_fields))
+            result = operation.run(visit.story, read_arguments(model, kept_fields))
         except StaleVersionError as error:
             return _stale_page(visit, sent, error)
         number = change_number(result)
@@ -138,7 +138,7 @@ _WORDS_OF_FIELDS = {"content": "what_holds", "text": "scene_text", "event_type":
 
 def _stale_page(visit: Visit, sent_values: FormValues, error: StaleVersionError) -> Response:
     """Show present values beside a stale form, which can be sent again."""
-    labels, names = labels_for(visit.language), visit.story.entity_names(as_of=visit.as_of)
+    labels, names = labels_for(visit.language), visit.names()
     contested = []
     for name, value in error.sent.items():
         field = next((other_name for other_name in (name, f"fields:{name}") if other_name in sent_values), "value")
@@ -260,7 +260,7 @@ def _note_preview(visit: Visit, sent_values: FormValues, target: str, *, start: 
     if not content:
         raise UserInputError("the note is empty; write what holds in the story")
     place = place_in({"start": start or ""}, "start")
-    stated = visit.story.preview_note(content, start=place).stated
+    stated = visit.story.memories.preview(content, start=place).stated
     labels = labels_for(visit.language)
     return visit.page(
         "note_preview",
@@ -280,7 +280,7 @@ def _fact_edited(visit: Visit, sent_values: FormValues) -> dict[str, Any] | None
     Whom a memory is about, but is not known yet at the position, is not in the form, and stays.
     """
     place = scene_meant(visit, sent_values)
-    reading = visit.story.read_scene(position=place, as_of=visit.as_of)
+    reading = visit.story.scenes.read(position=place, as_of=visit.as_of)
     named_parts = ("memory", sent_values.get("memory_id", ""))
     fact = next(
         (
@@ -348,7 +348,7 @@ def _meanings(visit: Visit, sent_values: FormValues) -> dict[str, str] | None:
     unread = next((name for name, sign, meant in lines if not (sign and name.strip() and meant.strip())), None)
     if unread is not None:
         raise UserInputError(f"{unread.strip()[:100]!r} says no meaning; write a name, = and whom it means, one a line")
-    stood = visit.story.read_scene(position=scene_meant(visit, sent_values), as_of=visit.as_of).names
+    stood = visit.story.scenes.read(position=scene_meant(visit, sent_values), as_of=visit.as_of).names
     return {**dict.fromkeys(stood, ""), **{name.strip(): meant.strip() for name, _, meant in lines}} or None
 
 
@@ -382,7 +382,7 @@ def _card(visit: Visit, sent_values: FormValues) -> EntityCard:
     name = sent_values.get("entity_id", "").strip()
     if not name:
         raise UserInputError("which card is changed is not said; open it from the list of cards")
-    return visit.story.entity(name, as_of=visit.until)
+    return visit.story.entities.get(name, as_of=visit.until)
 
 
 def _card_edited(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
@@ -395,7 +395,7 @@ def _card_edited(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
     }
     if "name" in statements and not statements["name"]:
         raise UserInputError("a card needs a name; write one")
-    names = {entity.entity_id: entity.name for entity in visit.story.entities(as_of=visit.until)}
+    names = {entity.entity_id: entity.name for entity in visit.story.entities.list(as_of=visit.until)}
     stood_values = field_values(shown_entity, names)
     changed: dict[str, Any] = {
         text: value for text, value in statements.items() if value != getattr(shown_entity, text)
@@ -410,7 +410,7 @@ def _card_edited(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
 
 
 def _alias_changed(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
-    whole = visit.story.entity(_card(visit, sent_values).entity.entity_id).entity
+    whole = visit.story.entities.get(_card(visit, sent_values).entity.entity_id).entity
     alias, removed_id = sent_values.get("alias", "").strip()[:400], sent_values.get("gone", "").strip()
     if removed_id:
         kept_entries = [alias.model_dump() for alias in whole.aliases if alias.alias != removed_id]
@@ -447,7 +447,7 @@ def _state_said(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
 def _entity_id_or_text(visit: Visit, text: str) -> str:
     """Return the id of a named entity, or the text."""
     try:
-        return visit.story.entity(text, as_of=visit.until).entity.entity_id
+        return visit.story.entities.get(text, as_of=visit.until).entity.entity_id
     except UnknownEntityError:
         return text
 

@@ -30,11 +30,11 @@ from runtime.files.paths import without_paths
 from runtime.page.forms import led_back
 from runtime.page.frame import Frame
 from runtime.page.visits import MAX_SHOWN, Form, Name, Shown, Visited, download, number_in, router
+from runtime.story.base import as_part
 from runtime.story.condition import StoryUpkeep, diagnose, next_steps_in
-from runtime.story.extraction import ExtractionEstimate, build_extraction_model
+from runtime.story.extraction import ExtractionEstimate, StoryExtractionRuns, build_extraction_model
 from runtime.story.projects import StoryProjects, list_project_ids, proposed_project_id
-from runtime.story.story import Story
-from runtime.story.transfer import ProjectImport, StoryTransfer
+from runtime.story.transfer import ProjectImport, StoryTransfer, is_of_another_story
 
 _MENDS = {
     "mend_retry": ("reading_failed", "retry"),
@@ -92,7 +92,7 @@ def mend_page(visit: Visited, form: Form) -> Response:
 
 def _health(visit: Visited, *, repair: bool = False) -> Response:
     served = visit.served
-    condition = visit.story.story_condition()
+    condition = visit.story.project.condition()
     return visit.page(
         "health",
         diagnosis=diagnose(served.stores, served.project_id, repair=repair, ask_network=False, language=visit.language),
@@ -106,14 +106,14 @@ def _health(visit: Visited, *, repair: bool = False) -> Response:
 @router.get("/page/projects/{project_id}/export.zip")
 def export_archive(project: Project) -> Response:
     """Give everything that a project holds, as an archive that an import reads back without loss."""
-    packed = StoryTransfer(project.stores, project.project_id).packed_export()
+    packed = StoryTransfer(project.stores, project.project_id).export_archive()
     return download(packed, project.project_id, "zip", "application/zip")
 
 
 @router.get("/page/projects/{project_id}/story.{kind}")
 def export_text(project: Project, kind: str) -> Response:
     """Give the story as one file for readers."""
-    book = StoryTransfer(project.stores, project.project_id).written_story(kind)
+    book = StoryTransfer(project.stores, project.project_id).export_as(kind)
     return download(book, project.project_id, kind, BOOK_WRITERS[kind].media_type)
 
 
@@ -312,7 +312,7 @@ def _preview(
     """Preview an import, with errors beside the form."""
     try:
         transfer = StoryTransfer(house.stores.of(project_id), project_id)
-        project_import = transfer.import_project(
+        project_import = transfer.import_source(
             source=house.uploads.path(upload),
             dry_run=True,
             update=update,
@@ -320,7 +320,9 @@ def _preview(
             keep_remarks=keep_remarks,
             headings=headings,
         )
-        is_other_story = transfer.is_of_another_story(found=project_import, update=update)
+        is_other_story = is_of_another_story(
+            house.stores.of(project_id), project_id, found=project_import, update=update
+        )
     except InvalidFileError as error:
         return Preview(problem=without_paths(str(error), folders=house.secret_folders))
     text = " ".join(chapter.opening for chapter in project_import.chapters[:50])
@@ -371,8 +373,12 @@ def reading_page(
     """Show the scenes to read and the cost, without asking a model."""
     served = visit.served
     settings = served.stores.settings
+
+    def estimated(*, as_of: StoryPosition | None, **asked_value: Any) -> ExtractionEstimate:
+        return as_part(visit.story, StoryExtractionRuns).estimate_project(**asked_value)
+
     estimate = visit.kept(
-        _estimate,
+        estimated,
         scenes=(StoryPosition(int(chapter), int(scene)),) if chapter and scene else (),
         chapter_index=int(chapter) if chapter and not scene else None,
         retry_failed=bool(retry),
@@ -385,7 +391,7 @@ def reading_page(
         trouble = str(error)
     return visit.page(
         "reading",
-        condition=visit.story.story_condition(),
+        condition=visit.story.project.condition(),
         estimate=estimate,
         model=settings.memory.summarization.model or settings.model or "",
         trouble=trouble,
@@ -393,11 +399,6 @@ def reading_page(
         form={"chapter": chapter, "scene": scene if chapter else "", "retry": retry, "again": again},
         jobs=[job for job in served.house.jobs.list(served.project_id) if job.state not in OVER],
     )
-
-
-def _estimate(story: Story, *, as_of: StoryPosition | None, **asked_value: Any) -> ExtractionEstimate:
-    """Return the estimate of reading the whole story."""
-    return story.estimate_project(**asked_value)
 
 
 @router.post("/page/projects/{project_id}/reading")

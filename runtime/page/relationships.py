@@ -418,10 +418,10 @@ def relationships_page(
 ) -> Response:
     """Draw and list relationships, optionally of one person or pair."""
     places = visit.here.known_places
-    names = visit.story.entity_names(as_of=visit.as_of)
-    pairs = visit.story.relationships(as_of=visit.as_of)
+    names = visit.names()
+    pairs = visit.story.relationships.list(as_of=visit.as_of)
     # Before the first scene none were known.
-    then = visit.story.relationships(as_of=StoryPosition(*places[-lately])) if len(places) > lately else []
+    then = visit.story.relationships.list(as_of=StoryPosition(*places[-lately])) if len(places) > lately else []
     earlier = {relationship.relationship_id: relationship for relationship in then}
     people = {who for relationship in pairs for who in _both(relationship) if who in names}
     choice = person if person in people else ""
@@ -453,7 +453,7 @@ def _charts(
     visit: Visit, pair: Relationship, places: Sequence[tuple[int, int]]
 ) -> list[tuple[Side | None, CourseChart]]:
     """Return the charts of a pair's sides and strength."""
-    steps = visit.story.relationship_course(pair.character_a, pair.character_b, as_of=visit.as_of).steps
+    steps = visit.story.relationships.course(pair.character_a, pair.character_b, as_of=visit.as_of).steps
     first, second = sides_of(pair)
     felt_side = (
         (first, [course_step.dimensions_a for course_step in steps]),

@@ -14,9 +14,9 @@ from novelgen.models.position import StoryPosition
 from runtime.doors.http.jobs import OVER, Job
 from runtime.page.forms import scene_meant
 from runtime.page.visits import Form, Name, Shown, Visit, Visited, router
+from runtime.story.base import as_part
 from runtime.story.scene_editing import RECORDED_WITH_WORDS
-from runtime.story.scene_reading import ListedState, ReadScene, reading_state
-from runtime.story.story import Story
+from runtime.story.scene_reading import ListedState, ReadScene, StorySceneStates, reading_state
 from runtime.story.summaries import ListedSummary
 
 DAYS_SHOWN = 31
@@ -37,7 +37,7 @@ def story_page(
     """Show a scene with its facts, or a list of the story."""
     known_places = visit.here.known_places
     if show == "changes":
-        return visit.page("changes", changes=visit.story.author_changes(as_of=visit.as_of))
+        return visit.page("changes", changes=visit.story.changes.list(as_of=visit.as_of))
     if not known_places:
         return visit.page("story", read=None, chapters=[], before=None, after=None)
     if show == "scenes":
@@ -49,10 +49,10 @@ def story_page(
 
 
 def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
-    reading = visit.story.read_scene(position=StoryPosition(*place), as_of=visit.as_of)
+    reading = visit.story.scenes.read(position=StoryPosition(*place), as_of=visit.as_of)
     known_places = visit.here.known_places
     index = known_places.index(place)
-    states = visit.kept(Story.list_scene_states, with_counts=False)
+    states = visit.kept(as_part(visit.story, StorySceneStates).list_states, with_counts=False)
     chapters = [
         (chapter, chapter_title(scenes), [(state, _state(state)) for state in scenes])
         for chapter, scenes in _chapters(states).items()
@@ -66,9 +66,9 @@ def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
         chapters=chapters,
         before=known_places[index - 1] if index else None,
         after=known_places[index + 1] if index + 1 < len(known_places) else None,
-        places=[entity.name for entity in visit.story.entities("location", as_of=visit.as_of)],
+        places=[entity.name for entity in visit.story.entities.list("location", as_of=visit.as_of)],
         edited=edit,
-        edited_version=visit.story.find_memory(edit).version if edit else "",
+        edited_version=visit.story.memories.get(edit).version if edit else "",
         with_words=RECORDED_WITH_WORDS,
         event_types=sorted(EVENT_TYPES),
         unproved=sum(not established_fact.is_verified for established_fact in reading.facts),
@@ -78,7 +78,7 @@ def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
 
 
 def _scenes_page(visit: Visit, shown_count: int) -> Response:
-    states = visit.kept(Story.list_scene_states)
+    states = visit.kept(as_part(visit.story, StorySceneStates).list_states)
     counts = Counter(map(_state, states))
     by_day: Counter[str] = Counter()
     for state in states:
@@ -99,8 +99,8 @@ def _scenes_page(visit: Visit, shown_count: int) -> Response:
 
 
 def _summaries_page(visit: Visit, chapter: int | None) -> Response:
-    listed_summaries = visit.story.list_summaries(as_of=visit.as_of)
-    states = visit.kept(Story.list_scene_states, with_counts=False)
+    listed_summaries = visit.story.summaries.list(as_of=visit.as_of)
+    states = visit.kept(as_part(visit.story, StorySceneStates).list_states, with_counts=False)
     # Texts and records of one chapter alone are read.
     by_scene = [_read(visit, *place) for place in visit.here.known_places if place[0] == chapter]
     parts, chapters = (
@@ -152,9 +152,9 @@ def place_page(visit: Visited, chapter: int, scene: int) -> Response:
 def preview_text(visit: Visited, form: Form) -> Response:
     """Show the effect of a new text on its scene's facts."""
     place = scene_meant(visit, form)
-    reading = visit.story.read_scene(position=place, as_of=visit.as_of)
+    reading = visit.story.scenes.read(position=place, as_of=visit.as_of)
     text = form.get("text", reading.scene.text or "")
-    outcome = visit.story.preview_scene_text(position=place, text=text)
+    outcome = visit.story.scenes.preview_text(position=place, text=text)
     return visit.page(
         "scene_text",
         read=reading,
@@ -168,7 +168,7 @@ def preview_text(visit: Visited, form: Form) -> Response:
 
 
 def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
-    return visit.story.read_scene(position=StoryPosition(chapter, scene), as_of=visit.as_of)
+    return visit.story.scenes.read(position=StoryPosition(chapter, scene), as_of=visit.as_of)
 
 
 def chapter_title(scenes: Sequence[ListedState]) -> str:

@@ -13,7 +13,6 @@ from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
 from runtime.page.relationships import shortened
 from runtime.page.visits import Name, Shown, Visited, router
-from runtime.story.story import Story
 
 WIDTH = 1000.0
 LEFT, RIGHT = 330.0, 990.0
@@ -105,9 +104,9 @@ def threads_page(
     visit: Visited, ended: Shown = 12, waiting: Shown = 20, person: Name = "", kind: Name = "", thread: Name = ""
 ) -> Response:
     """Show all threads, optionally with one to edit."""
-    ledger = visit.kept(Story.thread_ledger)
+    ledger = visit.kept(visit.story.threads.ledger)
     places = visit.here.known_places
-    names = visit.kept(Story.entity_names)
+    names = visit.names()
     shown_entries = ledger.of_category(kind).entries if kind else ledger.entries
     shown_entries = [entry for entry in shown_entries if person in ("", *entry.related_entities)]
     over = sorted(
@@ -135,8 +134,8 @@ def threads_page(
         kind=kind,
         count=len(ledger.entries),
         viewed=viewed,
-        version=visit.story.get_thread(thread, as_of=visit.until).version if viewed else "",
-        reopenable=visit.kept(Story.reopenable_threads),
+        version=visit.story.threads.get(thread, as_of=visit.until).version if viewed else "",
+        reopenable=visit.kept(visit.story.threads.list_reopenable),
         lines=thread_lines([*(entry for entry in shown_entries if entry.is_waiting), *over], places),
         line_sizes=(WIDTH, HEAD),
         weights=get_args(LoopImportance),

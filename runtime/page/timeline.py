@@ -17,8 +17,8 @@ from novelgen.models.state import StateChange
 from novelgen.models.story_time import SceneTime
 from runtime.page.relationships import shortened
 from runtime.page.visits import Offset, Visited, router
-from runtime.story.states import StatedStretch
-from runtime.story.story import Story
+from runtime.story.base import as_part
+from runtime.story.states import StatedStretch, StoryStateHistories
 
 LANE = 50.0
 HEAD = 66.0
@@ -267,8 +267,8 @@ def heat_map(
 @router.get("/page/projects/{project_id}/timeline")
 def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["told", "lived"] = "told") -> Response:
     """Show a window of the story in lanes, and the whole by chapters."""
-    scene_times = visit.kept(Story.story_times).scenes
-    names = visit.kept(Story.entity_names)
+    scene_times = visit.kept(visit.story.scenes.timeline).scenes
+    names = visit.names()
     scenes = list(scene_times)
     if order == "lived":
         scenes.sort(
@@ -284,7 +284,7 @@ def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["t
         change._replace(words=_change_text(change, names, labels))
         for change in changes_in(_stated(visit, scene_times, window), window)
     ]
-    named_fields = visit.kept(Story.scenes_naming_characters).places
+    named_fields = visit.kept(as_part(visit.story, StoryStateHistories).scenes_naming_characters).places
     return visit.page(
         "timeline",
         scenes=window,
@@ -307,7 +307,9 @@ def _stated(visit: Visited, scene_times: Sequence[SceneTime], window: Sequence[S
     places = [scene_time.place for scene_time in scene_times]
     behind = places.index(max(scene_time.place for scene_time in window)) + 1
     until = visit.as_of if behind == len(places) else StoryPosition(*places[behind])
-    return visit.story.stated_within(since=StoryPosition(*min(scene_time.place for scene_time in window)), until=until)
+    return as_part(visit.story, StoryStateHistories).stated_within(
+        since=StoryPosition(*min(scene_time.place for scene_time in window)), until=until
+    )
 
 
 def _change_text(change: Change, names: Mapping[str, str], labels: Labels) -> str:

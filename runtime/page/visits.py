@@ -22,6 +22,7 @@ from runtime.doors.http.problems import Problem, Refusal, invalid_request, probl
 from runtime.doors.http.uploads import KeptForm
 from runtime.page.frame import VIEWS, Frame, Here
 from runtime.search.kept_readings import KeptReadings
+from runtime.story.base import chapter_names_of, entity_names
 from runtime.story.story import Story
 
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -94,7 +95,7 @@ class Visit(Frame):
         hashables_by_id = {"as_of": self.as_of, **asked}
         key = (answer.__module__, answer.__qualname__, frozenset(hashables_by_id.items()))
         rendered_answer: Answer = _kept.read(
-            self.served.stores, self.served.project_id, key, read=lambda _: answer(self.story, **hashables_by_id)
+            self.served.stores, self.served.project_id, key, read=lambda _: answer(**hashables_by_id)
         )
         return rendered_answer
 
@@ -106,10 +107,17 @@ class Visit(Frame):
         """
         return Story(self.served.stores, self.served.project_id, chat_model=self.served.house.chat_model)
 
+    def names(self) -> dict[str, str]:
+        """Return display names of the entities by id, as of the position."""
+        return self.kept(self._read_names)
+
+    def _read_names(self, *, as_of: StoryPosition | None) -> dict[str, str]:
+        return entity_names(self.served.stores, self.served.project_id, as_of=as_of)
+
     @cached_property
     def here(self) -> Here:
         """The point of the story as of which the view tells."""
-        names = self.story.chapter_names()
+        names = chapter_names_of(self.served.stores, self.served.project_id)
         return Here(self.as_of, tuple(names.places), names)
 
     def blank(self, *fields: str) -> dict[str, str]:

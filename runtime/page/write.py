@@ -62,7 +62,7 @@ def store_written(visit: Visited, form: Form) -> Response:
     """Store the text as the next chapter, or where nothing stands; nothing that is stored is replaced."""
     filled_values = _fill_form(visit, form)
     try:
-        stored_ingest_report = visit.story.store_text(
+        stored_ingest_report = visit.story.scenes.store_text(
             draft_text(filled_values), at=_free_place(visit, filled_values), title=filled_values["title"].strip()
         )
     except (NovelgenError, Refusal) as error:
@@ -139,7 +139,7 @@ def _page(
     problem: Problem | None = None,
     is_gone: bool = False,
 ) -> Response:
-    entities = visit.story.entities(as_of=visit.as_of)
+    entities = visit.story.entities.list(as_of=visit.as_of)
     kept_as = {name: key for name, key in (("kept", kept_text), ("job", job.job_id if job else "")) if key}
     visit.narrowed = {"kept": kept_text} if kept_text else {}
     chapter = number_in(form, "chapter")

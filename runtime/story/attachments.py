@@ -63,7 +63,7 @@ MAX_BY_NAME = 200
 class StoryAttachments(base.StoryBase):
     """Attachments of memories to entities, chapters and the book."""
 
-    def attach_memories(self, memory_ids: Sequence[str], targets: Sequence[Target]) -> AttachmentChange:
+    def attach(self, memory_ids: Sequence[str], targets: Sequence[Target]) -> AttachmentChange:
         """Attach memories to entities, chapters or the book by hand.
 
         Args:
@@ -72,7 +72,7 @@ class StoryAttachments(base.StoryBase):
         """
         return self._link_memories(memory_ids, targets, AttachmentRepository.attach)
 
-    def detach_memories(self, memory_ids: Sequence[str], targets: Sequence[Target]) -> AttachmentChange:
+    def detach(self, memory_ids: Sequence[str], targets: Sequence[Target]) -> AttachmentChange:
         """Take memories off entities, chapters or the book, whether an author or an ingest attached them.
 
         The chapter in which a memory stands, and the book of a memory that is attached to nothing else, stay.
@@ -103,9 +103,7 @@ class StoryAttachments(base.StoryBase):
                 _, change_id = _link(unit, ids, [target_id], AttachmentRepository.attach)
         return MentionAttachment(target=entity_id, memories=memories, is_attached=is_applied, change_id=change_id)
 
-    def memories_about(
-        self, entity_id: base.Name, *, limit: base.Count = 10, as_of: base.Place = None
-    ) -> MemoriesAbout:
+    def list_about(self, entity_id: base.Name, *, limit: base.Count = 10, as_of: base.Place = None) -> MemoriesAbout:
         """Return what is remembered of an entity: what is attached to it, and what its names stand in.
 
         Args:
@@ -156,9 +154,9 @@ class StoryAttachments(base.StoryBase):
             attachments = {memory_id: unit.attachments.attachments_of(memory_id) for memory_id in memory_ids}
         return AttachmentChange(changed=changed, attachments=attachments, change_id=change_id)
 
-    amemories_about = base.async_twin(memories_about)
-    aattach_memories = base.async_twin(attach_memories)
-    adetach_memories = base.async_twin(detach_memories)
+    alist_about = base.async_twin(list_about)
+    aattach = base.async_twin(attach)
+    adetach = base.async_twin(detach)
     aattach_mentions = base.async_twin(attach_mentions)
 
 

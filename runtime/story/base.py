@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import collections.abc
 import contextlib
 import inspect
 import re
 import types
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from functools import cache, cached_property, wraps
+from functools import cache, cached_property, reduce, wraps
+from operator import or_
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -79,11 +81,14 @@ def with_read_arguments(method: Method) -> Method:
     """Return a method that takes a point of the story in any spelling, and refuses plain values that are none.
 
     What is refused is an error of our tree that names the argument, whoever calls: doors have read theirs already.
+    The bounds stay in `__annotations__`, for `typing.get_type_hints`; signatures show plain types.
     """
+    bounded_hints: dict[str, Any] = vars(method).setdefault("bounded_hints", method.__annotations__)
+    method.__annotations__ = {name: _plain_hint(hint, method.__globals__) for name, hint in bounded_hints.items()}
 
     @wraps(method)
     def called(*args: Any, **given: Any) -> Any:
-        readers, names = _readers(method), _names(method)
+        readers, names = _readers(called), _names(method)
         if not readers and not _has_place(method):
             return method(*args, **given)
         part = args[0]
@@ -101,7 +106,35 @@ def with_read_arguments(method: Method) -> Method:
             named_fields |= resolved_by_key
         return method(*readings, *args[len(names) :], **named_fields)
 
+    called.__annotations__ = bounded_hints
     return called  # type: ignore[return-value]
+
+
+_NAME = re.compile(r"\b(?:base\.)?([A-Za-z]\w*)")
+
+_BOUNDED = re.compile(r"Annotated\[([^,\[\]]+), Field\([^()]*\)\]")
+
+
+def _plain_hint(hint: Any, names: Mapping[str, Any]) -> Any:
+    """Return a type hint without bounds; a text of one stays a text."""
+    if isinstance(hint, str):
+        return _NAME.sub(lambda match: _plain_name(match, names), _BOUNDED.sub(r"\1", hint))
+    origin, members = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _plain_hint(members[0], names)
+    if origin in (None, Literal) or not members:
+        return hint
+    if origin is collections.abc.Callable:
+        return hint
+    plain_members = tuple(_plain_hint(member, names) for member in members)
+    if plain_members == members:
+        return hint
+    return reduce(or_, plain_members) if origin in (Union, types.UnionType) else origin[plain_members]
+
+
+def _plain_name(match: re.Match[str], names: Mapping[str, Any]) -> str:
+    alias = names.get(match[1], globals().get(match[1]))
+    return get_args(alias)[0].__name__ if get_origin(alias) is Annotated else match[1]
 
 
 def story_position(place: object, *, name: str = "as_of") -> StoryPosition:
@@ -343,6 +376,7 @@ def async_stream(
 def _named_as_twin(twin: Twin, method: Callable[..., Any]) -> Twin:
     owner, _, name = method.__qualname__.rpartition(".")
     twin.__name__, twin.__qualname__ = f"a{name}", f"{owner}.a{name}"
+    twin.__annotations__ = vars(method).get("bounded_hints", method.__annotations__)
     twin.__doc__ = f"Do the same as `{name}` without blocking the event loop: the same arguments and results."
     return twin
 
@@ -394,46 +428,49 @@ class StoryBase(ReadsArguments):
         """Index an edit, importing lazily."""
         return follow_edit(self._stores, self.project_id)
 
-    def entity_names(self, *, as_of: Place = None) -> dict[str, str]:
-        """Return display names of entities by id.
-
-        See `list_entities`.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            return {entity.entity_id: entity.name for entity in known_entities(unit, position_of(as_of))}
-
-    def chapter_names(self) -> ChapterNames:
-        """Return the author's chapter names with their places."""
-        return chapter_names_of(self._stores, self.project_id)
-
-    def await_index(self) -> None:
-        """Let the vector index load its libraries before a search with a short deadline asks it.
-
-        Waits for as long as one retrieval tool may take. What fails here is left to the search to report, and an index
-        of which nothing was ever asked is none to wait for.
-        """
-        index_id = None
-        with (
-            contextlib.suppress(DatabaseError, UnknownProjectError),
-            self._stores.database(self.project_id).read() as unit,
-        ):
-            project = unit.projects.require()
-            index_id = project.index_id
-            if project.embedding_model is None:
-                return
-        timeout_s = self._stores.settings.memory.tool_timeout_s
-
-        def start() -> None:
-            self._stores.vectors(self.project_id, index_id=index_id).wait_started(timeout_s)
-
-        run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
-
     def _awaken(self) -> None:
         """Start the vector index before the first search's deadline."""
         self._stores.require_open()
         if not self._is_awake:
-            self.await_index()
+            await_index(self._stores, self.project_id)
             self._is_awake = True
+
+
+def entity_names(stores: MemoryStores, project_id: str, *, as_of: Place = None) -> dict[str, str]:
+    """Return display names of entities by id.
+
+    See `StoryEntities.list`.
+    """
+    with stores.database(project_id).read() as unit:
+        return {entity.entity_id: entity.name for entity in known_entities(unit, position_of(as_of))}
+
+
+def await_index(stores: MemoryStores, project_id: str) -> None:
+    """Let the vector index load its libraries before a search with a short deadline asks it.
+
+    Waits for as long as one retrieval tool may take. What fails here is left to the search to report, and an index
+    of which nothing was ever asked is none to wait for.
+    """
+    index_id = None
+    with contextlib.suppress(DatabaseError, UnknownProjectError), stores.database(project_id).read() as unit:
+        project = unit.projects.require()
+        index_id = project.index_id
+        if project.embedding_model is None:
+            return
+    timeout_s = stores.settings.memory.tool_timeout_s
+
+    def start() -> None:
+        stores.vectors(project_id, index_id=index_id).wait_started(timeout_s)
+
+    run_concurrently({"start": start}, timeouts_s={"start": timeout_s})
+
+
+Part = TypeVar("Part", bound=StoryBase)
+
+
+def as_part(story: StoryBase, part: type[Part]) -> Part:
+    """Return a part of the same story."""
+    return story if isinstance(story, part) else part(story._stores, story.project_id, chat_model=story._chat_model)
 
 
 def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity]:

@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import Field
 
-from novelgen.errors import UserInputError
 from novelgen.models.base import Model
-from novelgen.models.entity import EntityType
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
@@ -30,8 +28,6 @@ from runtime.storage.said_places import PlaceFields, is_among, last_rows
 from runtime.storage.scenes import SCENE_FIELDS
 from runtime.stores import MemoryStores
 from runtime.story import base
-from runtime.story.threads import required_thread
-from runtime.story.versions import Version, card_version, relationship_version, require_unchanged, thread_version
 
 DEFAULT_CHANGES = 50
 
@@ -61,7 +57,7 @@ class DeletionResult(Deletion):
 class StoryChanges(base.StoryBase):
     """Recent author's changes, and undoable deletions."""
 
-    def author_changes(self, *, limit: base.Count = DEFAULT_CHANGES, as_of: base.Place = None) -> list[ListedChange]:
+    def list(self, *, limit: base.Count = DEFAULT_CHANGES, as_of: base.Place = None) -> list[ListedChange]:
         """List what the author changed in memories and scenes, the latest first, what was taken back included.
 
         Args:
@@ -77,81 +73,7 @@ class StoryChanges(base.StoryBase):
             ]
         return [listed_change for listed_change in listed_changes if listed_change is not None]
 
-    def delete_entity(
-        self, entity_id: base.Name, *, entity_type: EntityType | None = None, expected_version: Version | None = None
-    ) -> DeletionResult:
-        """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
-
-        Args:
-            entity_id: Id, name or alias.
-            entity_type: Only one of this type is meant.
-            expected_version: The `version` that was read; None deletes whatever stands.
-
-        Raises:
-            StaleVersionError: When the card was changed since that version was read.
-            UnknownEntityError: When nobody bears the name, or several do.
-        """
-        with self._stores.database(self.project_id).write() as unit:
-            entity = base.named_entity(entity_id, base.known_entities(unit, None), entity_type)
-            require_unchanged(
-                expected_version,
-                card_version(unit, entity.entity_id),
-                subject=f"card {entity.entity_id} ({entity.name!r})",
-            )
-            deletion = unit.deletions.delete_entity(entity.entity_id)
-        return _followed(self._stores, self.project_id, deletion)
-
-    def delete_relationship(
-        self, character_a: base.Name, character_b: base.Name, *, expected_version: Version | None = None
-    ) -> DeletionResult:
-        """Delete how two characters stand, with its history; both stay. `undo` takes it back.
-
-        Args:
-            character_a: One of the two, by id, name or alias.
-            character_b: The other one.
-            expected_version: The `version` that was read; None deletes whatever stands.
-
-        Raises:
-            StaleVersionError: When the relationship was changed since that version was read.
-            UnknownEntityError: When nobody bears a name, or several do.
-            UserInputError: When nothing is known of the two together.
-        """
-        with self._stores.database(self.project_id).write() as unit:
-            known_entities = base.known_entities(unit, None)
-            one, other = (
-                base.resolved_entity(name, known_entities, "character").entity_id for name in (character_a, character_b)
-            )
-            relationship = unit.relationships.between(one, other)
-            if relationship is None:
-                raise UserInputError(f"nothing is known of {one} and {other} together; list the relationships")
-            require_unchanged(
-                expected_version, relationship_version(relationship), subject=f"relationship {one}–{other}"
-            )
-            deletion = unit.deletions.delete_relationship(relationship.relationship_id)
-        return _followed(self._stores, self.project_id, deletion)
-
-    def delete_thread(self, loop_id: base.Name, *, expected_version: Version | None = None) -> DeletionResult:
-        """Delete a thread with its history; `undo` takes it back.
-
-        Args:
-            loop_id: Its id, such as OL3.
-            expected_version: The `version` that was read; None deletes whatever stands.
-
-        Raises:
-            StaleVersionError: When the thread was changed since that version was read.
-            UserInputError: When no such thread is stored.
-        """
-        with self._stores.database(self.project_id).write() as unit:
-            if expected_version is not None:
-                thread = required_thread(unit, self.project_id, loop_id, END_OF_STORY)
-                require_unchanged(expected_version, thread_version(thread), subject=f"thread {loop_id}")
-            deletion = unit.deletions.delete_thread(loop_id)
-        return _followed(self._stores, self.project_id, deletion)
-
-    aauthor_changes = base.async_twin(author_changes)
-    adelete_entity = base.async_twin(delete_entity)
-    adelete_relationship = base.async_twin(delete_relationship)
-    adelete_thread = base.async_twin(delete_thread)
+    alist = base.async_twin(list)
 
 
 def changed_scene(scene: Scene, fields: Mapping[str, Any]) -> Scene:
@@ -165,7 +87,7 @@ def changed_scene(scene: Scene, fields: Mapping[str, Any]) -> Scene:
 def restore_scene(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
     """Restore a scene as before a change.
 
-    `StoryEntities.undo` calls it.
+    `StoryUndo.undo` calls it.
     """
     from runtime.ingest.scene_writes import replace_stored_scene
 
@@ -259,7 +181,7 @@ def _restoring_said(unit: UnitOfWork, change: Change) -> Iterator[None]:
 def restore_places(unit: UnitOfWork, change: Change) -> None:
     """Restore scenes' places before a move.
 
-    `StoryEntities.undo` calls it.
+    `StoryUndo.undo` calls it.
     """
     stood_fields, remaining_fields = change.before, change.after
     now = unit.scenes.standing()
@@ -292,7 +214,7 @@ def keep_insertion(unit: UnitOfWork, scene: Scene | None, stood: Standing) -> Ch
 def restore_gap(unit: UnitOfWork, change: Change) -> None:
     """Undo a scene insertion.
 
-    `StoryEntities.undo` calls it.
+    `StoryUndo.undo` calls it.
     """
     scene, now = unit.scenes.require_id(change.entity_id), unit.scenes.standing()
     stood_value, left_value = (image.get("places", {}) for image in (change.before, change.after))
@@ -320,7 +242,7 @@ def say_meant(unit: UnitOfWork, what: Waivable, found_id: str, note: str | None)
 def restore_meant(unit: UnitOfWork, change: Change) -> None:
     """Restore a waiver before a change.
 
-    `StoryEntities.undo` calls it.
+    `StoryUndo.undo` calls it.
     """
     what: Waivable = "conflicts" if change.entity_id == "conflicts" else "findings"
     waived_values = unit.projects.waived(what)
@@ -364,7 +286,7 @@ def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> Liste
     return ListedChange.model_validate(change, from_attributes=True).model_copy(update=fields) if is_known else None
 
 
-def _followed(stores: MemoryStores, project_id: str, deletion: Deletion) -> DeletionResult:
+def followed_deletion(stores: MemoryStores, project_id: str, deletion: Deletion) -> DeletionResult:
     change = deletion.change
     return DeletionResult(
         **dict(deletion), deleted=change.entity_id, name=change.other_id, indexing=base.follow_edit(stores, project_id)

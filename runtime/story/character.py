@@ -554,7 +554,7 @@ class Character(CharacterNews, CharacterReplies, CharacterSecrets):
     def __repr__(self) -> str:
         return f"Character({self.name!r}, {self.character_id!r}, project {self.project_id!r})"
 
-    def tools(self, *, to: str | None = None, story_as_of: Place = None) -> list[BaseTool]:
+    def as_tools(self, *, to: str | None = None, story_as_of: Place = None) -> list[BaseTool]:
         """Return LangChain tools for a model that plays this character: character_remember and character_recall.
 
         Args:

@@ -146,7 +146,7 @@ class CharacterNews(CharacterMemories):
 class StoryCharacterNews(StoryBase):
     """News of an event, which travels."""
 
-    def world_event(
+    def tell(
         self,
         content: Text,
         *,
@@ -223,7 +223,7 @@ class StoryCharacterNews(StoryBase):
             issues=[*issues, *writer.issues],
         )
 
-    def world_events(self, *, limit: Count | None = None) -> list[LoggedEvent]:
+    def list_events(self, *, limit: Count | None = None) -> list[LoggedEvent]:
         """Return shared events in order, with their knowers.
 
         What a character alone lived through is none; deleted memories count no more.
@@ -252,8 +252,8 @@ class StoryCharacterNews(StoryBase):
             for copies in shared[-limit if limit else 0 :]
         ]
 
-    aworld_event = async_twin(world_event)
-    aworld_events = async_twin(world_events)
+    atell = async_twin(tell)
+    alist_events = async_twin(list_events)
 
 
 def _news_of(memory: CharacterMemory, text: str) -> GivenEvent:

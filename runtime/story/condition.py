@@ -69,7 +69,7 @@ class ReindexResult(BaseModel):
 class StoryUpkeep(StoryBase):
     """A project's contents, health, next steps and vector index."""
 
-    def story_condition(self) -> StoryCondition:
+    def condition(self) -> StoryCondition:
         """Return a project's contents and next steps."""
         with self._stores.database(self.project_id).read() as unit:
             census = unit.scenes.census()
@@ -113,7 +113,7 @@ class StoryUpkeep(StoryBase):
             chosen=chosen_count, indexing=indexing, verification=str(verification), is_sound=verification.is_sound
         )
 
-    def index_project(self, *, progress: Callable[[int, int], Any] | None = None) -> IndexingResult:
+    def index(self, *, progress: Callable[[int, int], Any] | None = None) -> IndexingResult:
         """Bring the vector index up to date, resuming an interrupted run."""
         result = index_steps.drain_outbox(self._stores, self.project_id, progress=progress)
         return index_steps.rebuild_if_bloated(
@@ -135,7 +135,7 @@ class StoryUpkeep(StoryBase):
             rows = checks.check_rows(self._stores, self.project_id)
             counts = checks.project_counts(self._stores, self.project_id)
             names = checks.check_names(self._stores, self.project_id)
-            reading = check_reading(self.story_condition())
+            reading = check_reading(self.condition())
             index = checks.check_index(self._stores, self.project_id, waiting=counts["waiting for the index"])
             embedding = checks.check_embedding_settings(self._stores, self.project_id)
             minds = checks.check_minds(self._stores, self.project_id)
@@ -146,6 +146,8 @@ class StoryUpkeep(StoryBase):
         looked_at = (rows, names, *reading, index, embedding, *minds, breaker, *files)
         return counts, [finding for finding in looked_at if finding is not None]
 
+    acondition = async_twin(condition)
+    aindex = async_twin(index)
     areindex = async_twin(reindex)
     acheck_health = async_twin(check_health)
 

@@ -39,25 +39,7 @@ class ListedConflict(BaseModel):
 class StoryConflicts(StoryBase):
     """Contradictions of a stored story: list, waive and settle."""
 
-    def conflicts(self, *, with_waived: bool = False) -> list[ListedConflict]:
-        """Return where the story contradicts itself.
-
-        Args:
-            with_waived: Also list what is meant to be so.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            matching_conflicts, waived_values = _find_open(unit), unit.projects.waived("conflicts")
-        listed_conflicts = [
-            ListedConflict(
-                conflict=conflict,
-                is_waived=conflict.conflict_id in waived_values,
-                note=waived_values.get(conflict.conflict_id, ""),
-            )
-            for conflict in matching_conflicts
-        ]
-        return [listed_conflict for listed_conflict in listed_conflicts if with_waived or not listed_conflict.is_waived]
-
-    def waive_conflict(self, conflict_id: Name, *, note: str = "") -> Conflict:
+    def waive(self, conflict_id: Name, *, note: str = "") -> Conflict:
         """Mark a conflict as meant by the author; it stays waived for as long as both sides say the same.
 
         Args:
@@ -69,7 +51,7 @@ class StoryConflicts(StoryBase):
             change_id = say_meant(unit, "conflicts", conflict_id, note)
         return WaivedConflict(**dict(conflict), change_id=change_id)
 
-    def settle_conflict(self, conflict_id: Name, keep: Side) -> SettledConflict:
+    def settle(self, conflict_id: Name, keep: Side) -> SettledConflict:
         """Let one side of a conflict hold, by the author's word.
 
         Of two values, or two types of a relationship, the kept one is stated in the other side's scene. Where the dead
@@ -100,9 +82,27 @@ class StoryConflicts(StoryBase):
                 )
         return SettledConflict(conflict=conflict, done=done_text, change_id=change_id, indexing=self._follow_edit())
 
-    aconflicts = async_twin(conflicts)
-    awaive_conflict = async_twin(waive_conflict)
-    asettle_conflict = async_twin(settle_conflict)
+    def list(self, *, with_waived: bool = False) -> list[ListedConflict]:
+        """Return where the story contradicts itself.
+
+        Args:
+            with_waived: Also list what is meant to be so.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            matching_conflicts, waived_values = _find_open(unit), unit.projects.waived("conflicts")
+        listed_conflicts = [
+            ListedConflict(
+                conflict=conflict,
+                is_waived=conflict.conflict_id in waived_values,
+                note=waived_values.get(conflict.conflict_id, ""),
+            )
+            for conflict in matching_conflicts
+        ]
+        return [listed_conflict for listed_conflict in listed_conflicts if with_waived or not listed_conflict.is_waived]
+
+    alist = async_twin(list)
+    awaive = async_twin(waive)
+    asettle = async_twin(settle)
 
 
 class WaivedConflict(Conflict):

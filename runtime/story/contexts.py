@@ -28,7 +28,7 @@ from runtime.files.project_files import load_characters, load_context, load_sett
 from runtime.memory_tools import StoryMemoryTools
 from runtime.model_providers.token_counters import build_token_counter
 from runtime.stores import MemoryStores
-from runtime.story.base import Progress, StoryBase
+from runtime.story.base import Progress, StoryBase, await_index
 from runtime.story.projects import StoryProjects
 from runtime.story.scene_plans import PlanLine, PlannedScene, find_own_plan, read_plan_lines
 
@@ -112,7 +112,7 @@ class StoryContexts(StoryBase):
         Failures are in its report.
         """
         builder = ContextBuilder(self._stores, self.project_id, options)
-        self.await_index()
+        await_index(self._stores, self.project_id)
         context = builder.build(scene)
         issues = context.report.issues if context.report else []
         is_written = not any(issue.stage == "write" for issue in issues)
@@ -130,7 +130,7 @@ class StoryContexts(StoryBase):
         )
         if request.chapter_plan is None:
             request = request.model_copy(update={"chapter_plan": _chapter_plan(builder.paths, request)})
-        self.await_index()
+        await_index(self._stores, self.project_id)
         context = builder.build_request(request)
         memory = self._stores.settings.memory.model_copy(update=bounds.model_dump(exclude_none=True))
         return ContextLook(
@@ -157,7 +157,7 @@ class StoryContexts(StoryBase):
         if was is None:
             file = str(builder.paths.context_file(scene.chapter_index, scene.scene_index))
             raise InvalidFileError(f"there is no {file!r} to compare with; {fix}")
-        self.await_index()
+        await_index(self._stores, self.project_id)
         return _compared(builder, was, builder.build(scene, as_was=was), scene)
 
     def build_contexts(
@@ -166,7 +166,7 @@ class StoryContexts(StoryBase):
         """Build a context per plan and write it as `<plan_id>.json` to a folder, beside its canonical file."""
         builder = ContextBuilder(self._stores, self.project_id, options)
         plans = read_plan_lines(plans_file)
-        self.await_index()
+        await_index(self._stores, self.project_id)
         folder.mkdir(parents=True, exist_ok=True)
         report = BatchReport(asked=len(plans))
         for done_count, numbered_line in enumerate(plans, start=1):
@@ -208,7 +208,7 @@ class StoryContexts(StoryBase):
                 )
         plans_by_position = _plans_by_place(plans_file, report.failures)
         if stale:
-            self.await_index()
+            await_index(self._stores, self.project_id)
         for done_count, was in enumerate(stale, start=1):
             try:
                 place = (was.chapter_index, was.scene_index)

@@ -26,6 +26,7 @@ from runtime.story.base import (
     Progress,
     StoryBase,
     async_twin,
+    await_index,
 )
 from runtime.story.changes import say_meant
 from runtime.story.draft_checker import CheckOptions, DraftChecker, DraftScene
@@ -70,7 +71,7 @@ class DraftsReport(BaseModel):
 
 
 class StoryContinuity(StoryBase):
-    """Checks of drafts and stored scenes, and waivers."""
+    """The check of a draft."""
 
     def check(
         self,
@@ -110,11 +111,17 @@ class StoryContinuity(StoryBase):
         plan = None if scene_plan is None else read_given(ScenePlan, scene_plan, by=as_plan)
         options = CheckOptions(model=model or self._chat_model, uses_model=use_model)
         checker = DraftChecker(self._stores, self.project_id, options)
-        self.await_index()
+        await_index(self._stores, self.project_id)
         place = {"chapter_index": chapter_index, "scene_index": scene_index}
         return checker.check(DraftScene(**place, text=text, scene_plan=plan, pov=pov or ""))
 
-    def check_step(
+    acheck = async_twin(check)
+
+
+class StoryChecks(StoryBase):
+    """Checks of stored scenes, checks in chains, and waivers."""
+
+    def as_runnable(
         self, *, writer: BaseChatModel | None = None, repair: bool = False, use_model: bool = True
     ) -> CheckedWritingChain:
         """Return a step for LangChain chains that comes after the writer: it checks the draft.
@@ -131,8 +138,10 @@ class StoryContinuity(StoryBase):
             UserInputError: When `repair` is asked for and there is no writer.
         """
 
+        continuity = StoryContinuity(self._stores, self.project_id, chat_model=self._chat_model)
+
         def checked(written_draft: WrittenDraft) -> DraftCheck:
-            return self.check(
+            return continuity.check(
                 written_draft.draft,
                 chapter_index=written_draft.chapter_index,
                 scene_index=written_draft.scene_index,
@@ -188,44 +197,11 @@ class StoryContinuity(StoryBase):
             for scene in scenes
             if scene.text and scene.text.strip()
         ]
-        self.await_index()
+        await_index(self._stores, self.project_id)
         checks = [_of_stored(check) for check in checker.in_order(checker.check, drafts, progress=progress)]
         return StoredCheck(checks=checks, without_text=len(scenes) - len(drafts))
 
-    def check_drafts(
-        self,
-        *,
-        drafts_file: Path,
-        folder: Path,
-        options: CheckOptions | None = None,
-        resume: bool = False,
-        progress: Progress | None = None,
-    ) -> DraftsReport:
-        """Check every draft of a file, writing `<id>.json` to a folder."""
-        self._stores.database(self.project_id)
-        checker = DraftChecker(self._stores, self.project_id, options)
-        text = read_text_file(drafts_file)
-        id_fields = ("draft_id", "id")
-        lines = list(read_numbered_lines(text, DraftLine, file=drafts_file, id_fields=id_fields, example="D001"))
-        if not lines:
-            raise InvalidFileError(f"{str(drafts_file)!r} holds no draft; write one JSON object per line")
-        self.await_index()
-        folder.mkdir(parents=True, exist_ok=True)
-        report = DraftsReport(asked=len(lines), has_model=checker.has_model)
-        check = partial(_checked, checker, folder, resume)
-        for outcome in checker.in_order(check, lines, progress=progress):
-            if isinstance(outcome, str):
-                report.failures.append(outcome)
-            elif outcome is None:
-                report.kept += 1
-            else:
-                report.written += 1
-                report.findings += len(outcome.issues)
-                told_keys = (f"{issue.stage} {issue.kind}: {issue.message}" for issue in outcome.report.issues)
-                report.degraded = list(dict.fromkeys([*report.degraded, *told_keys]))
-        return report
-
-    def waive_finding(self, issue_id: str, *, note: str = "") -> Waiver:
+    def waive(self, issue_id: str, *, note: str = "") -> Waiver:
         """Waive a finding, as long as draft and evidence stay the same.
 
         Args:
@@ -244,7 +220,7 @@ class StoryContinuity(StoryBase):
             change_id = say_meant(unit, "findings", issue_id, note)
         return Waiver(issue_id=issue_id, note=note, change_id=change_id)
 
-    def unwaive_finding(self, issue_id: str) -> Waiver:
+    def unwaive(self, issue_id: str) -> Waiver:
         """Take a waiver back: the finding is told again.
 
         Args:
@@ -261,16 +237,52 @@ class StoryContinuity(StoryBase):
             change_id = say_meant(unit, "findings", issue_id, None)
         return Waiver(issue_id=issue_id, note=waived_values[issue_id], change_id=change_id)
 
-    def waived_findings(self) -> list[Waiver]:
+    def list_waivers(self) -> list[Waiver]:
         """Return all findings that were waived."""
         with self._stores.database(self.project_id).read() as unit:
             return [Waiver(issue_id=name, note=note) for name, note in unit.projects.waived("findings").items()]
 
-    acheck = async_twin(check)
     acheck_stored = async_twin(check_stored)
-    awaive_finding = async_twin(waive_finding)
-    aunwaive_finding = async_twin(unwaive_finding)
-    awaived_findings = async_twin(waived_findings)
+    awaive = async_twin(waive)
+    aunwaive = async_twin(unwaive)
+    alist_waivers = async_twin(list_waivers)
+
+
+class StoryDraftChecks(StoryBase):
+    """Checks of files of drafts."""
+
+    def check_drafts(
+        self,
+        *,
+        drafts_file: Path,
+        folder: Path,
+        options: CheckOptions | None = None,
+        resume: bool = False,
+        progress: Progress | None = None,
+    ) -> DraftsReport:
+        """Check every draft of a file, writing `<id>.json` to a folder."""
+        self._stores.database(self.project_id)
+        checker = DraftChecker(self._stores, self.project_id, options)
+        text = read_text_file(drafts_file)
+        id_fields = ("draft_id", "id")
+        lines = list(read_numbered_lines(text, DraftLine, file=drafts_file, id_fields=id_fields, example="D001"))
+        if not lines:
+            raise InvalidFileError(f"{str(drafts_file)!r} holds no draft; write one JSON object per line")
+        await_index(self._stores, self.project_id)
+        folder.mkdir(parents=True, exist_ok=True)
+        report = DraftsReport(asked=len(lines), has_model=checker.has_model)
+        check = partial(_checked, checker, folder, resume)
+        for outcome in checker.in_order(check, lines, progress=progress):
+            if isinstance(outcome, str):
+                report.failures.append(outcome)
+            elif outcome is None:
+                report.kept += 1
+            else:
+                report.written += 1
+                report.findings += len(outcome.issues)
+                told_keys = (f"{issue.stage} {issue.kind}: {issue.message}" for issue in outcome.report.issues)
+                report.degraded = list(dict.fromkeys([*report.degraded, *told_keys]))
+        return report
 
 
 def _checked(

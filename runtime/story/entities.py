@@ -1,6 +1,6 @@
 """Entities: list, add, edit, merge and split."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -19,23 +19,13 @@ from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.words import LANGUAGES, words
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import NAMES, NOT_OF_ENTITIES, Change
+from runtime.storage.journal import NOT_OF_ENTITIES, Change
 from runtime.storage.records import EntityOrigin, IndexingResult
 from runtime.stores import MemoryStores
 from runtime.story import base
-from runtime.story.changes import (
-    TAKEN,
-    listed_change,
-    restore_gap,
-    restore_links,
-    restore_meant,
-    restore_places,
-    restore_scene,
-    restore_taken,
-)
-from runtime.story.entity_fields import known_fields_of, refuse_places, restore_template, with_names_from
-from runtime.story.renaming import restore_renamed
-from runtime.story.versions import Version, card_fields, card_version, require_version
+from runtime.story.changes import DeletionResult, followed_deletion
+from runtime.story.entity_fields import known_fields_of, refuse_places, with_names_from
+from runtime.story.versions import Version, card_fields, card_version, require_unchanged, require_version
 
 
 class EntityCard(Shown, Model):
@@ -101,34 +91,7 @@ class EntityChangeResult(Model):
 class StoryEntities(base.StoryBase):
     """Entities: list, add, edit, merge and split."""
 
-    def entities(
-        self,
-        entity_type: EntityType | None = None,
-        *,
-        name: str = "",
-        limit: base.Count | None = None,
-        as_of: base.Place = None,
-    ) -> list[Entity]:
-        """Return the characters, places, things, factions and terms of the story, in order of id.
-
-        Args:
-            entity_type: Only these: character, location, item, faction or term.
-            name: Only those one of whose names holds these characters.
-            limit: At most so many.
-            as_of: As far as the story has shown them before this position.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            known_entities = base.known_entities(unit, base.position_of(as_of))
-        target = name.strip().casefold()
-        matching_entities = [
-            entity
-            for entity in known_entities
-            if entity_type in (None, entity.entity_type)
-            and (not target or any(target in one.casefold() for one in entity.names()))
-        ]
-        return ShownList(matching_entities[:limit])
-
-    def entity(
+    def get(
         self, entity_id: base.Name, *, entity_type: EntityType | None = None, as_of: base.Place = None
     ) -> EntityCard:
         """Return an entity with its state, counts of its scenes, and when its card was made and changed.
@@ -162,12 +125,7 @@ class StoryEntities(base.StoryBase):
             version=version,
         )
 
-    def has_scenes(self) -> bool:
-        """Tell whether anything of the story is stored, so that it matters from where on something holds."""
-        with self._stores.database(self.project_id).read() as unit:
-            return bool(unit.scenes.list_as_of(last=1))
-
-    def add_card(
+    def add(
         self,
         name: base.Name,
         fields: Mapping[str, Any] | None = None,
@@ -270,7 +228,7 @@ class StoryEntities(base.StoryBase):
             **({"personality": {"core_traits": list(traits)}} if traits else {}),
             **({"goals": list(goals)} if goals else {}),
         }
-        return self.add_card(name, fields, role=role, description=description, start=start)
+        return self.add(name, fields, role=role, description=description, start=start)
 
     def add_location(
         self,
@@ -293,9 +251,9 @@ class StoryEntities(base.StoryBase):
         """
         told_fields = {"atmosphere": atmosphere, "features": list(features)}
         fields = {field: value for field, value in told_fields.items() if value}
-        return self.add_card(name, fields, kind="location", description=description, start=start)
+        return self.add(name, fields, kind="location", description=description, start=start)
 
-    def edit_entity(
+    def edit(
         self,
         entity_id: base.Name,
         changes: Mapping[str, Any],
@@ -378,7 +336,7 @@ class StoryEntities(base.StoryBase):
             issues=issues,
         )
 
-    def merge_entities(self, keep: str, gone: base.Name) -> EntityChangeResult:
+    def merge(self, keep: str, gone: base.Name) -> EntityChangeResult:
         """Make one entity part of another: everything is re-linked, and it can be undone.
 
         Args:
@@ -394,7 +352,7 @@ class StoryEntities(base.StoryBase):
             change = unit.merges.merge(kept_entity.entity_id, merged_entity.entity_id)
         return EntityChangeResult(change=change, entity=kept_entity, other=merged_entity, indexing=self._follow_edit())
 
-    def split_entity(
+    def split(
         self, entity_id: base.Name, new_name: base.Name, *, aliases: Sequence[str] = (), scenes: Sequence[base.At] = ()
     ) -> EntityChangeResult:
         """Take a new entity out of one: its names and scenes move, and it can be undone.
@@ -418,110 +376,72 @@ class StoryEntities(base.StoryBase):
         indexing = self._follow_edit()
         return EntityChangeResult(change=change, entity=entity, other=new and new.entity, indexing=indexing)
 
-    def undo(self, change_id: base.Number | None = None) -> EntityChangeResult:
-        """Undo a change of any kind: of cards, relationships, threads, memories, scenes that came, or of characters.
+    def delete(
+        self, entity_id: base.Name, *, entity_type: EntityType | None = None, expected_version: Version | None = None
+    ) -> DeletionResult:
+        """Delete an entity with its names, states and relationships; memories stay. `undo` takes it back.
 
         Args:
-            change_id: Its number, as its result and lists of changes tell it; None takes the last that stands. Many
-                scenes that came at once need it.
+            entity_id: Id, name or alias.
+            entity_type: Only one of this type is meant.
+            expected_version: The `version` that was read; None deletes whatever stands.
 
         Raises:
-            UserInputError: When there is none of that number, none at all, or something of it changed again since.
+            StaleVersionError: When the card was changed since that version was read.
+            UnknownEntityError: When nobody bears the name, or several do.
         """
         with self._stores.database(self.project_id).write() as unit:
-            journal = unit.journal
-            kept_change = journal.last_standing() if change_id is None else journal.require_standing(change_id)
-            last = (
-                listed_change(unit, kept_change, END_OF_STORY) if kept_change.subject in ("memory", "scene") else None
+            entity = base.named_entity(entity_id, base.known_entities(unit, None), entity_type)
+            require_unchanged(
+                expected_version,
+                card_version(unit, entity.entity_id),
+                subject=f"card {entity.entity_id} ({entity.name!r})",
             )
-            if change_id is None and kept_change.kind in TAKEN and last is not None and "–" in last.position:
-                raise UserInputError(
-                    f"the last change took in or read scenes {last.position}, which would all go back; say so by its"
-                    f" number: `novelgen undo {self.project_id} {kept_change.change_id}`"
-                )
-            change = _undone(self._stores, unit, kept_change)
-            room = journal.room_before(kept_change) if kept_change.kind == "ingest" else None
-            entity, other = (unit.entities.get(entity_id) for entity_id in (change.entity_id, change.other_id))
-        return EntityChangeResult(
-            change=change,
-            entity=entity and entity.entity,
-            other=other and other.entity,
-            what=" ".join(filter(None, (last.position, last.what) if last else ())),
-            issues=[] if room is None else [_room_stays(self.project_id, room)],
-            indexing=self._follow_edit(),
-        )
+            deletion = unit.deletions.delete_entity(entity.entity_id)
+        return followed_deletion(self._stores, self.project_id, deletion)
 
-    def list_entity_changes(self) -> list[Change]:
+    def list_changes(self) -> list[Change]:
         """List all merges, splits and decisions on candidates, the oldest first."""
         with self._stores.database(self.project_id).read() as unit:
             return [change for change in unit.merges.list_all() if change.kind not in NOT_OF_ENTITIES]
 
-    aentity = base.async_twin(entity)
-    aedit_entity = base.async_twin(edit_entity)
-    aundo = base.async_twin(undo)
-    aentities = base.async_twin(entities)
-    aadd_card = base.async_twin(add_card)
+    def list(
+        self,
+        entity_type: EntityType | None = None,
+        *,
+        name: str = "",
+        limit: base.Count | None = None,
+        as_of: base.Place = None,
+    ) -> list[Entity]:
+        """Return the characters, places, things, factions and terms of the story, in order of id.
+
+        Args:
+            entity_type: Only these: character, location, item, faction or term.
+            name: Only those one of whose names holds these characters.
+            limit: At most so many.
+            as_of: As far as the story has shown them before this position.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            known_entities = base.known_entities(unit, base.position_of(as_of))
+        target = name.strip().casefold()
+        matching_entities = [
+            entity
+            for entity in known_entities
+            if entity_type in (None, entity.entity_type)
+            and (not target or any(target in one.casefold() for one in entity.names()))
+        ]
+        return ShownList(matching_entities[:limit])
+
+    aget = base.async_twin(get)
+    aedit = base.async_twin(edit)
+    alist = base.async_twin(list)
+    aadd = base.async_twin(add)
+    adelete = base.async_twin(delete)
     aadd_character = base.async_twin(add_character)
     aadd_location = base.async_twin(add_location)
-    amerge_entities = base.async_twin(merge_entities)
-    asplit_entity = base.async_twin(split_entity)
-    alist_entity_changes = base.async_twin(list_entity_changes)
-
-
-def _room_stays(project_id: str, room: Change) -> ReportIssue:
-    message = f"the room that was made for it stays; `novelgen undo {project_id} {room.change_id}` closes it"
-    return ReportIssue(stage="undo", kind="stale", message=message)
-
-
-_MADE_ANEW: Mapping[str, Callable[[UnitOfWork, Change], None]] = {
-    "move": restore_places,
-    "insert": restore_gap,
-    "waive": restore_meant,
-    "template": restore_template,
-}
-"""Kinds of changes that no row before and after tells whole, to what puts back what was."""
-
-
-def _undone(stores: MemoryStores, unit: UnitOfWork, kept_change: Change) -> Change:
-    from runtime.ingest.entities import rescan_since_in, restore_card_in, restore_merged_in, withdraw_names_in
-
-    if kept_change.subject == "scene" and kept_change.kind == "shorten":
-        from runtime.ingest.scene_passes import restore_shorts
-
-        restore_shorts(unit, kept_change, stores=stores)
-        return unit.journal.require(kept_change.change_id)
-    if kept_change.subject == "scene" and kept_change.kind in TAKEN:
-        restore_taken(unit, kept_change, stores=stores)
-        return unit.journal.require(kept_change.change_id)
-    if kept_change.kind in _MADE_ANEW:
-        _MADE_ANEW[kept_change.kind](unit, kept_change)
-        return unit.journal.mark_undone(kept_change.change_id)
-    if kept_change.subject == "scene" and kept_change.kind != "delete":
-        restore_scene(unit, kept_change, stores=stores)
-        return unit.journal.mark_undone(kept_change.change_id)
-    if kept_change.subject == "entity" and kept_change.kind in ("add", "edit", "rename"):
-        undone = restore_card_in(unit, kept_change, stores=stores)
-        restore_renamed(unit, kept_change, stores=stores)
-        return undone
-    if kept_change.subject == "entity" and kept_change.kind in ("confirm", "name"):
-        change, names = unit.journal.withdraw_names(kept_change.change_id)
-        withdraw_names_in(unit, change.entity_id, names, is_whole=kept_change.kind == "confirm", stores=stores)
-        return change
-    if kept_change.subject == "entity" and kept_change.kind in ("merge", "split"):
-        return restore_merged_in(unit, kept_change, stores=stores)
-    if any(row.table == NAMES for row in kept_change.rows):
-        return restore_card_in(unit, kept_change, stores=stores)
-    undone = unit.journal.undo(kept_change.change_id)
-    if kept_change.subject == "scene":
-        restore_links(unit, kept_change, stores=stores)
-    back = (
-        unit.entities.get(kept_change.entity_id)
-        if kept_change.subject == "entity" and kept_change.kind == "delete"
-        else None
-    )
-    if back is not None:
-        rescan_since_in(unit, back.entity.names(), since=kept_change.created_at, stores=stores)
-    return undone
+    amerge = base.async_twin(merge)
+    asplit = base.async_twin(split)
+    alist_changes = base.async_twin(list_changes)
 
 
 def _without_kind(changes: Mapping[str, Any], entity: Entity) -> tuple[dict[str, Any], EntityType]:
@@ -626,3 +546,9 @@ def _state_changes(entity: Entity, state: Mapping[str, Any], at: StoryPosition) 
         )
         for attribute, value in state.items()
     ]
+
+
+def has_scenes(stores: MemoryStores, project_id: str) -> bool:
+    """Tell whether anything of the story is stored, so that it matters from where on something holds."""
+    with stores.database(project_id).read() as unit:
+        return bool(unit.scenes.list_as_of(last=1))

@@ -357,7 +357,7 @@ class OfferedField(Model):
 class StoryCardFields(StoryBase):
     """Which fields cards have."""
 
-    def card_fields(self) -> list[OfferedField]:
+    def list_fields(self) -> list[OfferedField]:
         """Return the fields of cards, by kind."""
         with self._stores.database(self.project_id).read() as unit:
             language = card_language(unit)
@@ -369,7 +369,7 @@ class StoryCardFields(StoryBase):
             for field in card_fields(kind)
         ]
 
-    acard_fields = async_twin(card_fields)
+    alist_fields = async_twin(list_fields)
 
 
 TEMPLATE_SETTING = "card_template"

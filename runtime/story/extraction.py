@@ -29,13 +29,14 @@ from runtime.model_providers.chat_models import build_chat_model
 from runtime.settings import NovelgenSettings
 from runtime.storage.chunks import StoredConsolidation
 from runtime.stores import MemoryStores
-from runtime.story.base import At, Count, Name, Progress, async_twin, story_position
+from runtime.story.base import At, Count, Name, Progress, StoryBase, async_twin, story_position
 from runtime.story.story_difference import StoryDifferences
+from runtime.story.threads import thread_warnings
 
 RecordPass = Literal["knowledge", "shorts"]
 
 
-class StoryExtraction(StoryDifferences):
+class StoryExtraction(StoryBase):
     """Letting a chat model read the scenes that have no record, and let one memory stand for several small ones."""
 
     def extract(
@@ -56,7 +57,7 @@ class StoryExtraction(StoryDifferences):
 
         Args:
             scenes: Only these, also where an extraction failed before. One that was read is left while its text is the
-                same; its chapter is put right once a scene of the next one is read, or by `reconcile_project`.
+                same; its chapter is put right once a scene of the next one is read, or by `scenes.reconcile`.
             chapter_index: Only this chapter; None means all.
             retry_failed: Also scenes whose extraction failed before.
             again: Also scenes that a model read before.
@@ -88,28 +89,15 @@ class StoryExtraction(StoryDifferences):
             for extraction in report.scenes
             if extraction.outcome == "done"
         ]
-        warnings = self.thread_warnings(scenes=read_places)
-        changes = self.what_taken_changed(taken=read_places) if tell_changes else None
+        warnings = thread_warnings(self._stores, self.project_id, read_places)
+        changes = StoryDifferences(self._stores, self.project_id).of_scenes(taken=read_places) if tell_changes else None
         return report.model_copy(update={"thread_warnings": warnings, "changes": changes})
 
-    def reconcile_project(
-        self,
-        *,
-        chapter_index: int | None = None,
-        again: bool = False,
-        model: str | BaseChatModel | None = None,
-        progress: Callable[[int, int], Any] | None = None,
-    ) -> ReconciliationReport:
-        """Review read chapters across their scenes, without reading them again."""
-        chapters = reconcile_chapters(
-            self._stores,
-            self.project_id,
-            model=build_extraction_model(self._stores.settings, model),
-            chapters=None if chapter_index is None else [chapter_index],
-            again=again,
-            progress=progress,
-        )
-        return ReconciliationReport(chapters=chapters, indexing=drain_outbox(self._stores, self.project_id))
+    aextract = async_twin(extract)
+
+
+class StoryExtractionRuns(StoryExtraction):
+    """Runs of a model over scenes and their records, with estimates beforehand."""
 
     def estimate_project(
         self,
@@ -170,7 +158,36 @@ class StoryExtraction(StoryDifferences):
         choice = SceneChoice(_places(scenes), chapter_index, again=again)
         return estimate(self._stores, self.project_id, choice=choice, prices=_prices(self._stores, prices))
 
-    def consolidate_memories(
+
+class StoryReconciliation(StoryBase):
+    """Reviews of chapters that a model has read."""
+
+    def reconcile(
+        self,
+        *,
+        chapter_index: int | None = None,
+        again: bool = False,
+        model: str | BaseChatModel | None = None,
+        progress: Callable[[int, int], Any] | None = None,
+    ) -> ReconciliationReport:
+        """Review read chapters across their scenes, without reading them again."""
+        chapters = reconcile_chapters(
+            self._stores,
+            self.project_id,
+            model=build_extraction_model(self._stores.settings, model),
+            chapters=None if chapter_index is None else [chapter_index],
+            again=again,
+            progress=progress,
+        )
+        return ReconciliationReport(chapters=chapters, indexing=drain_outbox(self._stores, self.project_id))
+
+    areconcile = async_twin(reconcile)
+
+
+class StoryConsolidation(StoryBase):
+    """Consolidation of small memories."""
+
+    def consolidate(
         self,
         *,
         limit: Count | None = None,
@@ -215,8 +232,7 @@ class StoryExtraction(StoryDifferences):
         """
         return undo_consolidation(self._stores, self.project_id, chunk_id)
 
-    aextract = async_twin(extract)
-    aconsolidate_memories = async_twin(consolidate_memories)
+    aconsolidate = async_twin(consolidate)
     alist_consolidations = async_twin(list_consolidations)
     aundo_consolidations = async_twin(undo_consolidations)
 

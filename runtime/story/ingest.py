@@ -47,6 +47,7 @@ from runtime.story.base import (
     SceneText,
     StoryBase,
     async_twin,
+    chapter_names_of,
     stored_position,
     story_position,
 )
@@ -61,7 +62,7 @@ from runtime.story.text_placing import (
     read_finished_text,
     require_replaceable,
 )
-from runtime.story.threads import StoryThreads
+from runtime.story.threads import thread_warnings
 from runtime.story.versions import Version, require_version, scene_version
 
 
@@ -106,72 +107,8 @@ class IngestReport(BaseModel):
         return sum(scene.outcome == outcome for scene in self.scenes)
 
 
-class StoryIngest(StoryBase):
-    """Ingest of a story: project folders, and books with records."""
-
-    def ingest(
-        self,
-        files: str | Path | Sequence[str | Path] = (),
-        *,
-        text: str | None = None,
-        record: SceneRecord | Mapping[str, Any] | None = None,
-        chapter_index: int | None = None,
-        scene_index: int | None = None,
-        title: str = "",
-        at: str | None = None,
-        replace: bool = False,
-        records: bool | None = None,
-        progress: Progress | None = None,
-    ) -> IngestReport:
-        """Ingest finished scenes: a text, files or the project folder.
-
-        What is stored already and has not changed is left alone; a changed scene takes the place of what came from
-        it before, and of nothing else.
-
-        Args:
-            files: Chapter files or folders of them, in place of those in the project's `chapters` folder.
-            text: One scene's text, at `chapter_index` and `scene_index`.
-            record: What that scene established; without `text`, of the scene that is stored there.
-            chapter_index: Chapter of the text; with files, only this chapter.
-            scene_index: Scene of the text within its chapter.
-            title: Title of that scene.
-            at: Place of the text in place of the two numbers: `next`, `13`, `13:1`, `第13章`; see `store_text`.
-            replace: Whether the text may take the place of a chapter with another heading.
-            records: Of files: True wants their records, False leaves them, None takes those that are there.
-            progress: Called after each scene with the scenes done and the scenes in all.
-
-        Returns:
-            What became of each scene. Parts that are wrong stand in `failures` and do not stop the others.
-
-        Raises:
-            UserInputError: When a text comes without its place, or the record is none.
-            DatabaseError: When the database fails.
-        """
-        if text is not None and at is not None:
-            if files or chapter_index is not None or scene_index is not None:
-                raise UserInputError("a text has one place; pass `at`, or chapter_index and scene_index")
-            return self.store_text(text, at=at, title=title, record=record, replace=replace)
-        if text is None and record is None:
-            # Chapter files, those of a folder in its place.
-            paths = [Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files]
-            matching_paths: list[Path] = []
-            for path in paths:
-                in_folder = list(chapter_files(path).values()) if path.is_dir() else [path]
-                if not in_folder:
-                    raise UserInputError(
-                        f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md"
-                    )
-                matching_paths += in_folder
-            return self.ingest_project(
-                files=matching_paths, records=records, chapter_index=chapter_index, progress=progress
-            )
-        if files:
-            raise UserInputError("ingest takes either files, or one scene's text and record; leave one of them out")
-        if chapter_index is None or scene_index is None:
-            raise UserInputError("a scene's text or record needs its place; pass chapter_index and scene_index")
-        return self.ingest_finished_scene(
-            position=StoryPosition(chapter_index, scene_index), text=text, record=record, title=title, replace=replace
-        )
+class SceneIngest(StoryBase):
+    """Ingest of finished texts, one at a time."""
 
     def store_text(
         self,
@@ -207,7 +144,7 @@ class StoryIngest(StoryBase):
             InvalidPositionError: When `at` is no place.
         """
         finished = read_finished_text(text, title=title, keep_remarks=keep_remarks)
-        names = self.chapter_names()
+        names = chapter_names_of(self._stores, self.project_id)
         position = self._place_for(at, names)
         stored_scenes: list[Scene] = []
         with suppress(UnknownProjectError), self._stores.database(self.project_id).read() as unit:
@@ -265,6 +202,139 @@ class StoryIngest(StoryBase):
             f"`novelgen scene delete {self.project_id} {place}`"
             for place in ingesting.absent_scenes(self._stores, self.project_id, scenes)
         ]
+
+    def _store_scene(
+        self,
+        *,
+        chapter_index: int,
+        scene_index: int,
+        text: str,
+        title: str = "",
+        record: SceneRecord | None = None,
+        expected_version: Version | None = None,
+    ) -> IngestResult:
+        """Store one finished scene, replacing its facts and creating the project."""
+        scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record)
+        self._stores.ensure_project(self.project_id)
+
+        def guard(stored: Scene | None) -> None:
+            require_version(
+                expected_version,
+                "" if stored is None else scene_version(stored),
+                subject=f"scene {chapter_index}:{scene_index}",
+                stored={} if stored is None else {"title": stored.title, "text": (stored.text or "").strip()},
+                sent={"title": title, "text": text.strip()},
+            )
+
+        return ingesting.ingest_scene(
+            self._stores, self.project_id, scene, guard=None if expected_version is None else guard
+        )
+
+    def store(
+        self,
+        *,
+        position: At,
+        text: SceneText | None = None,
+        record: SceneRecord | Mapping[str, Any] | None = None,
+        title: Annotated[str, Field(max_length=500)] = "",
+        replace: bool = False,
+        expected_version: Version | None = None,
+    ) -> IngestReport:
+        """Ingest one finished scene, replacing only its own facts.
+
+        What it changed is not told: a program that stores a book scene by scene would pay for each;
+        `changes.between` tells it.
+
+        Args:
+            position: The scene, as `3:2`.
+            text: The whole text of the finished scene; None takes the stored one, for which `record` is.
+            record: What it established, as a scene record: characters_present, summary, memories, state_changes, …;
+                None leaves that to be read by a model.
+            title: Title of the scene.
+            replace: Whether it may take the place of a chapter with another heading.
+            expected_version: The `version` of the stored scene that was read; None replaces whatever stands.
+
+        Raises:
+            StaleVersionError: When the stored scene was changed since that version was read.
+            UserInputError: When there is neither text nor record, the record is none, or a chapter with another heading
+                stands there.
+        """
+        position = story_position(position)
+        if position.chapter_index is None or position.scene_index is None:
+            raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
+        if (text is None and record is None) or (text is not None and not text.strip()):
+            raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
+        place = {"chapter_index": position.chapter_index, "scene_index": position.scene_index}
+        loaded_record = None if record is None else read_given(SceneRecord, record, by=partial(given_record, **place))
+        self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
+        if text is None:
+            with self._stores.database(self.project_id).read() as unit:
+                stored_scene = unit.scenes.require(position)
+            text, title = stored_scene.text or "", title or stored_scene.title
+        else:
+            position = self._free_place(position, text=text, title=title, replace=replace)
+            place = {"chapter_index": position.chapter_index or 0, "scene_index": position.scene_index or 0}
+        result = self._store_scene(
+            **place, text=text, title=title, record=loaded_record, expected_version=expected_version
+        )
+        return _count_contents(self._stores, IngestReport.of(self.project_id, result), tell_changes=False)
+
+    def _free_place(self, position: StoryPosition, *, text: str, title: str, replace: bool) -> StoryPosition:
+        """Return the place of a text, making room for a new chapter.
+
+        Raises:
+            UserInputError: When a chapter with another heading stands there.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            there = unit.scenes.get(position)
+            stored_scenes = unit.scenes.list_as_of(with_text=True) if isinstance(position, UnwrittenPosition) else []
+        if isinstance(position, UnwrittenPosition):
+            same = next(
+                (scene for scene in reversed(stored_scenes) if bare_text(scene.text or "") == bare_text(text)), None
+            )
+            if same is not None:
+                return same.position
+            self._make_room(position.chapter_index if there is not None else None)
+        elif not replace:
+            place = {"chapter_index": position.chapter_index, "scene_index": position.scene_index}
+            require_replaceable(SceneInput.model_validate({**place, "title": title, "text": text}), there)
+        return position
+
+    def _require_stored_or_demo(self) -> None:
+        try:
+            self._stores.database(self.project_id)
+        except UnknownProjectError as error:
+            paths = self._stores.paths(self.project_id)
+            if not bring_demo(paths):
+                raise UnknownProjectError(
+                    f"there is no project {self.project_id!r}: no folder {str(paths.folder)!r}; make it with "
+                    f"`novelgen init {self.project_id}`, or set --projects-dir"
+                ) from error
+
+    def _follow_settings(self, input_settings: Settings | None) -> None:
+        """Create the project, or update it from settings.json."""
+        settings = input_settings or Settings()
+        self._stores.ensure_project(self.project_id, name=settings.project_name, language=settings.language)
+        with self._stores.database(self.project_id).write() as unit:
+            stored_project = unit.projects.require()
+            name, language = settings.project_name or stored_project.name, settings.language or stored_project.language
+            kept_fields = {"parts": [], ingesting.VOLUMES: False, **stored_project.settings}
+            parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
+            by_manuscript = stored_project.settings.get(ingesting.VOLUMES) and not parts
+            fields = (
+                kept_fields
+                if input_settings is None or by_manuscript
+                else {**kept_fields, "parts": parts, ingesting.VOLUMES: False}
+            )
+            if (name, language, fields) != (stored_project.name, stored_project.language, kept_fields):
+                unit.projects.update(name=name, language=language, settings=fields)
+
+    astore_text = async_twin(store_text)
+    astore = async_twin(store)
+
+
+class ProjectIngest(SceneIngest):
+    """Ingest of whole projects and books."""
 
     def ingest_project(
         self,
@@ -329,134 +399,83 @@ class StoryIngest(StoryBase):
         return _count_contents(self._stores, IngestReport.of(self.project_id, result), tell_changes=tell_changes)
 
     def store_scene(
-        self,
-        *,
-        chapter_index: int,
-        scene_index: int,
-        text: str,
-        title: str = "",
-        record: SceneRecord | None = None,
-        expected_version: Version | None = None,
+        self, *, chapter_index: int, scene_index: int, text: str, title: str = "", record: SceneRecord | None = None
     ) -> IngestResult:
         """Store one finished scene, replacing its facts and creating the project."""
-        scene = SceneInput(chapter_index=chapter_index, scene_index=scene_index, title=title, text=text, record=record)
-        self._stores.ensure_project(self.project_id)
-
-        def guard(stored: Scene | None) -> None:
-            require_version(
-                expected_version,
-                "" if stored is None else scene_version(stored),
-                subject=f"scene {chapter_index}:{scene_index}",
-                stored={} if stored is None else {"title": stored.title, "text": (stored.text or "").strip()},
-                sent={"title": title, "text": text.strip()},
-            )
-
-        return ingesting.ingest_scene(
-            self._stores, self.project_id, scene, guard=None if expected_version is None else guard
+        return self._store_scene(
+            chapter_index=chapter_index, scene_index=scene_index, text=text, title=title, record=record
         )
 
-    def ingest_finished_scene(
-        self,
-        *,
-        position: At,
-        text: SceneText | None = None,
-        record: SceneRecord | Mapping[str, Any] | None = None,
-        title: Annotated[str, Field(max_length=500)] = "",
-        replace: bool = False,
-        expected_version: Version | None = None,
-    ) -> IngestReport:
-        """Ingest one finished scene, replacing only its own facts.
 
-        What it changed is not told: a program that stores a book scene by scene would pay for each;
-        `what_changed` tells it.
+class StoryIngest(StoryBase):
+    """The ingest of finished scenes."""
+
+    def ingest(
+        self,
+        files: str | Path | Sequence[str | Path] = (),
+        *,
+        text: str | None = None,
+        record: SceneRecord | Mapping[str, Any] | None = None,
+        chapter_index: int | None = None,
+        scene_index: int | None = None,
+        title: str = "",
+        at: str | None = None,
+        replace: bool = False,
+        records: bool | None = None,
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Ingest finished scenes: a text, files or the project folder.
+
+        What is stored already and has not changed is left alone; a changed scene takes the place of what came from
+        it before, and of nothing else.
 
         Args:
-            position: The scene, as `3:2`.
-            text: The whole text of the finished scene; None takes the stored one, for which `record` is.
-            record: What it established, as a scene record: characters_present, summary, memories, state_changes, …;
-                None leaves that to be read by a model.
-            title: Title of the scene.
-            replace: Whether it may take the place of a chapter with another heading.
-            expected_version: The `version` of the stored scene that was read; None replaces whatever stands.
+            files: Chapter files or folders of them, in place of those in the project's `chapters` folder.
+            text: One scene's text, at `chapter_index` and `scene_index`.
+            record: What that scene established; without `text`, of the scene that is stored there.
+            chapter_index: Chapter of the text; with files, only this chapter.
+            scene_index: Scene of the text within its chapter.
+            title: Title of that scene.
+            at: Place of the text in place of the two numbers: `next`, `13`, `13:1`, `第13章`; see `store_text`.
+            replace: Whether the text may take the place of a chapter with another heading.
+            records: Of files: True wants their records, False leaves them, None takes those that are there.
+            progress: Called after each scene with the scenes done and the scenes in all.
+
+        Returns:
+            What became of each scene. Parts that are wrong stand in `failures` and do not stop the others.
 
         Raises:
-            StaleVersionError: When the stored scene was changed since that version was read.
-            UserInputError: When there is neither text nor record, the record is none, or a chapter with another heading
-                stands there.
+            UserInputError: When a text comes without its place, or the record is none.
+            DatabaseError: When the database fails.
         """
-        position = story_position(position)
-        if position.chapter_index is None or position.scene_index is None:
-            raise InvalidPositionError(f"{str(position)!r} is no scene; pass chapter_index and scene_index")
-        if (text is None and record is None) or (text is not None and not text.strip()):
-            raise UserInputError(f"there is no text for scene {str(position)!r}; nothing was stored")
-        place = {"chapter_index": position.chapter_index, "scene_index": position.scene_index}
-        loaded_record = None if record is None else read_given(SceneRecord, record, by=partial(given_record, **place))
-        self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
-        if text is None:
-            with self._stores.database(self.project_id).read() as unit:
-                stored_scene = unit.scenes.require(position)
-            text, title = stored_scene.text or "", title or stored_scene.title
-        else:
-            position = self._free_place(position, text=text, title=title, replace=replace)
-            place = {"chapter_index": position.chapter_index or 0, "scene_index": position.scene_index or 0}
-        result = self.store_scene(
-            **place, text=text, title=title, record=loaded_record, expected_version=expected_version
+        project = ProjectIngest(self._stores, self.project_id)
+        if text is not None and at is not None:
+            if files or chapter_index is not None or scene_index is not None:
+                raise UserInputError("a text has one place; pass `at`, or chapter_index and scene_index")
+            return project.store_text(text, at=at, title=title, record=record, replace=replace)
+        if text is None and record is None:
+            # Chapter files, those of a folder in its place.
+            paths = [Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files]
+            matching_paths: list[Path] = []
+            for path in paths:
+                in_folder = list(chapter_files(path).values()) if path.is_dir() else [path]
+                if not in_folder:
+                    raise UserInputError(
+                        f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md"
+                    )
+                matching_paths += in_folder
+            return project.ingest_project(
+                files=matching_paths, records=records, chapter_index=chapter_index, progress=progress
+            )
+        if files:
+            raise UserInputError("ingest takes either files, or one scene's text and record; leave one of them out")
+        if chapter_index is None or scene_index is None:
+            raise UserInputError("a scene's text or record needs its place; pass chapter_index and scene_index")
+        return project.store(
+            position=StoryPosition(chapter_index, scene_index), text=text, record=record, title=title, replace=replace
         )
-        return _count_contents(self._stores, IngestReport.of(self.project_id, result), tell_changes=False)
-
-    def _free_place(self, position: StoryPosition, *, text: str, title: str, replace: bool) -> StoryPosition:
-        """Return the place of a text, making room for a new chapter.
-
-        Raises:
-            UserInputError: When a chapter with another heading stands there.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            there = unit.scenes.get(position)
-            stored_scenes = unit.scenes.list_as_of(with_text=True) if isinstance(position, UnwrittenPosition) else []
-        if isinstance(position, UnwrittenPosition):
-            same = next(
-                (scene for scene in reversed(stored_scenes) if bare_text(scene.text or "") == bare_text(text)), None
-            )
-            if same is not None:
-                return same.position
-            self._make_room(position.chapter_index if there is not None else None)
-        elif not replace:
-            place = {"chapter_index": position.chapter_index, "scene_index": position.scene_index}
-            require_replaceable(SceneInput.model_validate({**place, "title": title, "text": text}), there)
-        return position
-
-    def _require_stored_or_demo(self) -> None:
-        try:
-            self._stores.database(self.project_id)
-        except UnknownProjectError as error:
-            paths = self._stores.paths(self.project_id)
-            if not bring_demo(paths):
-                raise UnknownProjectError(
-                    f"there is no project {self.project_id!r}: no folder {str(paths.folder)!r}; make it with "
-                    f"`novelgen init {self.project_id}`, or set --projects-dir"
-                ) from error
-
-    def _follow_settings(self, input_settings: Settings | None) -> None:
-        """Create the project, or update it from settings.json."""
-        settings = input_settings or Settings()
-        self._stores.ensure_project(self.project_id, name=settings.project_name, language=settings.language)
-        with self._stores.database(self.project_id).write() as unit:
-            stored_project = unit.projects.require()
-            name, language = settings.project_name or stored_project.name, settings.language or stored_project.language
-            kept_fields = {"parts": [], ingesting.VOLUMES: False, **stored_project.settings}
-            parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
-            by_manuscript = stored_project.settings.get(ingesting.VOLUMES) and not parts
-            fields = (
-                kept_fields
-                if input_settings is None or by_manuscript
-                else {**kept_fields, "parts": parts, ingesting.VOLUMES: False}
-            )
-            if (name, language, fields) != (stored_project.name, stored_project.language, kept_fields):
-                unit.projects.update(name=name, language=language, settings=fields)
 
     aingest = async_twin(ingest)
-    astore_text = async_twin(store_text)
-    aingest_finished_scene = async_twin(ingest_finished_scene)
 
 
 class _Sources:
@@ -573,7 +592,7 @@ def _count_contents(stores: MemoryStores, report: IngestReport, *, tell_changes:
             f"{otherwise} memories of unchanged scenes are not embedded as memory.ingest says; "
             f"`novelgen reindex {project_id}` does it"
         )
-    condition = StoryUpkeep(stores, project_id).story_condition()
+    condition = StoryUpkeep(stores, project_id).condition()
     follow_language(stores.paths(project_id), condition.language)
     report.memories, report.entities = condition.memories, condition.entities
     report.condition = condition
@@ -581,10 +600,8 @@ def _count_contents(stores: MemoryStores, report: IngestReport, *, tell_changes:
     taken_places = [
         (result.chapter_index, result.scene_index) for result in report.scenes if result.outcome in _STORED_OUTCOMES
     ]
-    report.warnings += StoryThreads(stores, project_id).thread_warnings(scenes=taken_places)
-    report.changes = (
-        StoryDifferences(stores, project_id).what_taken_changed(taken=taken_places) if tell_changes else None
-    )
+    report.warnings += thread_warnings(stores, project_id, taken_places)
+    report.changes = StoryDifferences(stores, project_id).of_scenes(taken=taken_places) if tell_changes else None
     return report
 
 

@@ -31,6 +31,7 @@ from runtime.storage.entities import is_unmasked
 from runtime.storage.journal import RowChange
 from runtime.storage.knowledge import FACT_TYPES
 from runtime.storage.records import EventOrigin, Knowledge, StoredMemory
+from runtime.stores import MemoryStores
 from runtime.story import base
 
 if TYPE_CHECKING:
@@ -142,39 +143,6 @@ class KnowledgeTable(BaseModel):
 class StoryKnowledge(base.StoryBase):
     """Character knowledge, shared scenes and the author's statements."""
 
-    def knowledge(
-        self,
-        character_id: base.Name,
-        *,
-        as_of: base.Place = None,
-        about: str | None = None,
-        limit: base.Count | None = None,
-    ) -> CharacterKnowledge:
-        """Return a character's known and unknown memories before the position.
-
-        Args:
-            character_id: Id, name or alias; `reader` for whoever reads the book.
-            as_of: Position of the read.
-            about: Only memories about this entity, or else with these words.
-            limit: At most so many of either list, the latest.
-        """
-        position = base.position_of(as_of) or END_OF_STORY
-        with self._stores.database(self.project_id).read() as unit:
-            character_id = knower_id(unit, character_id, position)
-            is_wanted = is_about(unit, about, position)
-        rules = self._rules(position)
-        wanted_memories = [memory for memory in rules.story.memories if is_wanted(memory)]
-        character_knowledge = rules.of_character(character_id, wanted_memories)
-        known_memories, not_known = (
-            character_knowledge.known[-(limit or 0) :],
-            character_knowledge.not_known[-(limit or 0) :],
-        )
-        more = {
-            "more_known": len(character_knowledge.known) - len(known_memories),
-            "more_not_known": len(character_knowledge.not_known) - len(not_known),
-        }
-        return character_knowledge.model_copy(update={"known": known_memories, "not_known": not_known, **more})
-
     def who_knows(self, memory_id: base.Name, *, as_of: base.Place = None) -> MemoryKnowers:
         """Tell who knows a memory, since when and how, and who does not and might have been told.
 
@@ -221,7 +189,7 @@ class StoryKnowledge(base.StoryBase):
                 memory_knowers.known_by.append(Knower.model_validate(last.model_dump() | who))
         return memory_knowers
 
-    def knowledge_table(
+    def table(
         self,
         *,
         as_of: base.Place = None,
@@ -270,7 +238,9 @@ class StoryKnowledge(base.StoryBase):
             next_offset=following if following < len(wanted_memories) else None,
         )
 
-    def lived_together(self, character_a: base.Name, character_b: base.Name, *, as_of: base.Place = None) -> SharedLife:
+    def list_shared_scenes(
+        self, character_a: base.Name, character_b: base.Name, *, as_of: base.Place = None
+    ) -> SharedLife:
         """Return the scenes that two characters were in together, and which of them alone.
 
         Args:
@@ -294,7 +264,72 @@ class StoryKnowledge(base.StoryBase):
         ]
         return SharedLife(character_id=one, other_id=other, scenes=scenes)
 
-    def set_knowledge(
+    def forget(self, character_id: base.Name, memory_id: base.Name) -> list[SaidKnowledge]:
+        """Take back all that you said of whether a character knows a memory.
+
+        Args:
+            character_id: Id, name or alias; `reader` for whoever reads the book.
+            memory_id: Its source_id or chunk_id; `*` for whole tales.
+
+        Raises:
+            UserInputError: When nothing was said.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            # Of a memory that is gone by now it can be taken back as well.
+            stored_memory = None if memory_id == ALL_LIVED else unit.memories.find(memory_id)
+            source_id = memory_id if stored_memory is None else _source_id(stored_memory)
+            knower = knower_id(unit, character_id, END_OF_STORY)
+            with unit.journal.recording_knowledge(knower, source_id) as rows:
+                statements = unit.knowledge.forget(knower, source_id)
+            change_id = _journal_statement(unit, knower, source_id, stored_memory, rows)
+            if not statements:
+                if memory_id != ALL_LIVED:
+                    _fact(unit, self.project_id, memory_id, END_OF_STORY)
+                raise UserInputError(
+                    f"you have said nothing of {character_id!r} and {memory_id!r}; nothing to take back"
+                )
+        return [SaidKnowledge(**words.model_dump(), change_id=change_id) for words in statements]
+
+    def _rules(self, as_of: StoryPosition) -> KnowledgeRules:
+        # Late, as what reads a story is heavy, and memories are listed without it.
+        from runtime.search.kept_readings import knowledge_rules
+
+        return knowledge_rules(self._stores, self.project_id, as_of=as_of)
+
+    def list(
+        self,
+        character_id: base.Name,
+        *,
+        as_of: base.Place = None,
+        about: str | None = None,
+        limit: base.Count | None = None,
+    ) -> CharacterKnowledge:
+        """Return a character's known and unknown memories before the position.
+
+        Args:
+            character_id: Id, name or alias; `reader` for whoever reads the book.
+            as_of: Position of the read.
+            about: Only memories about this entity, or else with these words.
+            limit: At most so many of either list, the latest.
+        """
+        position = base.position_of(as_of) or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            character_id = knower_id(unit, character_id, position)
+            is_wanted = is_about(unit, about, position)
+        rules = self._rules(position)
+        wanted_memories = [memory for memory in rules.story.memories if is_wanted(memory)]
+        character_knowledge = rules.of_character(character_id, wanted_memories)
+        known_memories, not_known = (
+            character_knowledge.known[-(limit or 0) :],
+            character_knowledge.not_known[-(limit or 0) :],
+        )
+        more = {
+            "more_known": len(character_knowledge.known) - len(known_memories),
+            "more_not_known": len(character_knowledge.not_known) - len(not_known),
+        }
+        return character_knowledge.model_copy(update={"known": known_memories, "not_known": not_known, **more})
+
+    def set(
         self,
         character_id: base.Name,
         memory_id: base.Name,
@@ -357,50 +392,12 @@ class StoryKnowledge(base.StoryBase):
             change = _journal_statement(unit, knower, source_id, stored_memory, rows)
         return SaidKnowledge(**statement.model_dump(), change_id=change)
 
-    def forget_knowledge(self, character_id: base.Name, memory_id: base.Name) -> list[SaidKnowledge]:
-        """Take back all that you said of whether a character knows a memory.
-
-        Args:
-            character_id: Id, name or alias; `reader` for whoever reads the book.
-            memory_id: Its source_id or chunk_id; `*` for whole tales.
-
-        Raises:
-            UserInputError: When nothing was said.
-        """
-        with self._stores.database(self.project_id).write() as unit:
-            # Of a memory that is gone by now it can be taken back as well.
-            stored_memory = None if memory_id == ALL_LIVED else unit.memories.find(memory_id)
-            source_id = memory_id if stored_memory is None else _source_id(stored_memory)
-            knower = knower_id(unit, character_id, END_OF_STORY)
-            with unit.journal.recording_knowledge(knower, source_id) as rows:
-                statements = unit.knowledge.forget(knower, source_id)
-            change_id = _journal_statement(unit, knower, source_id, stored_memory, rows)
-            if not statements:
-                if memory_id != ALL_LIVED:
-                    _fact(unit, self.project_id, memory_id, END_OF_STORY)
-                raise UserInputError(
-                    f"you have said nothing of {character_id!r} and {memory_id!r}; nothing to take back"
-                )
-        return [SaidKnowledge(**words.model_dump(), change_id=change_id) for words in statements]
-
-    def author_words(self, *, character_id: str, memory_id: str) -> list[Knowledge]:
-        """Return the author's statements on a character and a memory, in order."""
-        with self._stores.database(self.project_id).read() as unit:
-            source_id = _source_id(_fact(unit, self.project_id, memory_id, END_OF_STORY))
-            return unit.knowledge.author_said(knower_id(unit, character_id, END_OF_STORY), source_id)
-
-    def _rules(self, as_of: StoryPosition) -> KnowledgeRules:
-        # Late, as what reads a story is heavy, and memories are listed without it.
-        from runtime.search.kept_readings import knowledge_rules
-
-        return knowledge_rules(self._stores, self.project_id, as_of=as_of)
-
-    aknowledge = base.async_twin(knowledge)
-    aknowledge_table = base.async_twin(knowledge_table)
+    alist = base.async_twin(list)
+    atable = base.async_twin(table)
     awho_knows = base.async_twin(who_knows)
-    alived_together = base.async_twin(lived_together)
-    aset_knowledge = base.async_twin(set_knowledge)
-    aforget_knowledge = base.async_twin(forget_knowledge)
+    alist_shared_scenes = base.async_twin(list_shared_scenes)
+    aset = base.async_twin(set)
+    aforget = base.async_twin(forget)
 
 
 def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
@@ -550,3 +547,10 @@ def _parts(unit: UnitOfWork, stored_memory: StoredMemory) -> Sequence[str]:
         if stored_consolidation.chunk.chunk_id == stored_memory.chunk.chunk_id
     )
     return [_source_id(unit.memories.require(chunk_id)) for chunk_id in chunk_ids]
+
+
+def author_words(stores: MemoryStores, project_id: str, *, character_id: str, memory_id: str) -> list[Knowledge]:
+    """Return the author's statements on a character and a memory, in order."""
+    with stores.database(project_id).read() as unit:
+        source_id = _source_id(_fact(unit, project_id, memory_id, END_OF_STORY))
+        return unit.knowledge.author_said(knower_id(unit, character_id, END_OF_STORY), source_id)

@@ -53,16 +53,7 @@ class LoreImport(BaseModel):
 class StoryLore(base.StoryBase):
     """A lorebook as the author's notes, imported and exported as JSON."""
 
-    def lore(self, *, as_of: base.Place = None) -> list[StoredLoreEntry]:
-        """Return the entries of the lorebook: notes from a lorebook, with keys, or pinned.
-
-        Args:
-            as_of: Only those that are read at this position.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            return [_entry(memory) for memory in _entries(unit, base.position_of(as_of) or END_OF_STORY)]
-
-    def import_lore(self, text: LorebookText, *, start: base.Place = None) -> LoreImport:
+    def import_book(self, text: LorebookText, *, start: base.Place = None) -> LoreImport:
         """Take a lorebook of SillyTavern or NovelAI in as notes, which `undo` takes back.
 
         An entry is in the context of each scene whose plan holds one of its keys, or of every scene where it is
@@ -120,23 +111,32 @@ class StoryLore(base.StoryBase):
             added=added_names, updated=updated, were_there=same, issues=issues, indexing=indexing, change_id=change_id
         )
 
-    def export_lore(self, form: LorebookForm = "sillytavern", *, cards: bool = False) -> dict[str, Any]:
+    def export_book(self, form: LorebookForm = "sillytavern", *, cards: bool = False) -> dict[str, Any]:
         """Return the lorebook for SillyTavern or NovelAI, complete for a re-import.
 
         Args:
             form: sillytavern or novelai.
             cards: Whether each card is an entry, too, with its names as keys.
         """
-        entries: list[LoreEntry] = list(self.lore())
+        entries: list[LoreEntry] = list(self.list())
         if cards:
             with self._stores.database(self.project_id).read() as unit:
                 known_entities = [stored_entity.entity for stored_entity in unit.entities.list_all()]
             entries += [entry for entity in known_entities if (entry := _entry_of_card(entity)) is not None]
         return written_lorebook(entries, form)
 
-    alore = base.async_twin(lore)
-    aimport_lore = base.async_twin(import_lore)
-    aexport_lore = base.async_twin(export_lore)
+    def list(self, *, as_of: base.Place = None) -> list[StoredLoreEntry]:
+        """Return the entries of the lorebook: notes from a lorebook, with keys, or pinned.
+
+        Args:
+            as_of: Only those that are read at this position.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            return [_entry(memory) for memory in _entries(unit, base.position_of(as_of) or END_OF_STORY)]
+
+    alist = base.async_twin(list)
+    aimport_book = base.async_twin(import_book)
+    aexport_book = base.async_twin(export_book)
 
 
 def find_counterpart(entry: LoreEntry, stored: Sequence[StoredLoreEntry], *, start: str) -> StoredLoreEntry | None:
@@ -401,5 +401,5 @@ def _refuse_memory_of_story(unit: UnitOfWork, key: str) -> None:
     if known_memory is not None and known_memory.from_scene:
         raise UserInputError(
             f"{key!r} is the id of something that a scene established, which a key cannot replace or take out; use"
-            " another key, or correct the memory itself (`novelgen memory edit`, Story.edit_memory)"
+            " another key, or correct the memory itself (`novelgen memory edit`, Story.memories.edit)"
         )

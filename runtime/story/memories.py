@@ -88,39 +88,7 @@ class AddedNote(BaseModel):
 class StoryMemories(base.StoryBase):
     """Single memories: list, note, edit, confirm, pin, ban and delete."""
 
-    def memories(
-        self,
-        *,
-        attached_to: Sequence[Target] = (),
-        content_types: Sequence[ContentType] = (),
-        status: records.MemoryStatus = "active",
-        limit: base.Count | None = DEFAULT_LIMIT,
-        as_of: base.Place = None,
-    ) -> MemoryListing:
-        """Return stored memories in story order, and how many there are in all.
-
-        Args:
-            attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
-            content_types: Only memories of these kinds.
-            status: What was decided about them: active, banned or deleted.
-            limit: At most so many; None means all.
-            as_of: Only what lies strictly before this position.
-        """
-        as_of = base.position_of(as_of)
-        with self._stores.database(self.project_id).read() as unit:
-            wrong = [name for name in content_types if name not in CONTENT_TYPES]
-            if wrong:
-                raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
-            wanted_memory_filter = records.MemoryFilter(
-                as_of=as_of or END_OF_STORY,
-                entities=base.resolved_targets(unit, attached_to, as_of),
-                content_types=[content_type for content_type in CONTENT_TYPES if content_type in content_types],
-                statuses=[status],
-            )
-            matching_memories = unit.memories.list_matching(wanted_memory_filter, limit=limit)
-            return MemoryListing(memories=matching_memories, total=unit.memories.count(wanted_memory_filter))
-
-    def find_memory(self, memory_id: base.Name) -> MemoryCard:
+    def get(self, memory_id: base.Name) -> MemoryCard:
         """Return a memory whole, whatever was decided about it.
 
         Args:
@@ -145,7 +113,7 @@ class StoryMemories(base.StoryBase):
             version = memory_version(unit, memory)
         return MemoryCard(**dict(memory), attachments=attachments, occurs_nowhere=occurs_nowhere, version=version)
 
-    def note(
+    def add(
         self,
         content: str,
         *,
@@ -248,7 +216,7 @@ class StoryMemories(base.StoryBase):
             stated=stated,
         )
 
-    def preview_note(self, content: str, *, start: base.Place = None) -> NotePreview:
+    def preview(self, content: str, *, start: base.Place = None) -> NotePreview:
         """Preview the state that a note would set, and store nothing.
 
         Args:
@@ -258,7 +226,7 @@ class StoryMemories(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             return NotePreview(stated=noted_state(unit, content, base.position_of(start)))
 
-    def edit_memory(
+    def edit(
         self,
         memory_id: base.Name,
         *,
@@ -335,7 +303,7 @@ class StoryMemories(base.StoryBase):
 
         return self._changed(memory_id, "edit", change)
 
-    def confirm_memory(self, memory_id: base.Name) -> MemoryChange:
+    def confirm(self, memory_id: base.Name) -> MemoryChange:
         """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
 
         Args:
@@ -351,7 +319,7 @@ class StoryMemories(base.StoryBase):
 
         return self._changed(memory_id, "confirm", confirm)
 
-    def pin_memory(self, memory_id: base.Name) -> MemoryChange:
+    def pin(self, memory_id: base.Name) -> MemoryChange:
         """Pin a memory: it outranks the others.
 
         Args:
@@ -362,7 +330,7 @@ class StoryMemories(base.StoryBase):
         """
         return self._decided(memory_id, "pin")
 
-    def unpin_memory(self, memory_id: base.Name) -> MemoryChange:
+    def unpin(self, memory_id: base.Name) -> MemoryChange:
         """Take a pin off.
 
         Args:
@@ -370,7 +338,7 @@ class StoryMemories(base.StoryBase):
         """
         return self._decided(memory_id, "unpin")
 
-    def ban_memory(self, memory_id: base.Name) -> MemoryChange:
+    def ban(self, memory_id: base.Name) -> MemoryChange:
         """Ban a memory: it is kept, but no search and no context brings it.
 
         Args:
@@ -382,7 +350,7 @@ class StoryMemories(base.StoryBase):
         """
         return self._decided(memory_id, "ban")
 
-    def unban_memory(self, memory_id: base.Name) -> MemoryChange:
+    def unban(self, memory_id: base.Name) -> MemoryChange:
         """Lift a ban, or bring a deleted memory back.
 
         Args:
@@ -390,7 +358,7 @@ class StoryMemories(base.StoryBase):
         """
         return self._decided(memory_id, "unban")
 
-    def delete_memory(self, memory_id: base.Name, *, expected_version: Version | None = None) -> MemoryChange:
+    def delete(self, memory_id: base.Name, *, expected_version: Version | None = None) -> MemoryChange:
         """Delete a memory, which a new ingest does not bring back; a note takes the state back that it set.
 
         Args:
@@ -468,17 +436,49 @@ class StoryMemories(base.StoryBase):
             stated=stated,
         )
 
-    amemories = base.async_twin(memories)
-    anote = base.async_twin(note)
-    apreview_note = base.async_twin(preview_note)
-    aedit_memory = base.async_twin(edit_memory)
-    aconfirm_memory = base.async_twin(confirm_memory)
-    afind_memory = base.async_twin(find_memory)
-    apin_memory = base.async_twin(pin_memory)
-    aunpin_memory = base.async_twin(unpin_memory)
-    aban_memory = base.async_twin(ban_memory)
-    aunban_memory = base.async_twin(unban_memory)
-    adelete_memory = base.async_twin(delete_memory)
+    def list(
+        self,
+        *,
+        attached_to: Sequence[Target] = (),
+        content_types: Sequence[ContentType] = (),
+        status: records.MemoryStatus = "active",
+        limit: base.Count | None = DEFAULT_LIMIT,
+        as_of: base.Place = None,
+    ) -> MemoryListing:
+        """Return stored memories in story order, and how many there are in all.
+
+        Args:
+            attached_to: Only memories attached to one of these: entities, chapters as `chapter:3`, or `book`.
+            content_types: Only memories of these kinds.
+            status: What was decided about them: active, banned or deleted.
+            limit: At most so many; None means all.
+            as_of: Only what lies strictly before this position.
+        """
+        as_of = base.position_of(as_of)
+        with self._stores.database(self.project_id).read() as unit:
+            wrong = [name for name in content_types if name not in CONTENT_TYPES]
+            if wrong:
+                raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
+            wanted_memory_filter = records.MemoryFilter(
+                as_of=as_of or END_OF_STORY,
+                entities=base.resolved_targets(unit, attached_to, as_of),
+                content_types=[content_type for content_type in CONTENT_TYPES if content_type in content_types],
+                statuses=[status],
+            )
+            matching_memories = unit.memories.list_matching(wanted_memory_filter, limit=limit)
+            return MemoryListing(memories=matching_memories, total=unit.memories.count(wanted_memory_filter))
+
+    alist = base.async_twin(list)
+    aadd = base.async_twin(add)
+    apreview = base.async_twin(preview)
+    aedit = base.async_twin(edit)
+    aconfirm = base.async_twin(confirm)
+    aget = base.async_twin(get)
+    apin = base.async_twin(pin)
+    aunpin = base.async_twin(unpin)
+    aban = base.async_twin(ban)
+    aunban = base.async_twin(unban)
+    adelete = base.async_twin(delete)
 
 
 def _require_memory(

@@ -17,7 +17,8 @@ from runtime.files.file_reading import described
 from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Kept
 from runtime.story import base
-from runtime.story.versions import Version, relationship_version, require_version
+from runtime.story.changes import DeletionResult, followed_deletion
+from runtime.story.versions import Version, relationship_version, require_unchanged, require_version
 
 
 class RelationshipCard(Relationship):
@@ -76,25 +77,7 @@ class RelationshipCourse(BaseModel):
 class StoryRelationships(base.StoryBase):
     """Relationships: list, add and edit."""
 
-    def relationships(
-        self, character_id: base.Name | None = None, *, status_filter: base.Name | None = None, as_of: base.Place = None
-    ) -> list[Relationship]:
-        """Return how pairs of characters stand.
-
-        Args:
-            character_id: Only pairs of this character.
-            status_filter: Only pairs of this status, such as strained.
-            as_of: As they stand at this position.
-        """
-        as_of = base.position_of(as_of)
-        with self._stores.database(self.project_id).read() as unit:
-            known_entities = base.known_entities(unit, as_of) if character_id else []
-            own_id = base.resolved_entity(character_id, known_entities, "character").entity_id if character_id else None
-            position = as_of or END_OF_STORY
-            pairs = unit.relationships.list_as_of(as_of=position, character_id=own_id, status=status_filter)
-        return ShownList(pairs, names=self.entity_names(as_of=as_of))
-
-    def query_relationships(
+    def query(
         self, character_id: base.Name, *, status_filter: base.Name | None = None, as_of: base.Place = None
     ) -> list[RelationshipView]:
         """Return how one character stands to others, each from its own side.
@@ -117,7 +100,7 @@ class StoryRelationships(base.StoryBase):
         views = (pair.seen_by(own_id) for pair in pairs)
         return [view.model_copy(update={"character_name": names.get(view.character_id, "")}) for view in views]
 
-    def get_relationship(self, character_a: str, character_b: str, *, as_of: base.Place = None) -> RelationshipCard:
+    def get(self, character_a: str, character_b: str, *, as_of: base.Place = None) -> RelationshipCard:
         """Return how two characters stand, with its history, its moments and how often both were on stage.
 
         Args:
@@ -146,9 +129,7 @@ class StoryRelationships(base.StoryBase):
             version=version,
         )
 
-    def relationship_course(
-        self, character_a: base.Name, character_b: base.Name, *, as_of: base.Place = None
-    ) -> RelationshipCourse:
+    def course(self, character_a: base.Name, character_b: base.Name, *, as_of: base.Place = None) -> RelationshipCourse:
         """Return how two characters stood after each change of their relationship.
 
         Args:
@@ -176,7 +157,7 @@ class StoryRelationships(base.StoryBase):
             steps.append(CourseStep(**own, status=stood_fields["status"], intensity=stood_fields["intensity"], **sides))
         return RelationshipCourse(character_a=pair[0], character_b=pair[1], steps=steps)
 
-    def add_relationship(
+    def add(
         self,
         character_a: base.Name,
         character_b: base.Name,
@@ -233,7 +214,7 @@ class StoryRelationships(base.StoryBase):
         assert added_relationship is not None, "it was appended before the position at which it is read"
         return AddedRelationship(**dict(added_relationship), change_id=kept_snapshot_row.change_id)
 
-    def edit_relationship(
+    def edit(
         self,
         character_a: base.Name,
         character_b: base.Name,
@@ -317,12 +298,60 @@ class StoryRelationships(base.StoryBase):
             **dict(known_relationship), updated=is_changed, version=version, change_id=kept_snapshot_row.change_id
         )
 
-    aadd_relationship = base.async_twin(add_relationship)
-    arelationships = base.async_twin(relationships)
-    aedit_relationship = base.async_twin(edit_relationship)
-    aquery_relationships = base.async_twin(query_relationships)
-    aget_relationship = base.async_twin(get_relationship)
-    arelationship_course = base.async_twin(relationship_course)
+    def delete(
+        self, character_a: base.Name, character_b: base.Name, *, expected_version: Version | None = None
+    ) -> DeletionResult:
+        """Delete how two characters stand, with its history; both stay. `undo` takes it back.
+
+        Args:
+            character_a: One of the two, by id, name or alias.
+            character_b: The other one.
+            expected_version: The `version` that was read; None deletes whatever stands.
+
+        Raises:
+            StaleVersionError: When the relationship was changed since that version was read.
+            UnknownEntityError: When nobody bears a name, or several do.
+            UserInputError: When nothing is known of the two together.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            known_entities = base.known_entities(unit, None)
+            one, other = (
+                base.resolved_entity(name, known_entities, "character").entity_id for name in (character_a, character_b)
+            )
+            relationship = unit.relationships.between(one, other)
+            if relationship is None:
+                raise UserInputError(f"nothing is known of {one} and {other} together; list the relationships")
+            require_unchanged(
+                expected_version, relationship_version(relationship), subject=f"relationship {one}–{other}"
+            )
+            deletion = unit.deletions.delete_relationship(relationship.relationship_id)
+        return followed_deletion(self._stores, self.project_id, deletion)
+
+    def list(
+        self, character_id: base.Name | None = None, *, status_filter: base.Name | None = None, as_of: base.Place = None
+    ) -> list[Relationship]:
+        """Return how pairs of characters stand.
+
+        Args:
+            character_id: Only pairs of this character.
+            status_filter: Only pairs of this status, such as strained.
+            as_of: As they stand at this position.
+        """
+        as_of = base.position_of(as_of)
+        with self._stores.database(self.project_id).read() as unit:
+            known_entities = base.known_entities(unit, as_of) if character_id else []
+            own_id = base.resolved_entity(character_id, known_entities, "character").entity_id if character_id else None
+            position = as_of or END_OF_STORY
+            pairs = unit.relationships.list_as_of(as_of=position, character_id=own_id, status=status_filter)
+        return ShownList(pairs, names=base.entity_names(self._stores, self.project_id, as_of=as_of))
+
+    aadd = base.async_twin(add)
+    adelete = base.async_twin(delete)
+    alist = base.async_twin(list)
+    aedit = base.async_twin(edit)
+    aquery = base.async_twin(query)
+    aget = base.async_twin(get)
+    acourse = base.async_twin(course)
 
 
 def _version(unit: UnitOfWork, first: str, second: str) -> str:

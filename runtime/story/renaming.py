@@ -77,7 +77,7 @@ class Renaming(Model):
 class StoryRenaming(StoryBase):
     """Another name through the whole memory."""
 
-    def rename_card(
+    def rename(
         self,
         entity_id: Name,
         new_name: Name,
@@ -113,7 +113,7 @@ class StoryRenaming(StoryBase):
         indexing = self._follow_edit() if is_applied else IndexingResult()
         return renaming.model_copy(update={"is_applied": is_applied, "change": change, "indexing": indexing})
 
-    arename_card = async_twin(rename_card)
+    arename = async_twin(rename)
 
 
 class _Renamed:

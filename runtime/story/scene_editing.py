@@ -80,7 +80,7 @@ class SceneEdit(BaseModel):
 class StorySceneEditing(StoryBase):
     """Correcting a finished scene by hand: its text and title, and single facts of its record."""
 
-    def preview_scene_text(self, *, position: At, text: SceneText) -> TextConsequences:
+    def preview_text(self, *, position: At, text: SceneText) -> TextConsequences:
         """Preview the effect of a new text on a scene's facts.
 
         Args:
@@ -96,7 +96,7 @@ class StorySceneEditing(StoryBase):
         new = scrub_text(text).strip()
         return TextConsequences(quotes=len(quotes), lost=_lost(quotes, new), is_same=new == (scene.text or "").strip())
 
-    def edit_scene(
+    def edit(
         self,
         position: At,
         *,
@@ -153,7 +153,7 @@ class StorySceneEditing(StoryBase):
             edited = change_scene(unit, scene, "text" if is_new_text else "title", fields, stores=self._stores)
         return edited.model_copy(update={"lost": lost, "indexing": self._follow_edit()})
 
-    def amend_recorded_fact(
+    def amend_fact(
         self,
         *,
         position: At,
@@ -170,7 +170,7 @@ class StorySceneEditing(StoryBase):
         Args:
             position: The scene.
             kind: What it is.
-            source_id: As `read_scene` names it: C3.status, C0-C3, OL2, or the number of what was learnt.
+            source_id: As `read` names it: C3.status, C0-C3, OL2, or the number of what was learnt.
             text: Its new words, of a state its value, of several one a line; None takes it out. What was learnt has no
                 words of its own.
             as_of: Names in a value are meant as they are known by then; None means at the end of the story.
@@ -272,10 +272,10 @@ class StorySceneEditing(StoryBase):
             edited = change_scene(unit, scene, "staging", {"staged": stated_fields}, stores=self._stores)
         return edited.model_copy(update={"indexing": self._follow_edit()})
 
-    aedit_scene = async_twin(edit_scene)
+    aedit = async_twin(edit)
     aset_staging = async_twin(set_staging)
-    apreview_scene_text = async_twin(preview_scene_text)
-    aamend_recorded_fact = async_twin(amend_recorded_fact)
+    apreview_text = async_twin(preview_text)
+    aamend_fact = async_twin(amend_fact)
 
 
 def change_scene(

@@ -21,6 +21,7 @@ from runtime.files.file_reading import (
 )
 from runtime.files.paths import ProjectPaths
 from runtime.files.project_files import in_first_shape, load_chapter_plan, own_scene_plan, planned_places
+from runtime.story.base import chapter_names_of
 from runtime.story.projects import StoryProjects
 
 
@@ -106,7 +107,7 @@ class StoryScenePlans(StoryProjects):
         """
         if chapter_index is not None and scene_index is not None:
             return chapter_index, scene_index
-        names = self.chapter_names()
+        names = chapter_names_of(self._stores, self.project_id)
         if chapter_index is None:
             return names.next_chapter, 1 if scene_index is None else scene_index
         places = names.places

@@ -106,7 +106,7 @@ class ListedState(SceneState, FactCount):
 class StorySceneReading(StoryBase):
     """Reading a scene with its facts and their quotes."""
 
-    def read_scene(self, position: At, *, as_of: Place = None) -> ReadScene:
+    def read(self, position: At, *, as_of: Place = None) -> ReadScene:
         """Return a scene's text and facts."""
         as_of = position_of(as_of)
         position = story_position(position)
@@ -135,7 +135,13 @@ class StorySceneReading(StoryBase):
             rejected=rejected,
         )
 
-    def list_scene_states(self, *, as_of: Place = None, with_counts: bool = True) -> list[ListedState]:
+    aread = async_twin(read)
+
+
+class StorySceneStates(StoryBase):
+    """The list of scenes with the state of their reading."""
+
+    def list_states(self, *, as_of: Place = None, with_counts: bool = True) -> list[ListedState]:
         """List scenes' reading states and counts, in story order."""
         position = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
@@ -149,8 +155,6 @@ class StorySceneReading(StoryBase):
             )
             for scene_state in states
         ]
-
-    aread_scene = async_twin(read_scene)
 
 
 class _Teller:

@@ -66,28 +66,7 @@ class RecordReplacement(BaseModel):
 class StoryScenes(StoryBase):
     """Stored scenes and their records: looking at them, inserting, moving and deleting them, correcting a record."""
 
-    def list_scenes(self, *, limit: Count | None = None) -> list[ListedScene]:
-        """Return the stored scenes in story order, without their texts and records.
-
-        Args:
-            limit: At most so many, the last ones.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            scenes = unit.scenes.list_as_of()
-            names = _names(unit)
-            parts = _parts(unit)
-            words = unit.scenes.words()
-        return [
-            _list_scene(scene, names, parts, words.get((scene.chapter_index, scene.scene_index), 0))
-            for scene in scenes[-(limit or 0) :]
-        ]
-
-    def scene_places(self) -> list[tuple[int, int]]:
-        """Return the places of all stored scenes, in story order."""
-        with self._stores.database(self.project_id).read() as unit:
-            return unit.scenes.places()
-
-    def get_scene(self, position: At, *, begin: Offset = 0, length: Offset | None = None) -> ListedScene:
+    def get(self, position: At, *, begin: Offset = 0, length: Offset | None = None) -> ListedScene:
         """Return a stored scene with its text.
 
         Args:
@@ -104,7 +83,7 @@ class StoryScenes(StoryBase):
         version = scene_version(listed_scene.scene)
         return listed_scene.model_copy(update={"scene": rendered_scene, "characters": len(text), "version": version})
 
-    def insert_scene(self, position: At, *, text: SceneText | None = None, title: str = "") -> SceneChange:
+    def insert(self, position: At, *, text: SceneText | None = None, title: str = "") -> SceneChange:
         """Make room at a place and store a new scene there; those from there on move by one.
 
         Args:
@@ -139,7 +118,7 @@ class StoryScenes(StoryBase):
             position=str(position), change_id=number_of(change), moved=moved_count, indexing=self._follow_edit()
         )
 
-    def move_scene(self, source: At, target: At) -> SceneChange:
+    def move(self, source: At, target: At) -> SceneChange:
         """Move a scene, or a whole chapter; the others close up and make room. `undo` takes it back."""
         target = story_position(target)
         source = story_position(source)
@@ -159,7 +138,7 @@ class StoryScenes(StoryBase):
         indexing = self._follow_edit()
         return SceneChange(position=str(target), change_id=number_of(change), moved=moved_count, indexing=indexing)
 
-    def delete_scene(self, position: At, *, expected_version: Version | None = None) -> SceneChange:
+    def delete(self, position: At, *, expected_version: Version | None = None) -> SceneChange:
         """Delete a scene with everything that came from it; the author's notes stay. `undo` takes it back.
 
         Args:
@@ -205,6 +184,33 @@ class StoryScenes(StoryBase):
             unverified=unverified,
         )
 
+    def list(self, *, limit: Count | None = None) -> list[ListedScene]:
+        """Return the stored scenes in story order, without their texts and records.
+
+        Args:
+            limit: At most so many, the last ones.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            scenes = unit.scenes.list_as_of()
+            names = _names(unit)
+            parts = _parts(unit)
+            words = unit.scenes.words()
+        return [
+            _list_scene(scene, names, parts, words.get((scene.chapter_index, scene.scene_index), 0))
+            for scene in scenes[-(limit or 0) :]
+        ]
+
+    alist = async_twin(list)
+    aget = async_twin(get)
+    ainsert = async_twin(insert)
+    amove = async_twin(move)
+    adelete = async_twin(delete)
+    aget_record = async_twin(get_record)
+
+
+class StoryRecordFiles(StoryScenes):
+    """Scenes whose records are written in files."""
+
     def replace_record(self, *, position: At, written: str, source_name: str) -> RecordReplacement:
         """Store an author's record in place of the old one.
 
@@ -224,13 +230,6 @@ class StoryScenes(StoryBase):
         return RecordReplacement(
             position=str(position), change_id=number_of(change), issues=result.issues, indexing=self._follow_edit()
         )
-
-    alist_scenes = async_twin(list_scenes)
-    aget_scene = async_twin(get_scene)
-    ainsert_scene = async_twin(insert_scene)
-    amove_scene = async_twin(move_scene)
-    adelete_scene = async_twin(delete_scene)
-    aget_record = async_twin(get_record)
 
 
 def _names(unit: UnitOfWork) -> dict[str, str]:

@@ -98,14 +98,14 @@ class FoundMemory(StoryMemoryChunk):
     )
 
 
-class StorySearch(StoryBase):
-    """Search of facts, characters, locations and scenes."""
+class StoryCardSearch(StoryBase):
+    """The search for cards."""
 
     @cached_property
     def _card_vectors(self) -> CardVectors:
         return CardVectors(self._stores.paths(self.project_id).data, self._stores.embeddings)
 
-    def find_cards(
+    def find(
         self,
         query: Text,
         *,
@@ -172,6 +172,12 @@ class StorySearch(StoryBase):
         least = min(best.values(), default=0.0)
         return {card.entity_id: best.get(card.place, least) for card in cards}
 
+    afind = async_twin(find)
+
+
+class StorySearch(StoryBase):
+    """The search for memories."""
+
     def search(
         self,
         query: Text,
@@ -215,7 +221,6 @@ class StorySearch(StoryBase):
         )
         return ShownList(map(_found_memory, ranked_memories.memories), issues=ranked_memories.issues)
 
-    afind_cards = async_twin(find_cards)
     asearch = async_twin(search)
 
 

@@ -189,7 +189,7 @@ class StoryFlags(StoryBase):
             flags = flags_in(unit, None)
         return SetFlags(flags=flags, change_id=kept_snapshot_row.change_id)
 
-    def flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
+    def get_flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
         """Return the flags of a game with their values.
 
         Args:
@@ -199,7 +199,7 @@ class StoryFlags(StoryBase):
             return flags_in(unit, as_moment(as_of))
 
     aset_flag = async_twin(set_flag)
-    aflags = async_twin(flags)
+    aget_flags = async_twin(get_flags)
 
 
 def _meant_field(error: ValidationError) -> str:

@@ -10,7 +10,6 @@ from novelgen.language.chronology import days_apart, scene_times
 from novelgen.memory.protocol import DEFAULT_CONTEXT_WINDOW
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from novelgen.models.shown import ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
 from runtime.storage.database import UnitOfWork
@@ -48,20 +47,7 @@ class StoryStates(base.StoryBase):
                 base.resolved_entity(entity_id, base.known_entities(unit, base.position_of(as_of)))
         return snapshot
 
-    def timeline(
-        self, chapter_index: int, *, context_window: int = DEFAULT_CONTEXT_WINDOW, as_of: base.Place = None
-    ) -> list[EntityStateSnapshot]:
-        """Return how entities stood at the end of the chapters around one chapter, in story order.
-
-        Args:
-            chapter_index: The chapter in the middle.
-            context_window: Chapters before and after it.
-            as_of: Only what lies strictly before this position.
-        """
-        view = self.get_timeline(chapter_index, context_window=context_window, as_of=base.position_of(as_of))
-        return ShownList(view.snapshots, names=view.names)
-
-    def get_timeline(
+    def states_around(
         self,
         chapter_index: base.Number,
         *,
@@ -82,6 +68,13 @@ class StoryStates(base.StoryBase):
             snapshots = unit.states.timeline(middle - context_window, middle + context_window, as_of=position)
             names = {entity.entity_id: entity.name for entity in base.known_entities(unit, as_of)}
         return TimelineView(snapshots=snapshots, names=names)
+
+    astate = base.async_twin(state)
+    astates_around = base.async_twin(states_around)
+
+
+class StoryStateHistories(base.StoryBase):
+    """Histories of states, and scenes that name characters, for pictures."""
 
     def stated_within(self, *, since: base.At, until: base.Place = None) -> StatedStretch:
         """Return statements on states between two positions."""
@@ -125,9 +118,24 @@ class StoryStates(base.StoryBase):
                 for attribute, steps in by_attribute.items()
             ]
 
-    astate = base.async_twin(state)
-    atimeline = base.async_twin(timeline)
-    aget_timeline = base.async_twin(get_timeline)
+    def scenes_naming_characters(self, *, as_of: base.Place = None) -> NamedScenes:
+        """Return which scenes before a position name which characters in their texts.
+
+        A name that the story gives somebody only from the position on counts for nobody.
+        """
+        as_of = base.position_of(as_of)
+        with self._stores.database(self.project_id).read() as unit:
+            known_entities = base.known_entities(unit, as_of)
+            names = {
+                entity.entity_id: frozenset(entity.names())
+                for entity in known_entities
+                if entity.entity_type == "character"
+            }
+            named_scene_namings = unit.scenes.namings(names, as_of=as_of or END_OF_STORY)
+        places: dict[str, list[tuple[int, int]]] = {}
+        for scene_naming in named_scene_namings:
+            places.setdefault(scene_naming.entity_id, []).append((scene_naming.chapter_index, scene_naming.scene_index))
+        return NamedScenes(places=places)
 
 
 class StatedStretch(BaseModel):
@@ -173,7 +181,7 @@ def _quote(unit: UnitOfWork, change: StateChange) -> str:
 class StoryTimes(base.StoryBase):
     """When the scenes of a stored story play: days, the time between them, the order told and the order lived."""
 
-    def story_times(
+    def timeline(
         self, *, character_id: base.Name | None = None, limit: base.Count | None = None, as_of: base.Place = None
     ) -> StoryTimeline:
         """Tell when the scenes play: running days, the time between them, the order told and the order lived.
@@ -211,26 +219,7 @@ class StoryTimes(base.StoryBase):
             names={entity.entity_id: entity.name for entity in known_entities if entity.entity_id in used_ids},
         )
 
-    def scenes_naming_characters(self, *, as_of: base.Place = None) -> NamedScenes:
-        """Return which scenes before a position name which characters in their texts.
-
-        A name that the story gives somebody only from the position on counts for nobody.
-        """
-        as_of = base.position_of(as_of)
-        with self._stores.database(self.project_id).read() as unit:
-            known_entities = base.known_entities(unit, as_of)
-            names = {
-                entity.entity_id: frozenset(entity.names())
-                for entity in known_entities
-                if entity.entity_type == "character"
-            }
-            named_scene_namings = unit.scenes.namings(names, as_of=as_of or END_OF_STORY)
-        places: dict[str, list[tuple[int, int]]] = {}
-        for scene_naming in named_scene_namings:
-            places.setdefault(scene_naming.entity_id, []).append((scene_naming.chapter_index, scene_naming.scene_index))
-        return NamedScenes(places=places)
-
-    astory_times = base.async_twin(story_times)
+    atimeline = base.async_twin(timeline)
 
 
 class NamedScenes(BaseModel):

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 from langchain_core.retrievers import BaseRetriever
@@ -30,7 +31,6 @@ from runtime.agents.langgraph import (
 from runtime.context_chain import build_chunk_context
 from runtime.files.project_files import in_first_shape, own_scene_plan
 from runtime.memory_tools import DEFAULT_TOP_K
-from runtime.story.attachments import StoryAttachments
 from runtime.story.base import (
     PLACE_NUMBERS,
     CallerObject,
@@ -38,70 +38,34 @@ from runtime.story.base import (
     Number,
     Passage,
     Place,
+    as_part,
     async_twin,
     named_place,
     position_of,
 )
-from runtime.story.changes import StoryChanges
 from runtime.story.character import Character
-from runtime.story.character_news import StoryCharacterNews
 from runtime.story.characters import StoryCharacters
-from runtime.story.condition import StoryUpkeep
 from runtime.story.conflicts import StoryConflicts
 from runtime.story.contexts import ContextBuilder, ContextOptions
-from runtime.story.continuity import StoryContinuity
-from runtime.story.entities import StoryEntities
-from runtime.story.entity_fields import StoryCardFields
+from runtime.story.continuity import StoryChecks, StoryContinuity
 from runtime.story.extraction import StoryExtraction, is_extraction_model_set
-from runtime.story.glossary import StoryGlossary
 from runtime.story.ingest import StoryIngest, read_given
 from runtime.story.knowledge import StoryKnowledge
 from runtime.story.lore import StoryLore
-from runtime.story.memories import StoryMemories
+from runtime.story.parts import ChangesPart, EntitiesPart, MemoriesPart, ScenesPart, WorldPart
 from runtime.story.relationships import StoryRelationships
-from runtime.story.renaming import StoryRenaming
-from runtime.story.scene_editing import StorySceneEditing
-from runtime.story.scene_reading import StorySceneReading
-from runtime.story.scenes import StoryScenes
 from runtime.story.search import StorySearch
-from runtime.story.secrets import StoryFlags
-from runtime.story.states import StoryStates, StoryTimes
 from runtime.story.summaries import StorySummarizing
 from runtime.story.threads import StoryThreads
 from runtime.story.transfer import StoryTransfer
-from runtime.story.who_is_who import StoryAppearances, StoryNameCandidates
+from runtime.story.undo import StoryUndo
+from runtime.story.who_is_who import StoryNameCandidates
+
+ToolKind = Literal["planner", "editor", "attachments"]
+"""Agents that tools are for."""
 
 
-class Story(
-    StoryAppearances,
-    StoryAttachments,
-    StoryChanges,
-    StoryCardFields,
-    StorySearch,
-    StoryCharacterNews,
-    StoryConflicts,
-    StoryExtraction,
-    StoryContinuity,
-    StoryGlossary,
-    StoryIngest,
-    StoryKnowledge,
-    StoryLore,
-    StoryMemories,
-    StoryNameCandidates,
-    StoryRelationships,
-    StoryEntities,
-    StoryRenaming,
-    StorySceneEditing,
-    StorySceneReading,
-    StorySummarizing,
-    StoryScenes,
-    StoryFlags,
-    StoryStates,
-    StoryTimes,
-    StoryTransfer,
-    StoryThreads,
-    StoryUpkeep,
-):
+class Story(StorySearch, StoryIngest, StoryExtraction, StoryContinuity, StoryUndo):
     """The memory of one story, safe between threads.
 
     `Memory.story` gives it.
@@ -117,6 +81,78 @@ class Story(
 
     def __repr__(self) -> str:
         return f"Story({self.project_id!r})"
+
+    # --- Parts ---
+
+    @cached_property
+    def memories(self) -> MemoriesPart:
+        """Memories: list, add, correct, attach and consolidate them."""
+        return as_part(self, MemoriesPart)
+
+    @cached_property
+    def entities(self) -> EntitiesPart:
+        """Entities with their cards and states."""
+        return as_part(self, EntitiesPart)
+
+    @cached_property
+    def candidates(self) -> StoryNameCandidates:
+        """Names of the text that no entity has."""
+        return as_part(self, StoryNameCandidates)
+
+    @cached_property
+    def threads(self) -> StoryThreads:
+        """Threads, and the ledger of them."""
+        return as_part(self, StoryThreads)
+
+    @cached_property
+    def relationships(self) -> StoryRelationships:
+        """Relationships of characters."""
+        return as_part(self, StoryRelationships)
+
+    @cached_property
+    def knowledge(self) -> StoryKnowledge:
+        """Knowledge of characters and of the reader."""
+        return as_part(self, StoryKnowledge)
+
+    @cached_property
+    def scenes(self) -> ScenesPart:
+        """Stored scenes with their texts and records."""
+        return as_part(self, ScenesPart)
+
+    @cached_property
+    def summaries(self) -> StorySummarizing:
+        """Summaries of scenes, chapters and parts."""
+        return as_part(self, StorySummarizing)
+
+    @cached_property
+    def lore(self) -> StoryLore:
+        """Lorebooks of other tools."""
+        return as_part(self, StoryLore)
+
+    @cached_property
+    def changes(self) -> ChangesPart:
+        """Changes by the author, and by the scenes of a stretch."""
+        return as_part(self, ChangesPart)
+
+    @cached_property
+    def checks(self) -> StoryChecks:
+        """Checks of stored scenes, checks in chains, and waivers."""
+        return as_part(self, StoryChecks)
+
+    @cached_property
+    def conflicts(self) -> StoryConflicts:
+        """Contradictions in the stored story."""
+        return as_part(self, StoryConflicts)
+
+    @cached_property
+    def world(self) -> WorldPart:
+        """Flags and events of a game."""
+        return as_part(self, WorldPart)
+
+    @cached_property
+    def project(self) -> StoryTransfer:
+        """The whole project: export, import, health and index."""
+        return as_part(self, StoryTransfer)
 
     # --- Writing the next scene ---
 
@@ -238,25 +274,9 @@ class Story(
             model=self._chat_model,
         )
 
-    def summarize_scene(
-        self, text: Passage, *, max_bullets: Annotated[int, Field(ge=1, le=20)] | None = None
-    ) -> list[str]:
-        """Summarise a scene in three to five bullets, by model or extraction.
-
-        Nothing is stored. Where the model fails, the sentences are told, and a warning is logged.
-
-        Args:
-            text: The scene.
-            max_bullets: Most bullets; None takes the setting's.
-
-        Raises:
-            UserInputError: When the text is empty or too long.
-        """
-        return self.sum_up_scene(text, max_bullets=max_bullets).bullets
-
     # --- Care ---
 
-    def retriever(
+    def as_retriever(
         self,
         *,
         k: int = DEFAULT_TOP_K,
@@ -288,15 +308,23 @@ class Story(
             min_relevance=min_relevance,
         )
 
-    def tools(
-        self, *, as_of: Place = None, names: Sequence[str] | None = None, reads_only: bool = False
+    def as_tools(
+        self,
+        *,
+        kind: ToolKind = "planner",
+        as_of: Place = None,
+        names: Sequence[str] | None = None,
+        reads_only: bool = False,
     ) -> list[BaseTool]:
         """Return LangChain tools for an agent, which reach this story alone.
 
-        They search, look up states and the timeline, find characters and places, make new ones, and tell of
-        relationships, threads and who knows what. What goes wrong in a call is answered as data.
+        Those of a planner search, look up states and the timeline, find characters and places, make new ones, and tell
+        of relationships, threads and who knows what. What goes wrong in a call is answered as data.
 
         Args:
+            kind: `planner` of scenes; `editor`, whose tools change cards, states and threads, delete, and undo; or
+                `attachments`, for the memories of a finished text (`runtime.doors.langchain.attachment_guidance` is
+                the text that tells an agent of them). The tools of the last two see the whole story.
             as_of: Position that is being planned: only what lies strictly before it is read, and what a tool states
                 holds after the last scene before it.
             names: Only these, by their names, in this order; None gives all.
@@ -305,17 +333,12 @@ class Story(
         Raises:
             UserInputError: When there is no tool of a name; names the nearest.
         """
-        return self._tools_of("planner", position_of(as_of), names=names, reads_only=reads_only)
+        # Tools are a door: they stand above the story that they are made of.
+        from runtime.doors.langchain import build_story_tools
 
-    def attachment_tools(self) -> list[BaseTool]:
-        """Return LangChain tools for memories and their attachments.
+        return build_story_tools(self._stores, self, kind, as_of=position_of(as_of), names=names, reads_only=reads_only)
 
-        They reach the whole story, what is still to come included: they are for editors and translators. What such an
-        agent should be told of attachments is the text of `runtime.doors.langchain.attachment_guidance`.
-        """
-        return self._tools_of("attachments")
-
-    def as_step(self, *, as_prompt: bool = False, write_file: bool = True) -> Runnable[Any, Any]:
+    def as_runnable(self, *, as_prompt: bool = False, write_file: bool = True) -> Runnable[Any, Any]:
         """Return a step for LangChain chains that builds contexts.
 
         It takes a mapping of the arguments of `context` (chapter_index, scene_index, scene_plan, …), or a
@@ -371,7 +394,7 @@ class Story(
         return build_scene_node(
             self.ingest,
             self.extract if has_model else None,
-            self.what_changed,
+            self.changes.between,
             text_key=text_key,
             record_key=record_key,
             report_key=report_key,
@@ -389,7 +412,6 @@ class Story(
     acontext = async_twin(context)
     acontexts = async_twin(contexts)
     achunk_context = async_twin(chunk_context)
-    asummarize_scene = async_twin(summarize_scene)
 
     def _built(self, queries: Iterable[Any], *, write_files: bool) -> list[SceneMemoryContext]:
         requests = [self._request(item) for item in queries]
@@ -431,27 +453,6 @@ class Story(
                 '{"location": "…", "characters": ["…"], "purpose": "…"}'
             )
         return read_given(MemoryContextRequest, payload)
-
-    def editing_tools(self) -> list[BaseTool]:
-        """Return LangChain tools with which an editor's agent corrects this story alone.
-
-        They change cards, states and threads, delete, and undo; they see the whole story and are not for the planner
-        of a scene. What goes wrong in a call is answered as data.
-        """
-        return self._tools_of("editor")
-
-    def _tools_of(
-        self,
-        given_to: str,
-        as_of: StoryPosition | None = None,
-        *,
-        names: Sequence[str] | None = None,
-        reads_only: bool = False,
-    ) -> list[BaseTool]:
-        # Tools are a door: they stand above the story that they are made of.
-        from runtime.doors.langchain import build_story_tools
-
-        return build_story_tools(self._stores, self, given_to, as_of=as_of, names=names, reads_only=reads_only)
 
     def character(
         self, name: str, *, create: bool = False, clock: Callable[[], datetime] | None = None, as_of: Place = None

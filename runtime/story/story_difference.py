@@ -14,7 +14,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.story_difference import StoryDifference, StretchTotals, ToldScene
 from runtime.storage.database import UnitOfWork
 from runtime.storage.records import Scene
-from runtime.story.base import At, Place, async_twin, position_of, story_position
+from runtime.story.base import At, Place, StoryBase, async_twin, position_of, story_position
 from runtime.story.threads import StoryThreads
 
 logger = logging.getLogger(__name__)
@@ -25,10 +25,10 @@ MAX_SCENES_TOLD_TOGETHER = 5
 """Scenes of one chapter that were taken in at once are told of together up to so many; of more the last one is."""
 
 
-class StoryDifferences(StoryThreads):
+class StoryDifferences(StoryBase):
     """Changes of the story by scene, stretch or author's session."""
 
-    def what_changed(self, *, since: Place = None, until: Place = None) -> StoryDifference:
+    def between(self, *, since: Place = None, until: Place = None) -> StoryDifference:
         """Return the changes between two points: facts, states, threads, knowledge.
 
         Also who came for the first time, died, or turned out to be somebody else. Nothing later than `until` is told
@@ -53,7 +53,7 @@ class StoryDifferences(StoryThreads):
         begin, end = since or scenes[0].position, _after(scenes[-1])
         if until is not None:
             end = min(end, until)
-        ledger = self.thread_ledger(as_of=end)
+        ledger = StoryThreads(self._stores, self.project_id).ledger(as_of=end)
         with self._stores.database(self.project_id).read() as unit:
             events = [statement.event() for statement in unit.knowledge.said_between(begin, end)]
             memories = unit.memories.of_scenes(
@@ -94,22 +94,22 @@ class StoryDifferences(StoryThreads):
             )
         return tell_difference(stretch)
 
-    def what_scene_changed(self, *, position: At) -> StoryDifference:
+    def of_scene(self, *, position: At) -> StoryDifference:
         """Return the changes of one scene or chapter."""
         position = story_position(position)
         chapter_index = position.chapter_index or 0
         if position.scene_index is not None:
             with self._stores.database(self.project_id).read() as unit:
                 end = _after(unit.scenes.require(position))
-            return self.what_changed(since=position, until=end)
-        story_difference = self.what_changed(since=position, until=StoryPosition(chapter_index + 1))
+            return self.between(since=position, until=end)
+        story_difference = self.between(since=position, until=StoryPosition(chapter_index + 1))
         if not story_difference.scenes:
             raise UnknownSceneError(
                 f"no scene of chapter {chapter_index} is stored; list them with `novelgen scene list {self.project_id}`"
             )
         return story_difference
 
-    def what_taken_changed(self, *, taken: Iterable[ScenePlace]) -> StoryDifference | None:
+    def of_scenes(self, *, taken: Iterable[ScenePlace]) -> StoryDifference | None:
         """Return the changes of just stored scenes, for a report.
 
         A few scenes of one chapter that follow one another are told of together. Of more the last one is told of, with
@@ -132,19 +132,21 @@ class StoryDifferences(StoryThreads):
         first, last = StoryPosition(*places[0]), StoryPosition(*places[-1])
         end = StoryPosition(places[-1][0], places[-1][1] + 1)
         if len(places) == 1:
-            return self.what_changed(since=last, until=end)
-        whole = self.what_changed(since=first, until=end)
+            return self.between(since=last, until=end)
+        whole = self.between(since=first, until=end)
         is_one_piece = [
             (scene_telling.chapter_index, scene_telling.scene_index) for scene_telling in whole.scenes
         ] == list(places)
         is_short = len(places) <= MAX_SCENES_TOLD_TOGETHER and first.chapter_index == last.chapter_index
         if is_one_piece and is_short:
             return whole
-        difference = self.what_changed(since=last, until=end)
+        difference = self.between(since=last, until=end)
         totals = _totals(whole) if is_one_piece else StretchTotals(scenes=len(places))
         return difference.model_copy(update={"totals": totals})
 
-    awhat_changed = async_twin(what_changed)
+    abetween = async_twin(between)
+    aof_scene = async_twin(of_scene)
+    aof_scenes = async_twin(of_scenes)
 
 
 def _totals(whole: StoryDifference) -> StretchTotals:

@@ -64,44 +64,9 @@ class SceneSummary(BaseModel):
 class StorySummarizing(StoryBase):
     """Summaries of chapters and parts, and of a scene's text."""
 
-    def list_summaries(self, *, as_of: Place = None) -> list[ListedSummary]:
-        """Return every stored chapter and every part that has begun, chapters first, in order.
-
-        Args:
-            as_of: Only what has begun before this position, and what was told by then; None means the end of the story.
-
-        Raises:
-            UnknownProjectError: When no such project is stored.
-        """
-        chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
-        position = position_of(as_of) or END_OF_STORY
-        with self._stores.database(self.project_id).read() as unit:
-            places = [place for place in unit.scenes.places() if position.admits(*place)]
-            chapters = sorted({chapter_index for chapter_index, _ in places})
-            last = max(chapters, default=-1)
-            parts = unit.story_parts(last_chapter=last, chapters_per_part=chapters_per_part)
-            story_summaries = unit.story_summaries(chapters_per_part=chapters_per_part, as_of=position)
-            written_summaries = unit.summaries.list_as_of(as_of=position)
-            own = unit.summaries.list_as_of(as_of=END_OF_STORY)
-        listed_summaries = [
-            ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number)
-            for number in chapters
-        ] + [
-            ListedSummary(level="part", **part.model_dump())
-            for part in parts
-            if any(part.holds(chapter) for chapter in chapters)
-        ]
-        over = max((chapter for chapter in chapters if position.admits(chapter, None)), default=-1)
-        return [
-            _completed(summary, story_summaries, written_summaries, over).model_copy(
-                update={"version": _version(summary, own)}
-            )
-            for summary in listed_summaries
-        ]
-
-    def get_summary(self, *, level: SummaryLevel, number: int) -> ListedSummary:
+    def get(self, *, level: SummaryLevel, number: int) -> ListedSummary:
         """Return one chapter or part."""
-        listed_summaries = self.list_summaries()
+        listed_summaries = self.list()
         summary = next(
             (summary for summary in listed_summaries if (summary.level, summary.number) == (level, number)), None
         )
@@ -112,7 +77,7 @@ class StorySummarizing(StoryBase):
             )
         return summary
 
-    def write_author_summary(
+    def write(
         self, *, level: SummaryLevel, number: Number, text: str, expected_version: Version | None = None
     ) -> ListedSummary:
         """Store a person's summary.
@@ -128,7 +93,7 @@ class StorySummarizing(StoryBase):
         Raises:
             StaleVersionError: When somebody wrote another one since that version was read.
         """
-        summary = self.get_summary(level=level, number=number)
+        summary = self.get(level=level, number=number)
         with self._stores.database(self.project_id).write() as unit:
             version = _version(summary, unit.summaries.list_as_of(as_of=END_OF_STORY))
             stored_values = {"text": summary.written or summary.told}
@@ -136,11 +101,9 @@ class StorySummarizing(StoryBase):
             require_version(expected_version, version, subject=subject, stored=stored_values, sent={"text": text})
             with unit.journal.changing_summary(level, number) as kept_snapshot_row:
                 _store(unit, summary, text, "author")
-        return self.get_summary(level=level, number=number).model_copy(
-            update={"change_id": kept_snapshot_row.change_id}
-        )
+        return self.get(level=level, number=number).model_copy(update={"change_id": kept_snapshot_row.change_id})
 
-    def write_model_summaries(
+    def write_with_model(
         self,
         *,
         only: tuple[SummaryLevel, int] | None = None,
@@ -153,7 +116,7 @@ class StorySummarizing(StoryBase):
         dropped. No transaction is open while the model writes.
         """
         writer = build_extraction_model(self._stores.settings, model)
-        chosen_summaries = [self.get_summary(level=only[0], number=only[1])] if only else self.list_summaries()
+        chosen_summaries = [self.get(level=only[0], number=only[1])] if only else self.list()
         wanted_summaries = [
             summary
             for summary in chosen_summaries
@@ -194,7 +157,7 @@ class StorySummarizing(StoryBase):
         now = {"told": answer.text, "origin": "model", "state": "current", "change_id": kept_snapshot_row.change_id}
         result.written.append(summary.model_copy(update=now))
 
-    def sum_up_scene(
+    def summarize(
         self,
         text: Annotated[str, Field(min_length=1, max_length=200_000)],
         *,
@@ -209,9 +172,46 @@ class StorySummarizing(StoryBase):
         settings = self._stores.settings
         return summarize_scene(text, chat_model=self._chat_model, max_bullets=max_bullets, settings=settings)
 
-    alist_summaries = async_twin(list_summaries)
-    awrite_author_summary = async_twin(write_author_summary)
-    asum_up_scene = async_twin(sum_up_scene)
+    def list(self, *, as_of: Place = None) -> list[ListedSummary]:
+        """Return every stored chapter and every part that has begun, chapters first, in order.
+
+        Args:
+            as_of: Only what has begun before this position, and what was told by then; None means the end of the story.
+
+        Raises:
+            UnknownProjectError: When no such project is stored.
+        """
+        chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
+        position = position_of(as_of) or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            places = [place for place in unit.scenes.places() if position.admits(*place)]
+            chapters = sorted({chapter_index for chapter_index, _ in places})
+            last = max(chapters, default=-1)
+            parts = unit.story_parts(last_chapter=last, chapters_per_part=chapters_per_part)
+            story_summaries = unit.story_summaries(chapters_per_part=chapters_per_part, as_of=position)
+            written_summaries = unit.summaries.list_as_of(as_of=position)
+            own = unit.summaries.list_as_of(as_of=END_OF_STORY)
+        listed_summaries = [
+            ListedSummary(level="chapter", number=number, first_chapter=number, last_chapter=number)
+            for number in chapters
+        ] + [
+            ListedSummary(level="part", **part.model_dump())
+            for part in parts
+            if any(part.holds(chapter) for chapter in chapters)
+        ]
+        over = max((chapter for chapter in chapters if position.admits(chapter, None)), default=-1)
+        return [
+            _completed(summary, story_summaries, written_summaries, over).model_copy(
+                update={"version": _version(summary, own)}
+            )
+            for summary in listed_summaries
+        ]
+
+    alist = async_twin(list)
+    aget = async_twin(get)
+    awrite_with_model = async_twin(write_with_model)
+    awrite = async_twin(write)
+    asummarize = async_twin(summarize)
 
 
 def _version(summary: ListedSummary, written_summaries: Sequence[StandingSummary]) -> str:

@@ -20,8 +20,10 @@ from novelgen.nearest import MAX_LISTED
 from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
 from runtime.storage.journal import Kept, ThreadChangeKind
+from runtime.stores import MemoryStores
 from runtime.story import base
-from runtime.story.versions import Version, require_version, thread_version
+from runtime.story.changes import DeletionResult, followed_deletion
+from runtime.story.versions import Version, require_unchanged, require_version, thread_version
 
 
 class ListedThread(OpenLoop, ThreadNotes):
@@ -38,19 +40,7 @@ WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
 class StoryThreads(base.StoryBase):
     """Threads of a story: list, plant, move and end."""
 
-    def threads(self, statuses: Sequence[LoopStatus] = (), *, as_of: base.Place = None) -> list[ListedThread]:
-        """Return the questions, promises and threats that the story leaves open, in the order of their planting.
-
-        Args:
-            statuses: Only those of these statuses (open, advanced, resolved, abandoned); empty means those that wait.
-            as_of: As they stand at this position.
-        """
-        position = base.position_of(as_of) or END_OF_STORY
-        with self._stores.database(self.project_id).read() as unit:
-            matching_threads = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
-            return ShownList(_noted(unit, matching_threads, position))
-
-    def get_thread(self, loop_id: base.Name, *, as_of: base.Place = None) -> ListedThread:
+    def get(self, loop_id: base.Name, *, as_of: base.Place = None) -> ListedThread:
         """Return a thread as it stands at a position.
 
         Args:
@@ -64,7 +54,7 @@ class StoryThreads(base.StoryBase):
             thread = required_thread(unit, self.project_id, loop_id, base.position_of(as_of) or END_OF_STORY)
             return _versioned(unit, self.project_id, thread)
 
-    def add_thread(
+    def add(
         self,
         description: str,
         *,
@@ -121,7 +111,7 @@ class StoryThreads(base.StoryBase):
                 unit.threads.describe(thread.id, fields)
             return _changed(unit, self.project_id, thread.id, as_of, kept_snapshot_row)
 
-    def edit_thread(
+    def edit(
         self,
         loop_id: base.Name,
         *,
@@ -198,7 +188,7 @@ class StoryThreads(base.StoryBase):
                 unit.threads.describe(loop_id, changes)
             return _changed(unit, self.project_id, loop_id, END_OF_STORY, kept_snapshot_row)
 
-    def advance_thread(
+    def advance(
         self, loop_id: base.Name, note: str, *, pays_part: bool = False, start: base.Place = None
     ) -> ListedThread:
         """Say that a thread moved.
@@ -223,7 +213,7 @@ class StoryThreads(base.StoryBase):
                 unit.threads.append(advance, at=at, follows_scene=False)
             return _changed(unit, self.project_id, loop_id, as_of, kept_snapshot_row)
 
-    def resolve_thread(
+    def resolve(
         self,
         loop_id: base.Name,
         summary: str,
@@ -248,7 +238,7 @@ class StoryThreads(base.StoryBase):
         event = RecordedLoopResolution(id=loop_id, resolution_summary=summary, ending=ending)
         return self._end(event, scene_id, base.position_of(start) or END_OF_STORY)
 
-    def abandon_thread(
+    def abandon(
         self,
         loop_id: base.Name,
         summary: str,
@@ -271,7 +261,7 @@ class StoryThreads(base.StoryBase):
         event = RecordedLoopResolution(id=loop_id, resolution_summary=summary, abandoned=True, ending=ending)
         return self._end(event, scene_id, base.position_of(start) or END_OF_STORY)
 
-    def reopen_thread(self, loop_id: base.Name, *, start: base.Place = None) -> ListedThread:
+    def reopen(self, loop_id: base.Name, *, start: base.Place = None) -> ListedThread:
         """Take back that a thread ended.
 
         Args:
@@ -290,10 +280,10 @@ class StoryThreads(base.StoryBase):
                 unit.threads.take_back_ending(loop_id, as_of=as_of)
             return _changed(unit, self.project_id, loop_id, as_of, kept_snapshot_row)
 
-    def reopenable_threads(self, *, as_of: base.Place = None) -> frozenset[str]:
+    def list_reopenable(self, *, as_of: base.Place = None) -> frozenset[str]:
         """Return the ids of threads ended by the author.
 
-        See `reopen_thread`.
+        See `reopen`.
 
         Args:
             as_of: Position of the read; None means the end of the story.
@@ -322,7 +312,7 @@ class StoryThreads(base.StoryBase):
                 unit.threads.append(ending, at=at, follows_scene=scene_id is not None)
             return _changed(unit, self.project_id, ending.id, as_of, kept_snapshot_row)
 
-    def thread_ledger(
+    def ledger(
         self,
         *,
         category: str = "",
@@ -365,23 +355,53 @@ class StoryThreads(base.StoryBase):
         entries = ledger.at(*stages) if stages else ledger.entries
         return ledger.model_copy(update={"entries": entries[:limit], "more": len(entries) - len(entries[:limit])})
 
-    def thread_warnings(self, *, scenes: Iterable[ScenePlace]) -> list[str]:
-        """Return the story's thread warnings after an ingest, in its language."""
-        taken_places = frozenset(scenes)
-        if not taken_places:
-            return []
-        return ledger_warnings(self.thread_ledger(), taken_places)
+    def delete(self, loop_id: base.Name, *, expected_version: Version | None = None) -> DeletionResult:
+        """Delete a thread with its history; `undo` takes it back.
 
-    aedit_thread = base.async_twin(edit_thread)
-    areopen_thread = base.async_twin(reopen_thread)
-    athreads = base.async_twin(threads)
-    aget_thread = base.async_twin(get_thread)
-    aadd_thread = base.async_twin(add_thread)
-    aadvance_thread = base.async_twin(advance_thread)
-    aresolve_thread = base.async_twin(resolve_thread)
-    aabandon_thread = base.async_twin(abandon_thread)
-    areopenable_threads = base.async_twin(reopenable_threads)
-    athread_ledger = base.async_twin(thread_ledger)
+        Args:
+            loop_id: Its id, such as OL3.
+            expected_version: The `version` that was read; None deletes whatever stands.
+
+        Raises:
+            StaleVersionError: When the thread was changed since that version was read.
+            UserInputError: When no such thread is stored.
+        """
+        with self._stores.database(self.project_id).write() as unit:
+            if expected_version is not None:
+                thread = required_thread(unit, self.project_id, loop_id, END_OF_STORY)
+                require_unchanged(expected_version, thread_version(thread), subject=f"thread {loop_id}")
+            deletion = unit.deletions.delete_thread(loop_id)
+        return followed_deletion(self._stores, self.project_id, deletion)
+
+    def list(self, statuses: Sequence[LoopStatus] = (), *, as_of: base.Place = None) -> list[ListedThread]:
+        """Return the questions, promises and threats that the story leaves open, in the order of their planting.
+
+        Args:
+            statuses: Only those of these statuses (open, advanced, resolved, abandoned); empty means those that wait.
+            as_of: As they stand at this position.
+        """
+        position = base.position_of(as_of) or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            matching_threads = unit.threads.list_as_of(as_of=position, statuses=list(statuses) or WAITING)
+            return ShownList(_noted(unit, matching_threads, position))
+
+    aedit = base.async_twin(edit)
+    areopen = base.async_twin(reopen)
+    alist = base.async_twin(list)
+    aget = base.async_twin(get)
+    aadd = base.async_twin(add)
+    adelete = base.async_twin(delete)
+    aadvance = base.async_twin(advance)
+    aresolve = base.async_twin(resolve)
+    aabandon = base.async_twin(abandon)
+    alist_reopenable = base.async_twin(list_reopenable)
+    aledger = base.async_twin(ledger)
+
+
+def thread_warnings(stores: MemoryStores, project_id: str, scenes: Iterable[ScenePlace]) -> list[str]:
+    """Return the story's thread warnings after an ingest, in its language."""
+    taken_places = frozenset(scenes)
+    return ledger_warnings(StoryThreads(stores, project_id).ledger(), taken_places) if taken_places else []
 
 
 def _stated(position: StoryPosition | None) -> list[int] | None:

@@ -15,6 +15,7 @@ from runtime.files.book_writing import BOOK_WRITERS, BookChapter
 from runtime.files.chapter_headings import heading_of
 from runtime.files.chapter_text import chapter_number
 from runtime.files.paths import write_whole
+from runtime.stores import MemoryStores
 from runtime.story.base import Progress, async_twin
 from runtime.story.condition import StoryCondition, StoryUpkeep
 from runtime.story.projects import follow_language
@@ -62,7 +63,7 @@ class StoryTransfer(StoryUpkeep):
                     f"{str(folder)!r} exists already; export to a new file, or replace it with --force"
                 )
             folder.parent.mkdir(parents=True, exist_ok=True)
-            write_whole(folder, self.written_story(kind))
+            write_whole(folder, self.export_as(kind))
             return ProjectExport(folder=folder, files=[folder])
         files = exporting.export_project(self._stores, self.project_id, folder, force=force)
         paths = self._stores.paths(self.project_id)
@@ -71,22 +72,22 @@ class StoryTransfer(StoryUpkeep):
         ]
         return ProjectExport(folder=folder / exporting.MEMORY_FOLDER, files=files, left_out=left_out)
 
-    def project_documents(self) -> dict[str, Any]:
+    def export_documents(self) -> dict[str, Any]:
         """Return all project documents by file below `memory/`."""
         return exporting.project_documents(self._stores, self.project_id)
 
-    def packed_export(self) -> bytes:
-        """Return the export as a zip archive, complete for `import_project`."""
+    def export_archive(self) -> bytes:
+        """Return the export as a zip archive, complete for `import_source`."""
         return exporting.packed_export(self._stores, self.project_id)
 
-    def story_text(self) -> str:
+    def export_text(self) -> str:
         """Return the whole story as Markdown, a heading for each chapter and `***` between scenes.
 
         An import cuts it into the same chapters and scenes, unless their texts hold headings or breaks of their own.
         """
-        return self.written_story("md").decode()
+        return self.export_as("md").decode()
 
-    def written_story(self, kind: str) -> bytes:
+    def export_as(self, kind: str) -> bytes:
         """Return the whole story as a file for readers, with the headings of its chapters.
 
         Args:
@@ -108,7 +109,7 @@ class StoryTransfer(StoryUpkeep):
             chapters.append(BookChapter(heading, [(scene.text or "").strip() for scene in rendered_scenes]))
         return BOOK_WRITERS[kind].write(chapters, project.name or self.project_id, project.language or "en")
 
-    def import_project(
+    def import_source(
         self,
         *,
         source: Path,
@@ -142,50 +143,26 @@ class StoryTransfer(StoryUpkeep):
             index_progress=index_progress,
             on_stored=on_stored,
         )
-        condition = None if dry_run else self.story_condition()
+        condition = None if dry_run else self.condition()
         if condition is not None:
             follow_language(self._stores.paths(self.project_id), condition.language)
         return ProjectImport(**dict(result), condition=condition)
 
-    def look_before_import(
+    def preview_import(
         self, *, source: Path, update: bool = False, replace: bool = False, headings: Sequence[str] = ()
     ) -> ProjectImport | None:
         """Preview an import into a nonempty project, None for an empty one."""
-        if not self._has_story():
+        if not _has_story(self._stores, self.project_id):
             return None
-        return self.import_project(source=source, dry_run=True, update=update, replace=replace, headings=headings)
-
-    def is_of_another_story(self, *, found: ProjectImport, update: bool = False) -> bool:
-        """Return whether a dry run shows a different story.
-
-        An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
-        own there; one into the wrong project finds none.
-        """
-        preview, changes = found.preview, found.changes
-        is_own = bool(preview.same_scenes or preview.same_entities)
-        is_own = is_own or (changes is not None and bool(changes.moved_chapters or changes.goes_on))
-        if changes is not None and not is_own:
-            # Of a text whose lines broken at a width were kept, every scene is told anew, and no chapter another one.
-            chapters = {int(place.partition(":")[0]) for place in preview.changed_scenes}
-            is_own = bool(chapters - set(changes.changed_chapters))
-        adds = bool(preview.new_scenes or preview.new_entities or (update and preview.changed_scenes))
-        return adds and not is_own and self._has_story()
-
-    def may_store_twice(self, *, found: ProjectImport, update: bool = False) -> bool:
-        """Return whether a dry run would store an edited manuscript twice."""
-        preview = found.preview
-        return bool(not update and found.chapters and preview.kept_scenes and preview.new_scenes)
-
-    def _has_story(self) -> bool:
-        try:
-            with self._stores.database(self.project_id).read() as unit:
-                return bool(unit.scenes.list_as_of(last=1))
-        except UnknownProjectError:
-            return False
+        return self.import_source(source=source, dry_run=True, update=update, replace=replace, headings=headings)
 
     aexport = async_twin(export)
-    aproject_documents = async_twin(project_documents)
-    astory_text = async_twin(story_text)
+    aexport_archive = async_twin(export_archive)
+    aexport_as = async_twin(export_as)
+    aimport_source = async_twin(import_source)
+    apreview_import = async_twin(preview_import)
+    aexport_documents = async_twin(export_documents)
+    aexport_text = async_twin(export_text)
 
 
 def _heading(number: int, title: str, *, is_chinese: bool) -> str:
@@ -193,3 +170,34 @@ def _heading(number: int, title: str, *, is_chinese: bool) -> str:
     if chapter_number(plain) == number or (number == 0 and heading_of(plain) is not None):
         return plain
     return f"{f'第{number}章' if is_chinese else f'Chapter {number}'} {plain}".strip()
+
+
+def is_of_another_story(stores: MemoryStores, project_id: str, *, found: ProjectImport, update: bool = False) -> bool:
+    """Return whether a dry run shows a different story.
+
+    An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
+    own there; one into the wrong project finds none.
+    """
+    preview, changes = found.preview, found.changes
+    is_own = bool(preview.same_scenes or preview.same_entities)
+    is_own = is_own or (changes is not None and bool(changes.moved_chapters or changes.goes_on))
+    if changes is not None and not is_own:
+        # Of a text whose lines broken at a width were kept, every scene is told anew, and no chapter another one.
+        chapters = {int(place.partition(":")[0]) for place in preview.changed_scenes}
+        is_own = bool(chapters - set(changes.changed_chapters))
+    adds = bool(preview.new_scenes or preview.new_entities or (update and preview.changed_scenes))
+    return adds and not is_own and _has_story(stores, project_id)
+
+
+def may_store_twice(*, found: ProjectImport, update: bool = False) -> bool:
+    """Return whether a dry run would store an edited manuscript twice."""
+    preview = found.preview
+    return bool(not update and found.chapters and preview.kept_scenes and preview.new_scenes)
+
+
+def _has_story(stores: MemoryStores, project_id: str) -> bool:
+    try:
+        with stores.database(project_id).read() as unit:
+            return bool(unit.scenes.list_as_of(last=1))
+    except UnknownProjectError:
+        return False

@@ -20,6 +20,7 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.journal import Change
 from runtime.storage.merges import require_mergeable
 from runtime.storage.records import IndexingResult, MemoryFilter
+from runtime.stores import MemoryStores
 from runtime.story import base
 
 Order = Literal["weight", "name", "last"]
@@ -89,7 +90,7 @@ class StoryAppearances(base.StoryBase):
         return sorted(appearances, key=orders[order])
 
     def preview_merge(self, keep: str, gone: base.Name, *, as_of: base.Place = None) -> MergePreview:
-        """Preview `merge_entities`, changing nothing.
+        """Preview `merge`, changing nothing.
 
         Args:
             keep: Who would stay, by id, name or alias.
@@ -162,32 +163,16 @@ class CandidateDecision(BaseModel):
 class StoryNameCandidates(base.StoryBase):
     """Name candidates of a story's text: list, confirm, merge and drop."""
 
-    def candidates(
-        self, kind: CandidateKind | None = None, *, min_count: base.Count | None = None, as_of: base.Place = None
-    ) -> list[NameCandidate]:
-        """List who and what the text names that no entity is, told by rules; they are no facts.
-
-        Args:
-            kind: Only these: character, location, item, faction, term or unknown.
-            min_count: Only those that the text names so many times; without it 3, and rarer ones in a short story.
-            as_of: Only scenes before this position count.
-        """
-        with self._stores.database(self.project_id).read() as unit:
-            matching_candidates = open_candidates(
-                unit, as_of=base.position_of(as_of) or END_OF_STORY, min_count=min_count
-            )
-        return [candidate for candidate in matching_candidates if kind in (None, candidate.kind)]
-
-    def confirm_candidate(self, name: str, *, kind: EntityType | None = None) -> CandidateDecision:
+    def confirm(self, name: str, *, kind: EntityType | None = None) -> CandidateDecision:
         """Make a candidate an entity, known from the first scene that names it on, each variant from its own first.
 
         Args:
             name: The name, as the text has it.
             kind: What it is; None means what the text suggests.
         """
-        return self.confirm_candidates([name], kind=kind)[0]
+        return self.confirm_several([name], kind=kind)[0]
 
-    def confirm_candidates(
+    def confirm_several(
         self, names: Sequence[str] = (), *, kind: EntityType | None = None, top: base.Count | None = None
     ) -> ShownList[CandidateDecision]:
         """Make several candidates entities at once; each can be undone by itself.
@@ -245,13 +230,13 @@ class StoryNameCandidates(base.StoryBase):
             issues=[ReportIssue(stage="card", kind="unresolved", message=str(error)) for error in missing],
         )
 
-    def merge_candidate(self, keep: str, other: str) -> CandidateDecision:
+    def merge(self, keep: str, other: str) -> CandidateDecision:
         """Make a candidate part of an entity or of another candidate.
 
         Its names become names of the entity, each from the first scene that holds it on; of two candidates one is
         offered from then on, with the names of both.
         """
-        if self.is_candidate(name=keep):
+        if is_candidate(self._stores, self.project_id, name=keep):
             with self._stores.database(self.project_id).write() as unit:
                 kept_candidate, candidate = (_required(unit, text) for text in (keep, other))
                 if kept_candidate.name == candidate.name:
@@ -275,25 +260,34 @@ class StoryNameCandidates(base.StoryBase):
         indexing = self._follow_edit()
         return CandidateDecision(change=change, candidate=candidate, entity=named_entity, indexing=indexing)
 
-    def drop_candidate(self, name: str) -> CandidateDecision:
+    def drop(self, name: str) -> CandidateDecision:
         """Never offer a candidate again; the text stays searchable by its names."""
         with self._stores.database(self.project_id).write() as unit:
             candidate = _required(unit, name)
             change = unit.merges.keep("drop", "", candidate.name, [])
         return CandidateDecision(change=change, candidate=candidate)
 
-    def is_candidate(self, *, name: str) -> bool:
-        """Return whether a name belongs to a candidate."""
-        with self._stores.database(self.project_id).read() as unit:
-            candidate = candidate_of(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
-            key = name_key(name)
-            return candidate is not None and key in map(name_key, candidate.names())
+    def list(
+        self, kind: CandidateKind | None = None, *, min_count: base.Count | None = None, as_of: base.Place = None
+    ) -> list[NameCandidate]:
+        """List who and what the text names that no entity is, told by rules; they are no facts.
 
-    acandidates = base.async_twin(candidates)
-    aconfirm_candidate = base.async_twin(confirm_candidate)
-    aconfirm_candidates = base.async_twin(confirm_candidates)
-    amerge_candidate = base.async_twin(merge_candidate)
-    adrop_candidate = base.async_twin(drop_candidate)
+        Args:
+            kind: Only these: character, location, item, faction, term or unknown.
+            min_count: Only those that the text names so many times; without it 3, and rarer ones in a short story.
+            as_of: Only scenes before this position count.
+        """
+        with self._stores.database(self.project_id).read() as unit:
+            matching_candidates = open_candidates(
+                unit, as_of=base.position_of(as_of) or END_OF_STORY, min_count=min_count
+            )
+        return [candidate for candidate in matching_candidates if kind in (None, candidate.kind)]
+
+    alist = base.async_twin(list)
+    aconfirm = base.async_twin(confirm)
+    aconfirm_several = base.async_twin(confirm_several)
+    amerge = base.async_twin(merge)
+    adrop = base.async_twin(drop)
 
 
 def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] | None = None) -> NameCandidate:
@@ -374,3 +368,11 @@ def _aliases(candidate: NameCandidate) -> list[EntityAlias]:
         EntityAlias(alias=name, first_chapter=places[name][0], first_scene=places[name][1])
         for name in candidate.names()
     ]
+
+
+def is_candidate(stores: MemoryStores, project_id: str, *, name: str) -> bool:
+    """Return whether a name belongs to a candidate."""
+    with stores.database(project_id).read() as unit:
+        candidate = candidate_of(open_candidates(unit, as_of=END_OF_STORY, min_count=1), name)
+        key = name_key(name)
+        return candidate is not None and key in map(name_key, candidate.names())

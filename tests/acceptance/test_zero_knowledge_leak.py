@@ -168,7 +168,7 @@ def tell(stores: MemoryStores) -> None:
     stores.create_project(PROJECT, language="en")
     store_entities(stores, PROJECT, entities())
     ingest_scenes(stores, PROJECT, scenes())
-    StoryMemories(stores, PROJECT).note(
+    StoryMemories(stores, PROJECT).add(
         content=f"Anna is the heir of the mill, {APART}.", attached_to=["Anna"], start=None
     )
 

@@ -157,7 +157,7 @@ def tell(stores: MemoryStores, *, with_records: bool) -> None:
         scenes = [scene(chapter, number, with_record=with_records) for number in range(1, SCENES + 1)]
         ingest_scenes(stores, PROJECT, scenes)
     text = f"Anna's ring is cursed, {mark(4, 2)}."
-    StoryMemories(stores, PROJECT).note(text, attached_to=["Anna"], start=(4, 3), keys=["ring"], importance=9)
+    StoryMemories(stores, PROJECT).add(text, attached_to=["Anna"], start=(4, 3), keys=["ring"], importance=9)
 
 
 def build(folder: Path, *, with_records: bool) -> None:

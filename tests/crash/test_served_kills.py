@@ -32,7 +32,7 @@ def test_the_end_check_finds_lost_and_foreign_rows(tmp_path: Path) -> None:
         stores.create_project("p", language="en")
         scenes = [marked_scene(0, 0, 1), marked_scene(0, 1, 1), marked_scene(7, 2, 1)]
         ingest_scenes(stores, "p", scenes, index=False)
-        StoryScenes(stores, "p").delete_scene(position_of(0))
+        StoryScenes(stores, "p").delete(position_of(0))
         found = check_project(stores, "p", 0, {0: {1}, 1: {2}, 2: {1}, 3: {None}})
     assert (found["checked"], found["lost"], found["index not repaired"]) == (4, 3, 0)
     assert found["foreign rows"] > 0

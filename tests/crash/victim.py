@@ -84,7 +84,7 @@ def _act(stores: MemoryStores, chance: random.Random, first_place: int, version:
     elif kind == "delete":
         _say("begin", place, None)
         with contextlib.suppress(UnknownSceneError):
-            StoryScenes(stores, PROJECT).delete_scene(StoryPosition(1, place))
+            StoryScenes(stores, PROJECT).delete(StoryPosition(1, place))
         _say("done", place, None)
     else:
         plan = ScenePlan(scene_number=place, purpose="Where is the ring of the mill?")

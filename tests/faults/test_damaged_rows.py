@@ -64,12 +64,12 @@ def test_a_damaged_value_costs_itself_alone(
         story = Story(stores, "demo")
         [finding] = [each for each in diagnose(stores, "demo").findings if each.kind == "rows_damaged"]
         assert what in finding.message
-        story.export(demo_folder / "exported")
+        story.project.export(demo_folder / "exported")
 
         repaired = diagnose(stores, "demo", repair=True)
         assert "rows_repaired" in [each.kind for each in repaired.repairs]
         assert "rows_damaged" not in [each.kind for each in diagnose(stores, "demo").findings]
-        story.reindex()
+        story.project.reindex()
         assert verify_index(stores, "demo").is_sound
         assert stages(context_of(stores, request_in_demo)) == set()
 
@@ -86,20 +86,20 @@ def test_what_nothing_can_stand_in_for_is_named_by_whoever_needs_it(
         assert context.report is not None
         assert any(f"{what} of " in issue.message for issue in context.report.issues)
         with pytest.raises(DatabaseError, match=f"{what} of .*novelgen doctor demo --repair"):
-            Story(stores, "demo").export(demo_folder / "exported")
+            Story(stores, "demo").project.export(demo_folder / "exported")
         [finding] = [each for each in diagnose(stores, "demo").findings if each.kind == "rows_damaged"]
         assert what in finding.message
 
         diagnose(stores, "demo", repair=True)
         assert [each.kind for each in diagnose(stores, "demo").findings if each.level == "broken"] == []
         assert stages(context_of(stores, request_in_demo)) == set()
-        Story(stores, "demo").export(demo_folder / "exported")
+        Story(stores, "demo").project.export(demo_folder / "exported")
 
 
 def test_a_sound_project_has_no_damaged_value(demo_folder: Path) -> None:
     """Whatever the tables hold fits its column, in Chinese as well; a bug is not blamed on it."""
     with MemoryStores(settings_for(demo_folder)) as stores:
-        Story(stores, "demo").note("锻炉已冷。", attached_to=["book"])
+        Story(stores, "demo").memories.add("锻炉已冷。", attached_to=["book"])
         database = stores.database("demo")
         assert database.list_damaged() == []
         with pytest.raises(KeyError), database.read():
@@ -122,7 +122,7 @@ def test_an_index_is_built_anew_beside_a_damaged_value(demo_folder: Path, what: 
     """Nothing has to be repaired before; a vector that was cut is made anew by it."""
     _damage(demo_folder, what)
     with MemoryStores(settings_for(demo_folder)) as stores:
-        Story(stores, "demo").reindex()
+        Story(stores, "demo").project.reindex()
         assert verify_index(stores, "demo").is_sound
         kinds = [each.kind for each in diagnose(stores, "demo").findings]
     assert ("rows_damaged" in kinds) == (what != "embeddings.vector")
@@ -133,7 +133,7 @@ def test_a_scene_whose_record_was_damaged_can_be_read_again(demo_folder: Path) -
     _damage(demo_folder, "scenes.record")
     with MemoryStores(settings_for(demo_folder)) as stores:
         diagnose(stores, "demo", repair=True)
-        [scene] = [each.scene for each in Story(stores, "demo").list_scenes() if each.scene.record is None]
+        [scene] = [each.scene for each in Story(stores, "demo").scenes.list() if each.scene.record is None]
     assert scene.extraction_status == "none"
 
 
@@ -165,4 +165,4 @@ def test_an_empty_name_is_named_and_mended(demo_folder: Path, request_in_demo: M
         assert "entity_aliases.alias of " in finding.message
         diagnose(stores, "demo", repair=True)
         assert "rows_damaged" not in [each.kind for each in diagnose(stores, "demo").findings]
-        assert Story(stores, "demo").entity(entity_id).entity.name == entity_id
+        assert Story(stores, "demo").entities.get(entity_id).entity.name == entity_id

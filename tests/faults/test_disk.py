@@ -239,7 +239,7 @@ def test_a_disk_that_can_only_be_read_is_read(demo_folder: Path, request_in_demo
             assert {each.stage for each in found.issues} == {"semantic"}
             assert build_context_chain(stores).invoke(request_in_demo).entity_states
             with pytest.raises(DatabaseFullError):
-                story.note("Ines owns a boat.")
+                story.memories.add("Ines owns a boat.")
         with client_of(demo_folder) as client, announced(demo_folder, "http://127.0.0.1:1"):
             assert client.get("/v1/projects/demo/states/Ines").json()["state"]["entity_id"] == "C0"
             assert client.post("/v1/projects/demo/memories", json={"content": "x y"}).status_code == 507

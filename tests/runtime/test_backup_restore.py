@@ -55,7 +55,7 @@ def test_a_restored_dump_of_postgresql_gives_the_same_context(tmp_path: Path) ->
     with postgres_for_tests() as server, postgres_database(server) as first, postgres_database(server) as other:
         with chroma_server(tmp_path / "chroma") as url, _opened(tmp_path / "first", first, url) as stories:
             story = stories.create("mill", language="en")
-            story.add_character(name="Ada")
+            story.entities.add_character(name="Ada")
             for number, text in enumerate(("Ada found the brass key.", "Ada gave Bo the brass key."), start=1):
                 story.ingest(text=text, chapter_index=1, scene_index=number)
             before = story.context(2, 1, plan)
@@ -68,7 +68,7 @@ def test_a_restored_dump_of_postgresql_gives_the_same_context(tmp_path: Path) ->
         subprocess.run(["pg_restore", "--no-owner", "--exit-on-error", "-d", _plain(other)], input=dump, check=True)
         with chroma_server(tmp_path / "new") as url, _opened(tmp_path / "other", other, url) as stories:
             story = stories.story("mill")
-            repairs = [each.message for each in story.check_health(repair=True).repairs]
+            repairs = [each.message for each in story.project.check_health(repair=True).repairs]
             # Where writes waited, following them meets that the index is gone, and builds it.
             assert any("0 texts embedded anew" in each or "brought to the index" in each for each in repairs)
             assert verify_index(story._stores, "mill").is_sound

@@ -183,9 +183,9 @@ def test_a_memory_that_names_somebody_is_never_dropped_by_rank(stores: MemorySto
 
 def test_chapter_and_book_memories_come_for_their_chunk(stores: MemoryStores, ferry: str) -> None:
     """Seed 003.21: they name nobody; the chapter's come in that chapter alone, the book's in every one."""
-    of_chapter = StoryMemories(stores, ferry).note(content="Told in the present tense.", attached_to=["chapter:2"]).note
-    of_book = StoryMemories(stores, ferry).note(content="Spell it grey.", attached_to=["book"]).note
-    by_itself = StoryMemories(stores, ferry).note(content="Nobody ever whistles.").note
+    of_chapter = StoryMemories(stores, ferry).add(content="Told in the present tense.", attached_to=["chapter:2"]).note
+    of_book = StoryMemories(stores, ferry).add(content="Spell it grey.", attached_to=["book"]).note
+    by_itself = StoryMemories(stores, ferry).add(content="Nobody ever whistles.").note
 
     def shown(chapter: int | None) -> dict[str, list[str]]:
         context = build_chunk_context(ferry, "The water was still.", chapter, 200, stores=stores)
@@ -200,7 +200,7 @@ def test_chapter_and_book_memories_come_for_their_chunk(stores: MemoryStores, fe
 
 def test_a_rule_for_a_chapter_stays_in_it_whomever_it_names(stores: MemoryStores, ferry: str) -> None:
     """Seed 003: what is attached to a chapter alone comes there alone, though a text of another has the name."""
-    rule = StoryMemories(stores, ferry).note("Here Sparrow is called the boy.", attached_to=["chapter:2"]).note.chunk_id
+    rule = StoryMemories(stores, ferry).add("Here Sparrow is called the boy.", attached_to=["chapter:2"]).note.chunk_id
     shown = {
         chapter: {
             each.chunk.chunk_id
@@ -216,7 +216,7 @@ def test_a_chapters_memory_of_later_is_not_told(stores: MemoryStores, ferry: str
     start = StoryPosition(2, 1)
     note = (
         StoryMemories(stores, ferry)
-        .note(content="The bell is a forgery.", attached_to=["chapter:1", "Sparrow"], start=start)
+        .add(content="The bell is a forgery.", attached_to=["chapter:1", "Sparrow"], start=start)
         .note
     )
     for chapter in (1, 2):

@@ -204,7 +204,7 @@ def test_a_reader_of_the_memories_alone_misses_nothing_of_the_story_so_far(
 
 def test_a_chapters_and_the_books_memory_say_so_in_a_context(demo_stores: MemoryStores, tmp_path: Path) -> None:
     """Seed 003.2: `attached_to` is told where the entities alone do not say it, and only there."""
-    StoryMemories(demo_stores, "demo").note(
+    StoryMemories(demo_stores, "demo").add(
         content="Ines counts leaves.", attached_to=["chapter:5", "book"], importance=10
     )
     context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))

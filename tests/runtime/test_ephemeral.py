@@ -23,7 +23,10 @@ def test_a_story_in_five_lines() -> None:
         assert [each.content for each in story.search("key")] == ["Ada gave Bo the key."]
     with open_ephemeral(chat_model=FakeListChatModel(responses=["- Ada gives Bo the key.\n- It is cold."])) as stories:
         story = stories.create("mill", language="en")
-        assert story.summarize_scene("Ada gave Bo the key. It was cold.") == ["Ada gives Bo the key.", "It is cold."]
+        assert story.summaries.summarize("Ada gave Bo the key. It was cold.").bullets == [
+            "Ada gives Bo the key.",
+            "It is cold.",
+        ]
     with open_ephemeral() as one, open_ephemeral() as other:
         one.create("mill", language="en")
         with pytest.raises(UnknownProjectError):
@@ -48,7 +51,7 @@ def test_nothing_stays_and_nothing_starts() -> None:
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
         assert story.search("key").issues == []
         assert not isinstance(story._stores.vectors("mill")._access, IndexProcess)
-        assert story.check_health(repair=True).findings
+        assert story.project.check_health(repair=True).findings
         assert folder.is_dir()
     assert not folder.exists()
 

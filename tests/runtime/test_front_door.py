@@ -21,9 +21,9 @@ import novelgen
 from novelgen import Memory, Story
 from novelgen.errors import ConfigurationError, UnknownSceneError, UserInputError
 from novelgen.models import MemoryContextRequest, SceneMemoryContext
-from runtime.story.base import ReadsArguments
 from tests.support.demo_project import SHIPPED_PROJECTS
 from tests.support.scripted_chat_model import ScriptedChatModel
+from tests.support.story_parts import PARTS, methods_of
 
 PLAN: dict[str, Any] = {"location": "the Salt House", "characters": ["Ines"], "purpose": "Open the iron door."}
 PATIENT: dict[str, Any] = {
@@ -139,7 +139,7 @@ class TestOpen:
         story = own_memory.create("lamp", name="The Old Lamp")
         settings = json.loads((own_memory.settings.projects_dir / "lamp" / "settings.json").read_text())
         assert (settings["project_name"], settings["language"]) == ("The Old Lamp", "")
-        assert story.memories().total == 0
+        assert story.memories.list().total == 0
         with pytest.raises(UserInputError, match="exists already"):
             own_memory.create("lamp")
 
@@ -147,10 +147,10 @@ class TestOpen:
         """Whatever is asked of it, or of a story of it, is refused with the way to open it again."""
         memory = novelgen.open(demo_folder, **PATIENT)
         story = memory.story("demo")
-        assert story.memories().total > 0
+        assert story.memories.list().total > 0
         memory.close()
         memory.close()
-        for ask in (story.memories, memory.projects, lambda: story.search("key"), lambda: memory.create("new")):
+        for ask in (story.memories.list, memory.projects, lambda: story.search("key"), lambda: memory.create("new")):
             with pytest.raises(UserInputError, match=r"closed; open it again with novelgen\.open"):
                 ask()
 
@@ -179,8 +179,10 @@ class TestContext:
         """Other keys of a chain pass by, but one that is nearly the plan's would leave the plan out unseen."""
         place = {"chapter_index": 7, "scene_index": 1}
         with pytest.raises(UserInputError, match=f"no key '{misspelt}'; did you mean '{meant}'"):
-            demo.as_step().invoke({**place, misspelt: PLAN})
-        assert demo.as_step().invoke({**place, "scene_plan": PLAN, "chapter_plan": None, misspelt: "x", "style": "y"})
+            demo.as_runnable().invoke({**place, misspelt: PLAN})
+        assert demo.as_runnable().invoke(
+            {**place, "scene_plan": PLAN, "chapter_plan": None, misspelt: "x", "style": "y"}
+        )
 
     def test_a_projects_own_plan_is_taken(self, demo: Story) -> None:
         """Without a plan, the scene of the chapter's plan in the project's folder."""
@@ -274,7 +276,7 @@ class TestFilling:
         story = own_memory.create("lamp")
         with pytest.raises(error, match=told):
             story.ingest(**given)
-        assert story.memories().total == 0
+        assert story.memories.list().total == 0
 
 
 class LengthEmbeddings(Embeddings):
@@ -297,24 +299,24 @@ class TestLangChain:
         """An index of other embeddings is not mixed with them; `reindex` builds it anew."""
         with novelgen.open(tmp_path, embeddings=LengthEmbeddings("one")) as memory:
             story = memory.create("lamp")
-            story.note("Nobody in this story can swim.")
+            story.memories.add("Nobody in this story can swim.")
             assert story.search("who can swim?")
         with novelgen.open(tmp_path, embeddings=LengthEmbeddings("two")) as memory:
             story = memory.story("lamp")
-            note = story.note("The lamp never goes out.")
+            note = story.memories.add("The lamp never goes out.")
             assert "LengthEmbeddings:one" in note.indexing.issues[0].message
-            assert story.reindex().is_sound
-            assert story.note("Ada is left-handed.").indexing.issues == []
+            assert story.project.reindex().is_sound
+            assert story.memories.add("Ada is left-handed.").indexing.issues == []
 
     def test_the_tools_reach_this_story_alone(self, demo: Story) -> None:
         """No tool has a project as its argument, and none reads beyond the position."""
-        tools = {tool.name: tool for tool in demo.tools(as_of=(3, 1))}
+        tools = {tool.name: tool for tool in demo.as_tools(as_of=(3, 1))}
         assert {"search_story_memory_tool", "get_entity_state_tool", "memory_search"} <= tools.keys()
         assert all("project_id" not in tool.args for tool in tools.values())
         found = tools["search_story_memory_tool"].invoke({"query": "the heron key", "as_of": "9"})
         assert found["memories"]
         assert all(each["chapter_index"] < 3 for each in found["memories"])
-        late = demo.state("Ines", as_of=(3, 1))
+        late = demo.entities.state("Ines", as_of=(3, 1))
         state = tools["get_entity_state_tool"].invoke({"entity_id": "Ines"})["state"]
         assert late is not None
         assert state["state_data"] == json.loads(late.model_dump_json())["state_data"]
@@ -327,22 +329,22 @@ class TestLangChain:
         asked = {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN, "style": "plain"}
         prompt = ChatPromptTemplate.from_template("{memory}")
         model = FakeListChatModel(responses=["The door swung open."])
-        chain = demo.as_step(as_prompt=True) | (lambda text: {"memory": text}) | prompt | model
+        chain = demo.as_runnable(as_prompt=True) | (lambda text: {"memory": text}) | prompt | model
         assert chain.invoke(asked).content == "The door swung open."
-        context = demo.as_step().invoke(asked)
+        context = demo.as_runnable().invoke(asked)
         request = MemoryContextRequest.model_validate({"project_id": "demo", **asked})
-        assert steady(demo.as_step().invoke(request)) == steady(context)
-        assert len(demo.as_step().batch([asked, asked])) == 2
-        assert steady(asyncio.run(demo.as_step().ainvoke(asked))) == steady(context)
+        assert steady(demo.as_runnable().invoke(request)) == steady(context)
+        assert len(demo.as_runnable().batch([asked, asked])) == 2
+        assert steady(asyncio.run(demo.as_runnable().ainvoke(asked))) == steady(context)
 
     def test_a_step_writes_the_file_of_its_scene(self, demo: Story, tmp_path: Path) -> None:
         """Seed 001: the JSON file by default, and none with `write_file=False`."""
         file = demo._stores.paths("demo").context_file(5, 4)
         file.unlink(missing_ok=True)
         asked = {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN}
-        demo.as_step(write_file=False).invoke(asked)
+        demo.as_runnable(write_file=False).invoke(asked)
         assert not file.exists()
-        context = demo.as_step().invoke(asked)
+        context = demo.as_runnable().invoke(asked)
         assert SceneMemoryContext.model_validate_json(file.read_text(encoding="utf-8")) == context
         file.unlink()
 
@@ -355,14 +357,14 @@ class TestLangChain:
         place = {"chapter_index": 5, "scene_index": 4, "scene_plan": plan}
         for misspelt, meant in (("charcters", "characters"), ("characters_confg", "characters_config")):
             with pytest.raises(UserInputError, match=f"no key '{misspelt}'; did you mean '{meant}'"):
-                demo.as_step().invoke({**place, misspelt: cast})
+                demo.as_runnable().invoke({**place, misspelt: cast})
 
     def test_a_planner_may_stream_into_a_step(self, demo: Story) -> None:
         """A model's plan that grows piece by piece beside the place gives the context that it gives whole."""
         planner = FakeListChatModel(responses=[json.dumps(PLAN)]) | JsonOutputParser()
         chain = (
             RunnablePassthrough.assign(scene_plan=RunnableLambda(lambda _: "Plan the scene.") | planner)
-            | demo.as_step()
+            | demo.as_runnable()
         )
         place = {"chapter_index": 5, "scene_index": 4}
         [streamed] = list(chain.stream(place))
@@ -376,22 +378,32 @@ class TestLangChain:
     def test_a_step_refuses_another_project(self, demo: Story) -> None:
         """What was asked of another story is not answered from this one."""
         with pytest.raises(UserInputError, match="project 'demo-zh' was asked of Story"):
-            demo.as_step().invoke({"project_id": "demo-zh", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN})
+            demo.as_runnable().invoke(
+                {"project_id": "demo-zh", "chapter_index": 5, "scene_index": 4, "scene_plan": PLAN}
+            )
 
 
-HOUSE_ALONE = set(
-    """
-    attribute_histories author_words await_index chapter_names check_drafts entity_names estimate_pass estimate_project
-    get_summary has_scenes import_book_folder import_project index_project ingest_project is_candidate
-    is_of_another_story list_scene_states look_before_import may_store_twice packed_export reconcile_project
-    relationships_of replace_record run_pass scene_places scenes_naming_characters state_history stated_within
-    store_scene story_condition thread_warnings what_scene_changed what_taken_changed write_model_summaries
-    written_story
-    """.split()
-)
-"""Methods that doors call, which no page of the documentation tells: they have no twin."""
+STORY_PARTS = [Story, *PARTS.values()]
 
-STORY_PARTS = [part for part in Story.__mro__ if part not in (object, ReadsArguments)]
+MAX_NAMES_ON_STORY, MAX_NAMES_PER_PART = 30, 25
+"""Of async twins, none counts."""
+
+
+def test_a_story_has_few_names() -> None:
+    """Completion of `story.` and of each part shows what fits on one screen."""
+    on_story = {*methods_of(Story), "project_id"}
+    assert len(on_story) <= MAX_NAMES_ON_STORY, sorted(on_story)
+    assert {"context", "search", "ingest", "extract", "check", "memories", "threads"} <= on_story
+    counts = {name: len(methods_of(part)) for name, part in PARTS.items()}
+    assert max(counts.values()) <= MAX_NAMES_PER_PART, counts
+
+
+def test_parts_reach_the_same_story(demo: Story) -> None:
+    """Each is made once, and typed as what it is."""
+    for name, part in PARTS.items():
+        assert type(getattr(demo, name)) is part
+        assert getattr(demo, name) is getattr(demo, name)
+        assert getattr(demo, name).project_id == demo.project_id
 
 
 class TestAsync:
@@ -400,20 +412,20 @@ class TestAsync:
     def test_every_twin_is_a_coroutine_of_the_same_signature(self) -> None:
         """Each has the arguments of its method, and says so."""
         for owner in (Memory, *STORY_PARTS):
-            for name in [name for name in vars(owner) if name.startswith("a") and hasattr(owner, name[1:])]:
+            for name in [name for name in dir(owner) if name.startswith("a") and hasattr(owner, name[1:])]:
                 twin, method = getattr(owner, name), getattr(owner, name[1:])
                 assert inspect.iscoroutinefunction(twin)
                 assert inspect.signature(twin) == inspect.signature(method)
-                assert (twin.__name__, twin.__qualname__) == (name, f"{owner.__name__}.{name}")
+                assert twin.__name__ == name
+                assert twin.__qualname__ == method.__qualname__.replace(f".{method.__name__}", f".{name}")
                 assert f"`{name[1:]}`" in (twin.__doc__ or "")
 
     def test_everything_that_waits_has_a_twin(self) -> None:
         """But for what only builds objects."""
-        tools = {"retriever", "tools", "attachment_tools", "editing_tools", "as_store"}
-        of_story = tools | HOUSE_ALONE | {"as_step", "stream_reply", "check_step", "as_context_node", "as_scene_node"}
-        for owner, light in ((Memory, {"settings"}), *((part, of_story) for part in STORY_PARTS)):
-            public = {name for name, value in vars(owner).items() if not name.startswith("_")}
-            methods = {name for name in public if not (name.startswith("a") and name[1:] in public)} - light
+        builders = {"as_retriever", "as_tools", "as_store", "as_runnable", "as_context_node", "as_scene_node", *PARTS}
+        for owner, light in ((Memory, {"settings"}), *((part, builders) for part in STORY_PARTS)):
+            public = {name for name in dir(owner) if not name.startswith("_")}
+            methods = methods_of(owner) - light
             assert {f"a{name}" for name in methods} <= public
 
     def test_twins_give_what_their_methods_give(self, ingested_demos: Path, demo: Story) -> None:

@@ -18,7 +18,7 @@ from runtime.memory_tools import StoryMemoryTools, search_story_memory_tool
 from runtime.search.search import ranked_memories
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
-from runtime.story.search import StorySearch
+from runtime.story.search import StoryCardSearch
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo
 
 BOTH = pytest.mark.parametrize("project_id", DEMOS)
@@ -198,10 +198,10 @@ def test_every_door_has_the_same_bar(stores: MemoryStores, project_id: str) -> N
     told = build_memory_tools(stores)[0].invoke(asked)
     memories = (json.loads(told) if isinstance(told, str) else told)["memories"]
     assert [each["source_id"] for each in memories] == [each.source_id for each in found]
-    cards = StorySearch(stores, project_id)
+    cards = StoryCardSearch(stores, project_id)
     for nonsense in NONSENSE[project_id]:
-        assert cards.find_cards(nonsense, min_relevance=0.2).results == []
-    assert cards.find_cards({"demo": "Ines", "demo-zh": "骆青荇"}[project_id], min_relevance=0.2).results
+        assert cards.find(nonsense, min_relevance=0.2).results == []
+    assert cards.find({"demo": "Ines", "demo-zh": "骆青荇"}[project_id], min_relevance=0.2).results
 
 
 def test_a_bar_that_is_none_is_refused(stores: MemoryStores) -> None:

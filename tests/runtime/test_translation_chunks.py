@@ -64,10 +64,10 @@ def told(stores: MemoryStores, project_id: str) -> Story:
     stores.create_project(project_id, language="zh")
     story = Story(stores, project_id)
     for card in CARDS:
-        story.add_card(**card, start=(1, 1))
+        story.entities.add(**card, start=(1, 1))
     for name, alias, speaker, translation in ALIASES:
         said = {"alias": alias, "translation": translation, **({"speaker": speaker} if speaker else {})}
-        story.edit_entity(name, {"alias": said})
+        story.entities.edit(name, {"alias": said})
     scenes = [SceneInput(chapter_index=one, scene_index=two, text=text) for (one, two), text in SCENES.items()]
     ingest_scenes(stores, project_id, scenes)
     return story
@@ -120,8 +120,8 @@ def test_every_name_of_a_card_is_found(
 
 def test_a_name_without_a_translation_is_guessed_with_care(own: Story) -> None:
     """A description means somebody where the text tells whom, and a single character where it stands alone."""
-    own.edit_entity("白鹤真人", {"alias": "老者"})
-    own.add_card("山", kind="location", start=(1, 1))
+    own.entities.edit("白鹤真人", {"alias": "老者"})
+    own.entities.add("山", kind="location", start=(1, 1))
     assert names(own.chunk_context("老者望着江山。")) == {}
 
 
@@ -170,8 +170,8 @@ def test_traditional_text_shows_traditional_names(story: Story) -> None:
 
 def test_a_translation_holds_from_its_chapter_on(own: Story) -> None:
     """3: chapters before it keep the old one, the chapter itself has the new one."""
-    own.edit_entity("归墟", {"translation": "the Guixu Abyss"}, start=(3, 1))
-    own.edit_entity("林晚", {"alias": {"alias": "大师姐", "translation": "First Sister"}}, start=(3, 1))
+    own.entities.edit("归墟", {"translation": "the Guixu Abyss"}, start=(3, 1))
+    own.entities.edit("林晚", {"alias": {"alias": "大师姐", "translation": "First Sister"}}, start=(3, 1))
     found = [names(own.chunk_context("归墟。“大师姐！”", chapter_index=each)) for each in (1, 2, 3, 4, None)]
     assert [each["归墟"] for each in found] == ["the Ruins of Return"] * 2 + ["the Guixu Abyss"] * 3
     assert [each["大师姐"] for each in found] == ["Senior Sister"] * 2 + ["First Sister"] * 3
@@ -180,8 +180,8 @@ def test_a_translation_holds_from_its_chapter_on(own: Story) -> None:
 def test_no_later_description_or_translation_is_told(own: Story) -> None:
     """4: the leak test of what cards say, in every chapter and scene."""
     said = {"description": "吴归墟之女zq", "translation": "Wu Wan zq", "alias": {"alias": "吴晚", "translation": "zq"}}
-    own.edit_entity("林晚", said, start=(4, 1))
-    own.edit_entity("归墟", {"definition": "一个人zq"}, start=(2, 2))
+    own.entities.edit("林晚", said, start=(4, 1))
+    own.entities.edit("归墟", {"definition": "一个人zq"}, start=(2, 2))
     text = "林晚、归墟、大师姐、吴晚"
     for chapter, scene in [(1, None), (1, 2), (2, None), (2, 1), (3, None), (3, 1)]:
         context = own.chunk_context(text, chapter_index=chapter, scene_index=scene).model_dump_json()
@@ -193,8 +193,8 @@ def test_no_later_description_or_translation_is_told(own: Story) -> None:
 def test_a_note_counts_in_the_chapter_in_which_it_begins(own: Story) -> None:
     """6: from 3:1 is chapter 3; from 2:2 the second scene of chapter 2."""
     early, late = (
-        own.note("旧鞋不译出。", attached_to=["林晚"], start=(2, 2)),
-        own.note("此后一律译 the man.", attached_to=["林晚"], start=(3, 1)),
+        own.memories.add("旧鞋不译出。", attached_to=["林晚"], start=(2, 2)),
+        own.memories.add("此后一律译 the man.", attached_to=["林晚"], start=(3, 1)),
     )
     ids = [early.note.chunk_id, late.note.chunk_id]
 
@@ -212,7 +212,7 @@ def test_a_chapter_that_begins_with_scene_0_tells_nothing_of_itself(opened: Memo
     """6: its first scene is as late as that of any other."""
     opened.create_project("zero", language="en")
     zero = Story(opened, "zero")
-    zero.add_card("Ada", fields={"translation": "阿达"}, start=(0, 0))
+    zero.entities.add("Ada", fields={"translation": "阿达"}, start=(0, 0))
     record = {"memories": [{"memory_id": "M1", "content": "Ada drowned.", "entities": ["C0"]}]}
     places = {(0, 0): "Ada came.", (1, 0): "Ada drowned.", (1, 1): "Ada was mourned."}
     scenes = [
@@ -231,8 +231,8 @@ def test_a_chapter_that_begins_with_scene_0_tells_nothing_of_itself(opened: Memo
 
 def test_what_is_attached_comes_there_and_nowhere_else(own: Story) -> None:
     """9: neither by a name in its words nor by their likeness; a chapter's rule stays in its chapter."""
-    only = own.note("沈砚秋说话时林晚总不答。", attached_to=["莫归尘"]).note.chunk_id
-    rule = own.note("只在第二章：林晚一律译 the elder.", attached_to=["chapter:2"]).note.chunk_id
+    only = own.memories.add("沈砚秋说话时林晚总不答。", attached_to=["莫归尘"]).note.chunk_id
+    rule = own.memories.add("只在第二章：林晚一律译 the elder.", attached_to=["chapter:2"]).note.chunk_id
     assert [only in memories(own, text) for text in ("林晚笑了。", "沈砚秋说话时林晚总不答话。", "莫归尘笑了。")] == [
         False,
         False,
@@ -243,11 +243,11 @@ def test_what_is_attached_comes_there_and_nowhere_else(own: Story) -> None:
 
 def test_what_is_taken_off_is_gone_from_the_chunks_of_an_entity(own: Story) -> None:
     """9: though its words name it, and nothing else is left that it is attached to."""
-    note = own.note("林晚说话短促。").note.chunk_id
+    note = own.memories.add("林晚说话短促。").note.chunk_id
     assert note in memories(own, "林晚笑了。")
-    own.detach_memories([note], ["林晚"])
+    own.memories.detach([note], ["林晚"])
     assert note not in memories(own, "林晚笑了。")
-    own.attach_memories([note], ["沈砚秋"])
+    own.memories.attach([note], ["沈砚秋"])
     assert note not in memories(own, "林晚笑了。")
     assert note in memories(own, "林晚与沈砚秋笑了。")
 
@@ -257,14 +257,14 @@ def test_two_rules_that_differ_by_a_word_are_two(own: Story) -> None:
     rule = "归墟的英文名在对白中用斜体，在叙述中用正体，标题中用大写。"
     other = rule.replace("斜体", "&").replace("正体", "斜体").replace("&", "正体")
     for content in (rule, other, rule):
-        own.note(content, attached_to=["归墟"])
+        own.memories.add(content, attached_to=["归墟"])
     assert sorted(text for text in memories(own, "归墟").values() if "英文名" in text) == sorted([rule, other])
 
 
 def test_a_note_of_the_book_leaves_passages_in(own: Story) -> None:
     """17: a rule of style says nothing of the text, which its passages do."""
     before = memories(own, "林晚笑了。", 3)
-    note = own.note("英式拼写。", attached_to=["book"]).note.chunk_id
+    note = own.memories.add("英式拼写。", attached_to=["book"]).note.chunk_id
     after = memories(own, "林晚笑了。", 3)
     assert before
     assert after.keys() == {*before, note}
@@ -273,7 +273,7 @@ def test_a_note_of_the_book_leaves_passages_in(own: Story) -> None:
 def test_what_is_left_out_is_listed_where_it_is_asked_for(own: Story) -> None:
     """18: all that is counted can be seen; the block speaks to a translator."""
     for number in range(14):
-        own.note(f"第{number}条：归墟不加冠词。", attached_to=["归墟"])
+        own.memories.add(f"第{number}条：归墟不加冠词。", attached_to=["归墟"])
     context = own.chunk_context("归墟", limit=10, with_left_out=True)
     assert (len(context.memories), context.more, len(context.left_out)) == (10, 4, 4)
     assert {each.chunk.chunk_id for each in context.memories}.isdisjoint(
@@ -286,7 +286,7 @@ def test_what_is_left_out_is_listed_where_it_is_asked_for(own: Story) -> None:
 @pytest.mark.parametrize("in_text", [False, True])
 def test_an_old_name_keeps_its_translation(own: Story, in_text: bool) -> None:
     """20: after a rename on the card alone, or through the text."""
-    own.rename_card("林晚", "林挽", also={"林姑娘": "林小姐"}, in_text=in_text, is_applied=True)
+    own.entities.rename("林晚", "林挽", also={"林姑娘": "林小姐"}, in_text=in_text, is_applied=True)
     found = names(own.chunk_context("林晚、林挽、大师姐、林小姐"))
     assert (found["林晚"], found["林挽"], found["大师姐"], found["林小姐"]) == (
         "Lin Wan", "Lin Wan", "Senior Sister", "Miss Lin"
@@ -299,7 +299,7 @@ def test_a_confirmed_candidate_does_not_tell_what_comes_later(opened: MemoryStor
     bare = Story(opened, "bare")
     scenes = [SceneInput(chapter_index=one, scene_index=two, text=text * 3) for (one, two), text in SCENES.items()]
     ingest_scenes(opened, "bare", scenes)
-    bare.confirm_candidates(["吴归墟", "林晚"])
+    bare.candidates.confirm_several(["吴归墟", "林晚"])
     for chapter in (1, 2):
         assert list(names(bare.chunk_context("林晚说起归墟。", chapter_index=chapter))) == ["林晚"]
     assert set(names(bare.chunk_context("吴归墟", chapter_index=4))) == {"吴归墟", "归墟"}
@@ -307,12 +307,12 @@ def test_a_confirmed_candidate_does_not_tell_what_comes_later(opened: MemoryStor
 
 def test_a_merged_or_split_card_keeps_the_translations_of_its_names(own: Story) -> None:
     """20: each name goes with its own, the dated ones as well."""
-    own.edit_entity("白鹤真人", {"translation": "Crane the Adept"}, start=(3, 1))
-    own.merge_entities("莫归尘", "白鹤真人")
+    own.entities.edit("白鹤真人", {"translation": "Crane the Adept"}, start=(3, 1))
+    own.entities.merge("莫归尘", "白鹤真人")
     found = [names(own.chunk_context("白鹤真人、莫归尘、师父", chapter_index=each)) for each in (2, None)]
     assert [each.get("白鹤真人") for each in found] == ["the Crane Adept", "Crane the Adept"]
     assert found[1]["莫归尘"] == "Mo Guichen"
-    own.split_entity("莫归尘", "白鹤真人", aliases=["师父"])
+    own.entities.split("莫归尘", "白鹤真人", aliases=["师父"])
     found = [names(own.chunk_context("白鹤真人、莫归尘、师父"))]
     assert found == [
         {"白鹤真人": "Crane the Adept", "师父": "Master", "莫归尘": "Mo Guichen", "掌门": "the Sect Master"}
@@ -321,23 +321,23 @@ def test_a_merged_or_split_card_keeps_the_translations_of_its_names(own: Story) 
 
 def test_what_is_attached_to_several_is_shown_once(own: Story) -> None:
     """The seed's merge and deduplicate: one memory, with all of the text's entities that it is attached to."""
-    note = own.note("两人以姐弟相称。", attached_to=["林晚", "沈砚秋"]).note.chunk_id
+    note = own.memories.add("两人以姐弟相称。", attached_to=["林晚", "沈砚秋"]).note.chunk_id
     context = own.chunk_context("林晚看着沈砚秋。")
     assert [sorted(each.attached_to) for each in context.memories if each.chunk.chunk_id == note] == [["C0", "C1"]]
 
 
 def test_what_names_nobody_is_the_books(own: Story) -> None:
     """The seed's default: in every chunk, after the section of names."""
-    note = own.note("数字用单词。").note
-    assert [each.is_default for each in own.find_memory(note.chunk_id).chunk.attached_to] == [True]
+    note = own.memories.add("数字用单词。").note
+    assert [each.is_default for each in own.memories.get(note.chunk_id).chunk.attached_to] == [True]
     text = own.chunk_context("归墟", chapter_index=1).text
     assert text.index("本段出现的人物与术语") < text.index("数字用单词。")
 
 
 def test_a_note_from_before_a_card_is_found_by_its_words(own: Story) -> None:
     """The seed's keyword fallback."""
-    note = own.note("听雨是沈砚秋的剑。").note.chunk_id
-    own.add_card("听雨", kind="item", fields={"translation": "Listening Rain"})
+    note = own.memories.add("听雨是沈砚秋的剑。").note.chunk_id
+    own.entities.add("听雨", kind="item", fields={"translation": "Listening Rain"})
     assert note in memories(own, "听雨落在地上。")
 
 

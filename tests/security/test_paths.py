@@ -84,7 +84,7 @@ def test_ids_that_differ_in_capitals_alone_are_two_files(tmp_path: Path) -> None
         ]
         assert len({name.casefold() for name in files}) == 2
         import_source(stores, tmp_path / "exported", project_id="y", index=False)
-        assert {each.name for each in Story(stores, "y").entities()} == {"Ada c", "Ada C"}
+        assert {each.name for each in Story(stores, "y").entities.list()} == {"Ada c", "Ada C"}
 
 
 def test_a_full_disk_leaves_no_part_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

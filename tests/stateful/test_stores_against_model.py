@@ -138,7 +138,7 @@ class StoryMachine(RuleBasedStateMachine):
     def delete(self, data: st.DataObject) -> None:
         """Delete a scene."""
         place = data.draw(st.sampled_from(sorted(self.model.scenes)))
-        StoryScenes(self.stores, self.project).delete_scene(StoryPosition(*place))
+        StoryScenes(self.stores, self.project).delete(StoryPosition(*place))
         self.model.delete(place)
 
     @precondition(lambda self: self.model.scenes)

@@ -59,24 +59,24 @@ class View:
     @cached_property
     def labels(self) -> ViewLabels:
         """Words in the story's language, with its author's names of chapters."""
-        from runtime.story.base import StoryBase
+        from runtime.story.base import chapter_names_of
 
-        return view_labels_for(self.language).with_names(StoryBase(self.stores, self.project).chapter_names)
+        return view_labels_for(self.language).with_names(lambda: chapter_names_of(self.stores, self.project))
 
     @cached_property
     def names(self) -> dict[str, str]:
         """Display names of the entities by their ids, as of the position that is read at."""
-        from runtime.story.base import StoryBase
+        from runtime.story.base import entity_names
 
         as_of: StoryPosition | None = self.values.get("as_of")
-        return StoryBase(self.stores, self.project).entity_names(as_of=as_of)
+        return entity_names(self.stores, self.project, as_of=as_of)
 
     @cached_property
     def scene_places(self) -> dict[str, str]:
         """Places of the stored scenes by their own ids, such as S117."""
         from runtime.story.scenes import StoryScenes
 
-        listed_scenes = [listed_scene.scene for listed_scene in StoryScenes(self.stores, self.project).list_scenes()]
+        listed_scenes = [listed_scene.scene for listed_scene in StoryScenes(self.stores, self.project).list()]
         return {scene.label: self.labels.place(scene.chapter_index, scene.scene_index) for scene in listed_scenes}
 
     def name(self, entity_id: str | None) -> str:
@@ -311,16 +311,14 @@ def _show_edited_memory(result: Any, view: View) -> None:
     if result.stated:
         _say_stated(result.stated, view, key="states")
     if set(view.values) & {"attach", "detach", "attached_to"}:
-        output.print_text(
-            f"{memory_id}: {_attachment_text(view.part.find_memory(memory_id=memory_id).attachments, view)}"
-        )
+        output.print_text(f"{memory_id}: {_attachment_text(view.part.get(memory_id=memory_id).attachments, view)}")
 
 
 @does("run", "add_note")
 def _note(view: View) -> Any:
     if view.asked["is_previewed"]:
-        return view.part.preview_note(content=view.values["content"], start=view.values.get("start"))
-    return view.part.note(**view.values)
+        return view.part.preview(content=view.values["content"], start=view.values.get("start"))
+    return view.part.add(**view.values)
 
 
 def _say_stated(stated: Any, view: View, *, key: str) -> None:
@@ -412,7 +410,7 @@ def _window(entry: Any, _: View) -> str:
 def _ledger(view: View) -> Any:
     if sum(bool(view.asked[kind]) for kind in ("only_due", "as_board", "as_report")) > 1:
         raise click.UsageError("--due, --board and --report are three views; give one of them")
-    ledger = view.part.thread_ledger(**view.values).of_category(*view.asked["categories"])
+    ledger = view.part.ledger(**view.values).of_category(*view.asked["categories"])
     return ledger.model_copy(update={"entries": ledger.at("due", "overdue")}) if view.asked["only_due"] else ledger
 
 
@@ -518,7 +516,7 @@ def _show_entity(card: Any, view: View) -> None:
         print_states([card.state], view.names, view.labels)
     if not view.asked["memories"]:
         return
-    about = StoryAttachments(view.stores, view.project).memories_about(
+    about = StoryAttachments(view.stores, view.project).list_about(
         result.entity_id, limit=view.asked["memories"], as_of=view.values.get("as_of")
     )
     if about.memories:
@@ -568,7 +566,9 @@ def _show_renaming(result: Any, view: View) -> None:
 @does("before", "add_card")
 def _ask_start(view: View, payload: dict[str, Any]) -> None:
     """Ask on a terminal from where on somebody new is known, where the story has scenes already."""
-    if "start" in payload or not can_ask() or not view.part.has_scenes():
+    from runtime.story.entities import has_scenes
+
+    if "start" in payload or not can_ask() or not has_scenes(view.stores, view.project):
         return
     question = view.labels["line.ask_start"].format(name=payload["name"])
     answer = click.prompt(question, default="", show_default=False, err=True).strip()
@@ -602,14 +602,14 @@ def _merging(view: View, payload: Mapping[str, Any]) -> Any:
 
 
 def _call_text(view: View, name: str) -> str:
-    entity = view.part.entity(name).entity
+    entity = view.part.get(name).entity
     return f"{entity.entity_id} ({entity.name})"
 
 
 def _is_candidate(view: View, name: str) -> bool:
-    from runtime.story.who_is_who import StoryNameCandidates
+    from runtime.story.who_is_who import is_candidate
 
-    return StoryNameCandidates(view.stores, view.project).is_candidate(name=name)
+    return is_candidate(view.stores, view.project, name=name)
 
 
 @does("run", "merge_entities")
@@ -618,8 +618,8 @@ def _merge(view: View) -> Any:
 
     keep, gone_value = view.values["keep"], view.values["gone"]
     if _is_candidate(view, keep) or _is_candidate(view, gone_value):
-        return StoryNameCandidates(view.stores, view.project).merge_candidate(keep=keep, other=gone_value)
-    return view.part.merge_entities(keep=keep, gone=gone_value)
+        return StoryNameCandidates(view.stores, view.project).merge(keep=keep, other=gone_value)
+    return view.part.merge(keep=keep, gone=gone_value)
 
 
 @does("show", "merge_entities")
@@ -719,7 +719,7 @@ def _sides(result: Any, view: View) -> list[_Side]:
     from runtime.story.entities import StoryEntities
 
     story = StoryEntities(view.stores, view.project)
-    own = story.entity(view.values["character_id"], as_of=view.values.get("as_of")).entity.entity_id
+    own = story.get(view.values["character_id"], as_of=view.values.get("as_of")).entity.entity_id
     return [_Side(own, item.seen_by(own)) for item in result]
 
 
@@ -877,9 +877,9 @@ def summary_name(summary: Any, labels: ViewLabels) -> str:
 def _summaries(view: View) -> Any:
     place = summary_place(view.asked["chapter"], view.asked["part"])
     if place is None:
-        return view.part.list_summaries(**view.values)
+        return view.part.list(**view.values)
     level, number = place
-    return [view.part.get_summary(level=level, number=numbered_chapter(view.stores, view.project, number))]
+    return [view.part.get(level=level, number=numbered_chapter(view.stores, view.project, number))]
 
 
 @cell
@@ -895,10 +895,10 @@ def _summary_remark(summary: Any, view: View) -> str:
 @does("run", "list_changes")
 def _since(view: View) -> Any:
     if view.asked["scene"] is None:
-        return view.part.what_changed(**view.values)
+        return view.part.between(**view.values)
     if view.values:
         raise click.UsageError("--scene names what is told of; leave out --from and --as-of")
-    return view.part.what_scene_changed(position=view.asked["scene"])
+    return view.part.of_scene(position=view.asked["scene"])
 
 
 @does("show", "list_changes")
@@ -1133,7 +1133,7 @@ def _flags(view: View) -> Any:
         name, sign, text = given_value.partition("=")
         value = json_or_text(text) if sign else True
         view.values["change_id"] = view.part.set_flag(name, value, at=at and moment(at)).change_id
-    return view.part.flags(as_of=view.values.get("as_of"))
+    return view.part.get_flags(as_of=view.values.get("as_of"))
 
 
 @does("show", "list_flags")

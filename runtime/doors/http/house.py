@@ -18,7 +18,7 @@ from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import Telemetry
 from runtime.doors.http.uploads import KeptForms, Uploads
 from runtime.stores import MemoryStores
-from runtime.story.base import StoryBase
+from runtime.story.base import await_index
 from runtime.story.projects import ProjectStores, StoryProjects
 from runtime.story.story import Story
 
@@ -58,7 +58,7 @@ class House:
     def awaken(self, project_id: str, stores: MemoryStores) -> None:
         """Start a project's vector index before its first search."""
         if project_id not in self._awake:
-            StoryBase(stores, project_id).await_index()
+            await_index(stores, project_id)
             self._awake.add(project_id)
 
     def prepare(self, project_id: str) -> None:
@@ -72,7 +72,7 @@ class House:
 
     def _prepare_names(self, project_id: str) -> None:
         with contextlib.suppress(NovelgenError):
-            Story(self.stores.of(project_id), project_id).candidates()
+            Story(self.stores.of(project_id), project_id).candidates.list()
 
     def _prepare_index(self, project_id: str) -> None:
         with contextlib.suppress(NovelgenError):

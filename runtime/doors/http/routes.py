@@ -42,7 +42,7 @@ from runtime.story.base import Name, Text
 from runtime.story.character import Character, Keeping, Reply
 from runtime.story.condition import StoryCondition, StoryUpkeep
 from runtime.story.extraction import StoryExtraction, build_extraction_model
-from runtime.story.ingest import StoryIngest
+from runtime.story.ingest import ProjectIngest
 from runtime.story.projects import DeletedProject, ProjectOverview, StoryProjects
 from runtime.story.transfer import StoryTransfer
 
@@ -277,7 +277,7 @@ def get_project(project: Project) -> ServedProjectOverview:
     """Return a project's contents and the next step."""
     stores = project.stores
     overview = StoryProjects(stores, project.project_id).describe_project()
-    condition = StoryUpkeep(stores, project.project_id).story_condition()
+    condition = StoryUpkeep(stores, project.project_id).condition()
     return ServedProjectOverview(**dict(overview), condition=condition)
 
 
@@ -374,7 +374,7 @@ def offer_work(house: House) -> None:
     def ingest(order: JobOrder) -> BaseModel:
         project = ServedProject(house, order.job.project_id)
         requested_ingest_files = IngestFiles.model_validate(order.job.arguments)
-        return StoryIngest(project.stores, project.project_id).ingest_project(
+        return ProjectIngest(project.stores, project.project_id).ingest_project(
             records=requested_ingest_files.records,
             chapter_index=requested_ingest_files.chapter_index,
             progress=order.progress,
@@ -383,7 +383,7 @@ def offer_work(house: House) -> None:
 
     def manuscript(order: JobOrder) -> BaseModel:
         project_id = order.job.project_id
-        return StoryTransfer(house.stores.of(project_id), project_id).import_project(
+        return StoryTransfer(house.stores.of(project_id), project_id).import_source(
             source=order.folder / order.job.arguments["file"],
             update=order.job.arguments["update"],
             replace=order.job.arguments.get("replace", False),

@@ -294,7 +294,7 @@ def _completions(shelf: Shelf, argument: str, project_id: str | None) -> list[st
         if argument == "project_id":
             return [item["project_id"] for item in shelf.projects()["projects"]]
         if argument in ("entity_id", "pov"):
-            entities = shelf.story(project_id).entities("character" if argument == "pov" else None)
+            entities = shelf.story(project_id).entities.list("character" if argument == "pov" else None)
             return [entity.name for entity in entities]
     except NovelgenError:
         return []

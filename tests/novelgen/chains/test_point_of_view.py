@@ -132,8 +132,10 @@ def test_an_author_s_word_that_somebody_knows_keeps_a_note_from_others_but_no_me
     """Who confides a note names all who know it; who says of a scene that one more knows it leaves its witnesses."""
     told = StoredStory.of_records(PROJECT, RECORDS, entities=ENTITIES)
     story = Story(told._stores, PROJECT)
-    story.set_knowledge("Clara", "M2")
-    story.note("The letter is forged, and the bread was bought on credit.", attached_to=["I0"], known_by=["Anna"])
+    story.knowledge.set("Clara", "M2")
+    story.memories.add(
+        "The letter is forged, and the bread was bought on credit.", attached_to=["I0"], known_by=["Anna"]
+    )
     kept = {item.text: item.kept_from for item in taken(built(told)).values() if item.kept_from}
     assert kept == {"The letter is forged, and the bread was bought on credit.": ["C1"]}
 

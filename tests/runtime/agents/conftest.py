@@ -18,7 +18,7 @@ def call(stores: MemoryStores, project: str) -> Call:
 
     def invoke(name: str, /, *, as_of: StoryPosition | None = None, **arguments: Any) -> dict[str, Any]:
         story = Story(stores, project)
-        tools = [*story.tools(as_of=as_of), *story.editing_tools(), *story.attachment_tools()]
+        tools = [*story.as_tools(as_of=as_of), *story.as_tools(kind="editor"), *story.as_tools(kind="attachments")]
         answer = next(each for each in tools if each.name == name).invoke(arguments)
         assert isinstance(answer, dict)
         return answer

@@ -63,7 +63,7 @@ def test_stored_scenes_are_read_again_for_a_new_name(stores: MemoryStores, proje
 def test_before_the_first_scene_what_is_generated_holds_from_the_start(stores: MemoryStores) -> None:
     """An empty project can be peopled."""
     stores.create_project("new-story")
-    tools = {tool.name: tool for tool in Story(stores, "new-story").tools(as_of=(1, 1))}
+    tools = {tool.name: tool for tool in Story(stores, "new-story").as_tools(as_of=(1, 1))}
     answer = tools["location_generate"].invoke({"name": "灯塔", "description": "海边的灯塔", "features": ["铜铃"]})
     assert (answer["entity"]["entity_id"], answer["entity"]["name"]) == ("L0", "灯塔")
     assert _known(stores, "new-story", StoryPosition(1, 1)) == {"L0"}

@@ -52,7 +52,7 @@ def story(memory: Memory) -> Story:
     """A story of one scene and one note, the test's own."""
     opened = memory.create(f"lamp-{len(memory.projects())}", language="en")
     opened.ingest(text="Ada hid the lamp under the stair.", chapter_index=1, scene_index=1)
-    opened.note("Ada fears the dark.")
+    opened.memories.add("Ada fears the dark.")
     return opened
 
 
@@ -167,7 +167,7 @@ class Bare(TypedDict, total=False):
 
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize(
-    ("node", "told"), [("as_step", "as_context_node"), ("as_context_node", "no key 'story_context'")]
+    ("node", "told"), [("as_runnable", "as_context_node"), ("as_context_node", "no key 'story_context'")]
 )
 def test_a_graph_that_would_lose_the_context_is_refused(story: Story, node: str, told: str, is_async: bool) -> None:
     """A step of chains as a node, and a state without the node's key, are errors: LangGraph would drop it silently."""
@@ -184,7 +184,7 @@ def test_a_node_may_use_a_step_of_its_own(story: Story) -> None:
     """What a node of the caller's does with a step is the caller's."""
 
     def remember(state: Writing) -> dict[str, Any]:
-        return {"story_context": story.as_step(as_prompt=True).invoke(state)}
+        return {"story_context": story.as_runnable(as_prompt=True).invoke(state)}
 
     graph = StateGraph(Writing)
     graph.add_node("remember", remember)

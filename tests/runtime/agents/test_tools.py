@@ -49,7 +49,7 @@ def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: s
         calling("resolve_open_loop", "7", loop_id="OL0", summary="It leads to the lake."),
         "Done.",
     )
-    found, made, related, updated, listed, planted, ended = _run(model, Story(stores, project).tools(as_of=(3, 1)))
+    found, made, related, updated, listed, planted, ended = _run(model, Story(stores, project).as_tools(as_of=(3, 1)))
     assert found["results"][0]["entity_id"] == "C0"
     assert made["entity"]["entity_id"] == "C3"
     assert related["relationship_id"] == updated["relationship_id"] == "R2"
@@ -69,7 +69,7 @@ def test_a_model_recovers_from_a_refused_call(stores: MemoryStores, project: str
             return calling("relationship_query", "call-2", character_id="C1")
         return "Done."
 
-    refused, found = _run(ScriptedChatModel(answer=answer), Story(stores, project).tools(as_of=(3, 1)))
+    refused, found = _run(ScriptedChatModel(answer=answer), Story(stores, project).as_tools(as_of=(3, 1)))
     assert refused["error"]["kind"] == "unknown-entity"
     assert "memory_search" in refused["error"]["fix"]
     assert found["relationships"]
@@ -80,7 +80,7 @@ def test_nothing_of_the_planned_scene_is_read(stores: MemoryStores, project: str
     """Whatever position a call names, nothing at the planned scene or later is told."""
     drowned = f"drowned-{project}"
     tell_drowned_story(stores, drowned)
-    tools = {each.name: each for each in Story(stores, project).tools(as_of=HERE)}
+    tools = {each.name: each for each in Story(stores, project).as_tools(as_of=HERE)}
     told = [
         tools["search_story_memory_tool"].invoke({"query": "frozen lake", **asked}),
         tools["get_entity_state_tool"].invoke({"entity_id": "Elena Thorne", **asked}),
@@ -96,15 +96,15 @@ def test_nothing_of_the_planned_scene_is_read(stores: MemoryStores, project: str
     assert "Marcus Vale: mentor-student" in told[-1]["block"]
     assert "Odile" not in json.dumps(told)
     assert '"chapter_index": 2' not in json.dumps(told)
-    check = {each.name: each for each in Story(stores, drowned).tools(as_of=HERE)}["continuity_check"]
+    check = {each.name: each for each in Story(stores, drowned).as_tools(as_of=HERE)}["continuity_check"]
     early = check.invoke({"text": DEAD_ACT, "chapter_index": 3, "scene_index": 1, "use_model": False})
     assert (early["chapter_index"], early["issues"]) == (2, [])
 
 
 def test_threads_are_cut_as_they_are_asked(stores: MemoryStores, project: str, call: Call) -> None:
     """What presses most comes first, by limit, stage and kind; those that are over are not told unless asked for."""
-    StoryThreads(stores, project).add_thread(description="Who lit the lamp?", importance="critical", characters=["C1"])
-    StoryThreads(stores, project).edit_thread(loop_id="OL1", category="mystery")
+    StoryThreads(stores, project).add(description="Who lit the lamp?", importance="critical", characters=["C1"])
+    StoryThreads(stores, project).edit(loop_id="OL1", category="mystery")
     whole = call("list_open_loops")
     assert [each["loop_id"] for each in whole["entries"]] == ["OL1", "OL0"]
     one = call("list_open_loops", limit=1)
@@ -122,7 +122,7 @@ def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str, call: Call)
     by_rules = call("scene_summarize", **arguments)
     assert by_rules["bullets"] == ["Elena hid the map.", "She swore to find her father."]
     model = answering(json.dumps({"summary": ["Elena hid the map.", "She swore to find him."]}))
-    tools = {each.name: each for each in Story(stores, project, chat_model=model).tools()}
+    tools = {each.name: each for each in Story(stores, project, chat_model=model).as_tools()}
     by_model = tools["scene_summarize"].invoke(arguments)
     assert (by_model["bullets"][1], by_model["made_by"]) == ("She swore to find him.", "model")
 
@@ -150,7 +150,7 @@ def test_a_model_keeps_attachments(stores: MemoryStores, project: str, call: Cal
 
 def test_a_translator_is_told_what_a_passage_needs(stores: MemoryStores, project: str, call: Call) -> None:
     """Seed 003: glossary and memories in one block; who is shown what is noted where that is asked for."""
-    Story(stores, project).edit_entity("Elena Thorne", {"translation": "艾琳娜"})
+    Story(stores, project).entities.edit("Elena Thorne", {"translation": "艾琳娜"})
     rule = call("create_memory", content="Elena Thorne is always called by her first name.")["note"]["source_id"]
     told = call("build_chunk_context", text="Elena Thorne left.", chapter_index=2)
     assert "- Elena Thorne → 艾琳娜 (character)" in told["block"]
@@ -165,7 +165,7 @@ def test_a_reader_notes_nothing(stores: MemoryStores, project: str, reads_only: 
     memory = stores.settings.memory.model_copy(update={"chunk_context": touching})
     with MemoryStores(stores.settings.model_copy(update={"memory": memory})) as opened:
         story = Story(opened, project)
-        rule = story.note("Elena Thorne is always called by her first name.").note.chunk_id
+        rule = story.memories.add("Elena Thorne is always called by her first name.").note.chunk_id
         tools = build_story_tools(opened, story, "attachments", reads_only=reads_only)
         {each.name: each for each in tools}["build_chunk_context"].invoke({"text": "Elena Thorne left."})
         with opened.database(project).read() as unit:
@@ -175,7 +175,7 @@ def test_a_reader_notes_nothing(stores: MemoryStores, project: str, reads_only: 
 def test_a_chunk_context_reads_nothing_of_later(stores: MemoryStores, project: str) -> None:
     """A position cuts the chapter that a call names, and the whole book."""
     story = Story(stores, project)
-    story.edit_entity("Odile Brandt", {"description": "A traitor"}, start=(3, 1))
+    story.entities.edit("Odile Brandt", {"description": "A traitor"}, start=(3, 1))
     tools = build_story_tools(stores, story, "attachments", as_of=HERE)
     chunk = {each.name: each for each in tools}["build_chunk_context"]
     for asked in ({}, {"chapter_index": 9}):
@@ -205,7 +205,7 @@ def test_what_goes_wrong_is_data(call: Call) -> None:
 def test_a_system_prompt_teaches_attachments(stores: MemoryStores, project: str, language: Any, word: str) -> None:
     """Seed 003.20: the text that is shipped tells of the tools by their names, in the story's language."""
     told = attachment_guidance(language)
-    names = {each.name for each in Story(stores, project).attachment_tools()}
+    names = {each.name for each in Story(stores, project).as_tools(kind="attachments")}
     assert word in told
     assert {each for each in names if each in told} >= {"update_memory", "memory_attach", "memory_detach"}
 
@@ -213,7 +213,7 @@ def test_a_system_prompt_teaches_attachments(stores: MemoryStores, project: str,
 def test_every_tool_tells_a_model_what_it_is_for(stores: MemoryStores, project: str) -> None:
     """Names fit function calling, each argument is described; over several stories each call names its project."""
     story = Story(stores, project)
-    for tool in [*story.tools(), *story.editing_tools(), *story.attachment_tools()]:
+    for tool in [*story.as_tools(), *story.as_tools(kind="editor"), *story.as_tools(kind="attachments")]:
         function = convert_to_openai_tool(tool)["function"]
         assert function["name"].replace("_", "").isalpha()
         assert len(function["description"]) > 40
@@ -233,13 +233,13 @@ def test_a_model_remembers_and_recalls_for_one_character(tmp_path: Path) -> None
     with novelgen.open(tmp_path, embeddings="fake:32") as memory:
         village = memory.create("village")
         gregor, mira = (village.character(name, create=True) for name in ("Gregor", "Mira"))
-        remember, recall = gregor.tools()
+        remember, recall = gregor.as_tools()
         assert not {"character_id", "to", "story_as_of"} & set(recall.args)
         kept = remember.invoke({"content": "The player gave me a brass compass."})
         answer = recall.invoke({"said": "Do you have the compass?"})
         assert [each["memory"]["memory_id"] for each in answer["items"]] == [kept["memory"]["memory_id"]]
         assert "brass compass" in answer["block"]
-        assert mira.tools()[1].invoke({"said": "the compass"})["items"] == []
+        assert mira.as_tools()[1].invoke({"said": "the compass"})["items"] == []
         for wrong in ({"content": ""}, {"content": "   "}, {"words": "The player came."}):
             assert "error" in remember.invoke(wrong)
         assert len(gregor.memories()) == 1
@@ -249,11 +249,11 @@ def test_an_agent_is_given_only_what_it_needs(stores: MemoryStores, project: str
     """Tools are chosen by name, or those alone that change nothing; a name that is none is refused."""
     story = Story(stores, project)
     names = ["get_entity_state_tool", "search_story_memory_tool"]
-    assert [each.name for each in story.tools(names=names)] == names
-    reading = {each.name for each in story.tools(reads_only=True)}
+    assert [each.name for each in story.as_tools(names=names)] == names
+    reading = {each.name for each in story.as_tools(reads_only=True)}
     assert {*names, "knowledge_query"} < reading
     assert not reading & {"add_open_loop", "character_generate", "relationship_update"}
     with pytest.raises(UserInputError, match="did you mean 'knowledge_query'"):
-        story.tools(names=["knowledge_qeury"])
+        story.as_tools(names=["knowledge_qeury"])
     with pytest.raises(UserInputError, match="no tool that changes nothing 'add_open_loop'"):
-        story.tools(names=["add_open_loop"], reads_only=True)
+        story.as_tools(names=["add_open_loop"], reads_only=True)

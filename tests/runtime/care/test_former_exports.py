@@ -33,8 +33,8 @@ def _documents(folder: Path) -> dict[str, object]:
 def test_an_earlier_export_comes_in_whole(earlier: Path, tmp_path: Path) -> None:
     """Every file that it holds is written again as it was."""
     with MemoryStores(settings_for(tmp_path / "projects")) as stores:
-        Story(stores, "demo").import_project(source=earlier / "export")
-        assert Story(stores, "demo").project_documents() == _documents(earlier)
+        Story(stores, "demo").project.import_source(source=earlier / "export")
+        assert Story(stores, "demo").project.export_documents() == _documents(earlier)
 
 
 def test_an_earlier_database_opens_whole(earlier: Path, tmp_path: Path) -> None:
@@ -43,4 +43,4 @@ def test_an_earlier_database_opens_whole(earlier: Path, tmp_path: Path) -> None:
     data.mkdir(parents=True)
     (earlier / "novel.db").rename(data / "novel.db")
     with MemoryStores(settings_for(tmp_path / "projects")) as stores:
-        assert Story(stores, "demo").project_documents() == _documents(earlier)
+        assert Story(stores, "demo").project.export_documents() == _documents(earlier)

@@ -15,6 +15,7 @@ from runtime.care.importing import SourceImport, import_source
 from runtime.files.project_files import own_scene_plan
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
+from runtime.story.transfer import may_store_twice
 
 _numbers = itertools.count(1)
 
@@ -204,7 +205,7 @@ def test_only_an_edited_manuscript_may_be_stored_twice(stores: MemoryStores, pro
     """Further chapters, and the same text again, raise no question; a changed text beside new scenes does."""
     file = tmp_path / "book.txt"
     story = Story(stores, project)
-    assert story.look_before_import(source=file) is None
+    assert story.project.preview_import(source=file) is None
     asked = {}
     for name, text in (
         ("first", "Chapter 1\n\nOne.\n"),
@@ -212,14 +213,14 @@ def test_only_an_edited_manuscript_may_be_stored_twice(stores: MemoryStores, pro
         ("edited", "Chapter 1\n\nOne.\n\nChapter 2\n\nTwo.\n\nChapter 3\n\nAnd three, swallowed by it.\n"),
     ):
         file.write_text(text, "utf-8")
-        found = story.look_before_import(source=file)
-        asked[name] = found is not None and story.may_store_twice(found=found)
+        found = story.project.preview_import(source=file)
+        asked[name] = found is not None and may_store_twice(found=found)
         if name != "edited":
             _import(stores, file, project)
     assert asked == {"first": False, "further": False, "edited": True}
-    found = story.look_before_import(source=file, update=True)
+    found = story.project.preview_import(source=file, update=True)
     assert found is not None
-    assert not story.may_store_twice(found=found, update=True)
+    assert not may_store_twice(found=found, update=True)
 
 
 def test_progress_is_told_in_characters(stores: MemoryStores, project: str, tmp_path: Path) -> None:

@@ -374,17 +374,19 @@ def test_attachments_go_with_their_memories(here: MemoryStores, there: MemorySto
     """Seed 003.2: what was attached by hand, named by a note, and taken off stands there as here."""
     project_id, name = _told_project(here), ENTITIES[0].name
     story = Story(here, project_id)
-    note = story.note(content=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"]).note
-    story.note(content="It never rains.")
-    bare = story.note(content=f"{name} again.").note
-    story.edit_memory(memory_id=bare.chunk_id, detach=[name])
+    note = story.memories.add(
+        content=f"{name} is left-handed.", attached_to=[ENTITIES[1].name, "chapter:1", "book"]
+    ).note
+    story.memories.add(content="It never rains.")
+    bare = story.memories.add(content=f"{name} again.").note
+    story.memories.edit(memory_id=bare.chunk_id, detach=[name])
     export_project(here, project_id, tmp_path)
     _import(there, project_id, tmp_path / "memory")
 
     def attached(stores: MemoryStores) -> list[tuple[str, list[AttachedTo], list[Attachment]]]:
-        found = Story(stores, project_id).memories(limit=None).memories
+        found = Story(stores, project_id).memories.list(limit=None).memories
         ids = [each.chunk.chunk_id for each in found]
-        cards = [Story(stores, project_id).find_memory(memory_id=each) for each in ids]
+        cards = [Story(stores, project_id).memories.get(memory_id=each) for each in ids]
         return [(card.chunk.chunk_id, card.chunk.attached_to, card.attachments) for card in cards]
 
     assert attached(there) == attached(here)
@@ -409,7 +411,7 @@ def test_files_of_the_project_folder_travel_with_the_memory(
         file = here.paths(project_id).folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
-    export = Story(here, project_id).export(tmp_path / "out")
+    export = Story(here, project_id).project.export(tmp_path / "out")
     assert export.left_out == ["config.yaml"]
     own = there.paths(other_id).folder / "avoid.txt"
     own.parent.mkdir(parents=True)
@@ -419,7 +421,7 @@ def test_files_of_the_project_folder_travel_with_the_memory(
     assert ["avoid.txt" in issue.message for issue in result.issues] == [True]
     taken = {name: (own.parent / name).read_text("utf-8") for name in texts}
     assert taken == {**texts, "avoid.txt": "very"}
-    (tmp_path / "packed.zip").write_bytes(Story(here, project_id).packed_export())
+    (tmp_path / "packed.zip").write_bytes(Story(here, project_id).project.export_archive())
     packed = import_source(there, tmp_path / "packed.zip", project_id=f"{other_id}-packed", index=False)
     assert sorted(packed.copied_files) == sorted(texts)
 

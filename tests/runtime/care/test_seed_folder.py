@@ -151,7 +151,7 @@ def test_scenes_keep_the_labels_that_the_folder_gives_them(stores: MemoryStores,
         scenes = unit.scenes.list_as_of()
     assert [(each.label, each.title) for each in scenes] == [("S001", "Tide 1"), ("S002", "Tide 2"), ("S003", "Tide 3")]
     assert _contents(stores, told).counters["S"] == 4
-    (ines, *_) = StoryEntities(stores, told).entities(as_of=StoryPosition(1, 2))
+    (ines, *_) = StoryEntities(stores, told).list(as_of=StoryPosition(1, 2))
     assert ines.profile["metadata"] == {"importance": "primary"}
 
 
@@ -166,15 +166,15 @@ def test_moments_stay_until_something_changes(stores: MemoryStores, folder: Path
     nameless = written["characters/C1.json"]
     assert nameless["created_at"] == nameless["updated_at"] > MADE
     story = StoryEntities(stores, "moments")
-    story.edit_entity(entity_id="C0", changes={"role": "protagonist"})
-    assert story.entity(entity_id="C0").updated_at.isoformat() == MADE
+    story.edit(entity_id="C0", changes={"role": "protagonist"})
+    assert story.get(entity_id="C0").updated_at.isoformat() == MADE
     before = utc_now()
-    story.edit_entity(entity_id="L0", changes={"description": "It stands on piles"})
-    story.edit_entity(entity_id="C0", changes={"mood": "calm"})
+    story.edit(entity_id="L0", changes={"description": "It stands on piles"})
+    story.edit(entity_id="C0", changes={"mood": "calm"})
     with stores.database("moments").write() as unit:
         change = RecordedRelationshipChange(character_a="C1", character_b="C0", status="close")
         unit.relationships.append(change, at=StoryPosition(1, 3))
-    for each in (*(story.entity(entity_id=name) for name in ("C0", "L0")), *_contents(stores, "moments").pairs):
+    for each in (*(story.get(entity_id=name) for name in ("C0", "L0")), *_contents(stores, "moments").pairs):
         assert each.updated_at is not None
         assert (each.created_at.isoformat(), each.updated_at >= before) == (MADE, True)
 
@@ -188,7 +188,7 @@ def test_history_keeps_its_summaries(stores: MemoryStores, told: str, documents:
         (7, "S007", {"mood": "calm"}, "A scene of another volume"),
     ]
     assert said[0]["weather"] == "fog"
-    state = StoryEntities(stores, told).entity(entity_id="C0").state
+    state = StoryEntities(stores, told).get(entity_id="C0").state
     assert "no_change" not in state.state_data
 
 
@@ -198,16 +198,16 @@ def test_counts_are_those_of_the_scenes_before_a_position(
     """Seed 000.5: point of view, scenes and the last appearance, as of story time; the author's notes stay beside, in
     the documents, too.
     """
-    card = StoryEntities(stores, told).entity(entity_id="C0")
+    card = StoryEntities(stores, told).get(entity_id="C0")
     assert card.metadata.pop("named_count") == 0
     assert card.metadata == {"importance": "primary", "pov_count": 2, "scene_count": 2, "last_appeared": "S002"}
     assert card.entity.profile["metadata"] == CHARACTER["metadata"]
-    early = StoryEntities(stores, told).entity(entity_id="C0", as_of=StoryPosition(1, 2))
+    early = StoryEntities(stores, told).get(entity_id="C0", as_of=StoryPosition(1, 2))
     told_early = {"importance": "primary", "named_count": 0, "pov_count": 1, "scene_count": 1, "last_appeared": "S001"}
     assert early.metadata == told_early
-    place = StoryEntities(stores, told).entity(entity_id="L0", as_of=StoryPosition(1, 3))
+    place = StoryEntities(stores, told).get(entity_id="L0", as_of=StoryPosition(1, 3))
     assert place.metadata == {"named_count": 0, "scene_count": 1, "last_used": "S001"}
-    nobody = StoryEntities(stores, told).entity(entity_id="C1", as_of=StoryPosition(1, 1))
+    nobody = StoryEntities(stores, told).get(entity_id="C1", as_of=StoryPosition(1, 1))
     assert nobody.metadata == {"named_count": 0, "pov_count": 0, "scene_count": 0}
     character = documents["characters/C0.json"]
     assert character["metadata"]["last_appeared"] == "S002"
@@ -248,11 +248,11 @@ def test_a_relationship_is_shown_as_it_is_exported(stores: MemoryStores, told: s
     assert pair["metadata"] == {"mood": "cold", "interaction_count": 2, "last_interaction": "S002"}
     assert pair["author_metadata"] == {"last_interaction": "S001", "interaction_count": 30}
     ends = {name: pair[name] for name in ("character_a", "character_b")}
-    shown = Story(stores, told).get_relationship(**ends)
+    shown = Story(stores, told).relationships.get(**ends)
     assert shown.metadata == pair["metadata"]
     assert shown.created_at == datetime.fromisoformat(pair["created_at"])
     assert shown.updated_at == datetime.fromisoformat(pair["updated_at"])
-    early = Story(stores, told).get_relationship(**ends, as_of=StoryPosition(1, 2))
+    early = Story(stores, told).relationships.get(**ends, as_of=StoryPosition(1, 2))
     assert early.metadata == {"mood": "cold", "interaction_count": 1, "last_interaction": "S001"}
 
 

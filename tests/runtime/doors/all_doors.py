@@ -59,7 +59,7 @@ class Doors:
         try:
             of = doer.character(given.pop("character_id")) if operation.is_of_character else doer
             values = read_arguments(arguments_of(operation.function, operation.without), given)
-            answer = operation.answer(operation.function(of, **values))
+            answer = operation.answer(operation.run(of, values))
         except NovelgenError as error:
             return Answered(kind=error_kind(error))
         return Answered(json.loads(answer.model_dump_json(by_alias=True)))
@@ -105,7 +105,7 @@ class Doors:
         assert offered is not None
         given, story = _with_place(operation, arguments), Story(self.stores.of(PROJECT), PROJECT)
         if offered.given_to == "character":
-            tools = story.character(given.pop("character_id")).tools()
+            tools = story.character(given.pop("character_id")).as_tools()
         else:
             tools = build_story_tools(self.stores.of(PROJECT), story, offered.given_to)
         [tool] = [each for each in tools if each.name == offered.langchain]

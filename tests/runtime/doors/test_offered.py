@@ -46,10 +46,10 @@ def in_langchain(projects_dir: Path) -> list[str]:
     with MemoryStores(settings_for(projects_dir)) as stores:
         story = Story(stores, "demo")
         return [
-            *_tools("planner", story.tools()),
-            *_tools("editor", story.editing_tools()),
-            *_tools("attachments", story.attachment_tools()),
-            *_tools("character", story.character("Ines").tools()),
+            *_tools("planner", story.as_tools()),
+            *_tools("editor", story.as_tools(kind="editor")),
+            *_tools("attachments", story.as_tools(kind="attachments")),
+            *_tools("character", story.character("Ines").as_tools()),
         ]
 
 

@@ -18,7 +18,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import memories_still_true
 from runtime.storage.records import MemoryFilter
 from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
+from runtime.story.undo import StoryUndo
 from tests.support.scripted_chat_model import ScriptedChatModel
 
 TEXTS = {
@@ -339,7 +339,7 @@ def test_a_memory_that_tells_the_same_again_becomes_a_repetition(stores: MemoryS
     now = told(stores, project)
     assert (now["1:1"], now["1:2"]) == ((["x-a"], []), (["x-b"], ["x-a"]))
     assert run(stores, project).outcome == "unchanged"
-    StoryEntities(stores, project).undo()
+    StoryUndo(stores, project).undo()
     assert told(stores, project)["1:2"] == (["x-b", "x-c"], [])
 
 

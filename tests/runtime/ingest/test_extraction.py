@@ -15,7 +15,7 @@ from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_passes import SceneChoice
 from runtime.storage.records import MemoryEdit, MemoryFilter, Scene, StoredMemory
 from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
+from runtime.story.undo import StoryUndo
 from tests.runtime.ingest.made_up_story import ENTITIES, record, scene
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -136,7 +136,7 @@ def test_one_undo_takes_a_reading_back(stores: MemoryStores, story: str) -> None
 
     report = extracted(stores, story, answer, reconcile=True)
     assert [(each.ended_threads, each.weighed_memories) for each in report.chapters] == [(["OL0"], 1)]
-    undone = StoryEntities(stores, story).undo(change_id=report.change_id)
+    undone = StoryUndo(stores, story).undo(change_id=report.change_id)
     assert (undone.change.kind, undone.what) == ("extract", "1:1–1:2")
     for place in TEXTS:
         scene = stored_scene(stores, story, *place)

@@ -98,7 +98,7 @@ def test_a_changed_scene_is_embedded_alone(stores: MemoryStores, project: str, c
     assert counting.texts == ["A new bullet."]
     assert (result.indexed, result.removed, result.embedded) == (2, 1, 1)
     assert verify_index(stores, project).is_sound
-    StoryScenes(stores, project).delete_scene(StoryPosition(1, 2))
+    StoryScenes(stores, project).delete(StoryPosition(1, 2))
     known = _semantic_ids(stores, project)
     assert stores.vectors(project).list_ids(known) == known
     assert verify_index(stores, project).is_sound

@@ -17,7 +17,7 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_passes import KnowledgeReport, SceneChoice, estimate_knowledge, read_knowledge
 from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
+from runtime.story.undo import StoryUndo
 from tests.support.scripted_chat_model import ScriptedChatModel
 
 TEXTS = {
@@ -147,7 +147,7 @@ def test_what_was_read_goes_back_with_its_scene(stores: MemoryStores, story: str
     before = record_of(stores, story, 1, 1)
     change_id = supply(stores, story, (1, 1), importance=9).change_id
     read(stores, story)
-    StoryEntities(stores, story).undo(change_id)
+    StoryUndo(stores, story).undo(change_id)
     assert record_of(stores, story, 1, 1) == before
 
 

@@ -79,7 +79,7 @@ def _updates_of_a_merge(stores: MemoryStores, project_id: str, scenes: int) -> l
     ingest_scenes(stores, project_id, [marked_scene(0, place, 1) for place in range(scenes)], index=False)
     story, engine = Story(stores, project_id), stores.database(project_id).database._engine
     told = []
-    for act in (lambda: story.merge_entities(keep="C0", gone="C1"), story.undo):
+    for act in (lambda: story.entities.merge(keep="C0", gone="C1"), story.undo):
         with _counted(engine) as statements:
             act()
         told.append(sum(each.startswith("UPDATE") for each in statements))

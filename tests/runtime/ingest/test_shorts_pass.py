@@ -13,7 +13,7 @@ from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import RecordOrigin, SceneInput
 from runtime.ingest.scene_passes import SceneChoice, ShortsReport, estimate_shorts, rewrite_shorts
 from runtime.stores import MemoryStores
-from runtime.story.entities import StoryEntities
+from runtime.story.undo import StoryUndo
 from tests.runtime.ingest.made_up_story import ENTITIES
 from tests.support.scripted_chat_model import ScriptedChatModel
 
@@ -98,7 +98,7 @@ def test_one_undo_takes_a_whole_run_back(stores: MemoryStores, story: str) -> No
     """All short forms are as they were, those of a scene that was stored anew since left alone; all wait again."""
     report = rewritten(stores, story)
     supply(stores, story, 2, second="Tom broke it.")
-    StoryEntities(stores, story).undo(report.change_id)
+    StoryUndo(stores, story).undo(report.change_id)
     assert shorts_of(stores, story) == {**OLD, "b2": "Tom broke it.", **SUPPLIED}
     assert len(rewritten(stores, story).scenes) == 2
 

@@ -116,7 +116,7 @@ def test_a_repetition_is_stored_as_a_link_and_a_contradiction_listed(stores: Mem
     [memory] = first.memories
     assert [link.memory_id for link in second.memories_repeated] == [memory.memory_id]
     assert [each.content for each in second.memories] == ["The sexton told Mary Grey of it."]
-    [conflict] = [each.conflict for each in StoryConflicts(stores, story).conflicts()]
+    [conflict] = [each.conflict for each in StoryConflicts(stores, story).list()]
     assert (conflict.kind, conflict.first.says, conflict.second.says) == (
         "memories_disagree",
         memory.content,

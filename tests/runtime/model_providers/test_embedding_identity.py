@@ -107,7 +107,7 @@ def test_other_vectors_under_one_class_are_never_mixed(tmp_path: Path, change: d
         finding = check_index(story._stores, "mill", waiting=0)
         assert finding is not None
         assert (finding.level, finding.fix) == ("degraded", advice)
-        story.reindex()
+        story.project.reindex()
         assert story.search("the key").issues == []
 
 
@@ -174,7 +174,7 @@ def test_a_repair_that_fails_is_part_of_the_diagnosis(monkeypatch: pytest.Monkey
     with open_ephemeral() as stories:
         story = stories.create("mill", language="en")
         monkeypatch.setattr("runtime.care.checks.repair_index", failing)
-        diagnosis = story.check_health(repair=True, ask_network=False)
+        diagnosis = story.project.check_health(repair=True, ask_network=False)
     (repair,) = diagnosis.repairs
     assert (repair.level, "the embedding server is away" in repair.message) == ("broken", True)
     assert diagnosis.is_broken

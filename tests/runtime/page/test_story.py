@@ -14,7 +14,6 @@ from runtime.page.forms import FORMS
 from runtime.page.frame import CHINESE, ENGLISH
 from runtime.page.projects import MENDED_BY
 from runtime.storage.journal import AuthorChangeKind
-from runtime.story.base import StoryBase
 from runtime.story.story import Story
 from tests.runtime.page.reading import HERE, Seen, assert_refused, read, send, take_back
 
@@ -292,7 +291,9 @@ def test_the_first_page_makes_ready_what_the_next_need(client: TestClient, monke
     """Where many visits are to come, a project's names and index are got ready beside it, once; else nothing is."""
     ready: queue.Queue[str] = queue.Queue()
     monkeypatch.setattr(Story, "candidates", lambda story: ready.put(f"names of {story.project_id}"))
-    monkeypatch.setattr(StoryBase, "await_index", lambda story: ready.put(f"index of {story.project_id}"))
+    monkeypatch.setattr(
+        "runtime.doors.http.house.await_index", lambda stores, project_id: ready.put(f"index of {project_id}")
+    )
     client.get(STORY)
     assert ready.empty()
     client.app.state.house.is_early = True  # type: ignore[attr-defined]

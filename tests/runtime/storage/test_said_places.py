@@ -35,7 +35,7 @@ def story(database_url: str, tmp_path: Path) -> Iterator[Story]:
         stores.create_project("st", language="en")
         made = Story(stores, "st")
         for name in ("Ada", "Ben"):
-            made.add_card(name, start=(1, 1))
+            made.entities.add(name, start=(1, 1))
         texts = {place: f"Rain fell on day {place[0]}{place[1]}." for place in PLACES}
         scenes = [SceneInput(chapter_index=one, scene_index=two, text=text) for (one, two), text in texts.items()]
         ingest_scenes(stores, "st", scenes, index=False)
@@ -55,12 +55,12 @@ def _keyed(story: Story) -> StoryKeyedNotes:
 def tell(story: Story, start: Scene) -> str:
     """Say something of every kind from a position on, and return the word by which it is known."""
     mark = f"zq{start[0]}{start[1]}"
-    story.note(f"The note {mark}.", start=start, always=True, attached_to=["book"], known_by=["Ada"])
-    story.add_thread(f"thread {mark}", start=start)
-    story.edit_entity("Ada", {}, state={f"mood {mark}": mark}, start=start)
-    story.edit_entity("Ben", {"description": f"Said to be {mark}."}, start=start)
-    story.edit_relationship("Ada", "Ben", event=mark, status=mark, start=start)
-    story.add_card(f"Card {mark}", start=start)
+    story.memories.add(f"The note {mark}.", start=start, always=True, attached_to=["book"], known_by=["Ada"])
+    story.threads.add(f"thread {mark}", start=start)
+    story.entities.edit("Ada", {}, state={f"mood {mark}": mark}, start=start)
+    story.entities.edit("Ben", {"description": f"Said to be {mark}."}, start=start)
+    story.relationships.edit("Ada", "Ben", event=mark, status=mark, start=start)
+    story.entities.add(f"Card {mark}", start=start)
     _keyed(story).put_keyed_note(target="book", key=f"key {mark}", content=f"Lore {mark}.", as_of=start)
     return mark
 
@@ -69,13 +69,13 @@ def read(story: Story, as_of: Scene | None) -> dict[str, str]:
     """Return what is read at a position, by kind, as text."""
     lore = (_keyed(story).find_keyed_memory(target="book", key=f"key {mark}", as_of=as_of) for mark in MARKS)
     return {
-        "notes": str(story.memories(as_of=as_of)),
-        "threads": str(story.threads(as_of=as_of)),
-        "states": str(story.state("Ada", as_of=as_of)),
-        "relationships": str(story.relationship_course("Ada", "Ben", as_of=as_of)),
-        "cards": str(story.entities(name="Card", as_of=as_of)),
-        "card fields": str(story.entity("Ben", as_of=as_of)),
-        "knowledge": str(story.knowledge("Ada", as_of=as_of)),
+        "notes": str(story.memories.list(as_of=as_of)),
+        "threads": str(story.threads.list(as_of=as_of)),
+        "states": str(story.entities.state("Ada", as_of=as_of)),
+        "relationships": str(story.relationships.course("Ada", "Ben", as_of=as_of)),
+        "cards": str(story.entities.list(name="Card", as_of=as_of)),
+        "card fields": str(story.entities.get("Ben", as_of=as_of)),
+        "knowledge": str(story.knowledge.list("Ada", as_of=as_of)),
         "lore": str([note.content for note in lore if note is not None]),
     }
 
@@ -89,23 +89,23 @@ def expected_start(order: Sequence[Scene], start: Scene, moved: set[Scene]) -> S
 
 
 MOVES: dict[str, tuple[Callable[[Story], object], Callable[[], Relocation]]] = {
-    "back": (lambda story: story.move_scene("2:1", "1:2"), lambda: scene_move(PLACES, (2, 1), (1, 2))),
-    "away": (lambda story: story.move_scene("2:2", "3:3"), lambda: scene_move(PLACES, (2, 2), (3, 3))),
-    "to the end": (lambda story: story.move_scene("1:3", "3:4"), lambda: scene_move(PLACES, (1, 3), (3, 4))),
-    "the last": (lambda story: story.move_scene("3:3", "1:1"), lambda: scene_move(PLACES, (3, 3), (1, 1))),
-    "within": (lambda story: story.move_scene("2:3", "2:1"), lambda: scene_move(PLACES, (2, 3), (2, 1))),
-    "chapter back": (lambda story: story.move_scene("3", "1"), lambda: chapter_move(PLACES, 3, 1)),
-    "chapter on": (lambda story: story.move_scene("2", "3"), lambda: chapter_move(PLACES, 2, 3)),
-    "room": (lambda story: story.insert_scene("2:2", text="New rain."), lambda: scene_gap(PLACES, (2, 2))),
-    "room before": (lambda story: story.insert_scene("1:1", text="New rain."), lambda: scene_gap(PLACES, (1, 1))),
-    "chapter's room": (lambda story: story.insert_scene("2"), lambda: chapter_gap(PLACES, 2)),
+    "back": (lambda story: story.scenes.move("2:1", "1:2"), lambda: scene_move(PLACES, (2, 1), (1, 2))),
+    "away": (lambda story: story.scenes.move("2:2", "3:3"), lambda: scene_move(PLACES, (2, 2), (3, 3))),
+    "to the end": (lambda story: story.scenes.move("1:3", "3:4"), lambda: scene_move(PLACES, (1, 3), (3, 4))),
+    "the last": (lambda story: story.scenes.move("3:3", "1:1"), lambda: scene_move(PLACES, (3, 3), (1, 1))),
+    "within": (lambda story: story.scenes.move("2:3", "2:1"), lambda: scene_move(PLACES, (2, 3), (2, 1))),
+    "chapter back": (lambda story: story.scenes.move("3", "1"), lambda: chapter_move(PLACES, 3, 1)),
+    "chapter on": (lambda story: story.scenes.move("2", "3"), lambda: chapter_move(PLACES, 2, 3)),
+    "room": (lambda story: story.scenes.insert("2:2", text="New rain."), lambda: scene_gap(PLACES, (2, 2))),
+    "room before": (lambda story: story.scenes.insert("1:1", text="New rain."), lambda: scene_gap(PLACES, (1, 1))),
+    "chapter's room": (lambda story: story.scenes.insert("2"), lambda: chapter_gap(PLACES, 2)),
 }
 
 
 @pytest.mark.parametrize("name", MOVES)
 def test_nothing_is_read_early_or_lost_when_scenes_move(story: Story, name: str) -> None:
     """Every kind of statement is read where the order of scenes has it, and nowhere else; undo is exact."""
-    story.add_relationship("Ada", "Ben", relationship_type="friends", start=(1, 1))
+    story.relationships.add("Ada", "Ben", relationship_type="friends", start=(1, 1))
     marks = {start: tell(story, start) for start in SAID_FROM}
     before = {place: read(story, place) for place in [*PLACES, None]}
     for place, (start, mark) in itertools.product(PLACES, marks.items()):
@@ -129,7 +129,7 @@ def test_nothing_is_read_early_or_lost_when_scenes_move(story: Story, name: str)
             assert is_read == dict.fromkeys(KINDS, is_expected), (name, mark, place, now)
         assert all(mark in text for text in at_the_end.values())
 
-    [change, *_] = story.author_changes()
+    [change, *_] = story.changes.list()
     story.undo(change.change_id)
     after = {place: read(story, place) for place in [*PLACES, None]}
     assert [(place, kind) for place in after for kind in KINDS if after[place][kind] != before[place][kind]] == []
@@ -142,7 +142,7 @@ def _are_neighbours(places: dict[Scene, Scene], first: Scene, second: Scene) -> 
 
 def test_what_is_said_ahead_of_the_story_waits_for_its_position(story: Story) -> None:
     """Scenes that are written meanwhile do not read it, nor does it go along with the one before it."""
-    story.add_relationship("Ada", "Ben", relationship_type="friends", start=(1, 1))
+    story.relationships.add("Ada", "Ben", relationship_type="friends", start=(1, 1))
     mark = tell(story, (6, 2))
     for chapter, number in ((3, 4), (5, 1), (6, 1)):
         at = StoryPosition(chapter, number)
@@ -151,20 +151,20 @@ def test_what_is_said_ahead_of_the_story_waits_for_its_position(story: Story) ->
         ingest_scenes(story._stores, "st", [scene], index=False)
         assert not any(mark in text for text in read(story, (chapter, number)).values()), at
     assert all(mark in text for text in read(story, (6, 2)).values())
-    story.move_scene("6:1", "1:1")
+    story.scenes.move("6:1", "1:1")
     assert not any(mark in text for text in read(story, (1, 2)).values())
     assert all(mark in text for text in read(story, None).values())
 
 
 def test_a_deleted_scene_leaves_positions_as_they_are(story: Story) -> None:
     """Nor does its coming back tie to it what was said from the next position on."""
-    story.add_relationship("Ada", "Ben", relationship_type="friends", start=(1, 1))
+    story.relationships.add("Ada", "Ben", relationship_type="friends", start=(1, 1))
     mark = tell(story, (2, 2))
-    deleted = story.delete_scene("2:1")
+    deleted = story.scenes.delete("2:1")
     assert all(mark in text for text in read(story, (2, 2)).values())
     assert not any(mark in text for text in read(story, (2, 1)).values())
     story.undo(deleted.change_id)
-    story.move_scene("2:1", "1:1")
+    story.scenes.move("2:1", "1:1")
     assert not any(mark in text for text in read(story, (1, 2)).values())
 
 

@@ -7,6 +7,8 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.ingest.entities import store_entities
 from runtime.stores import MemoryStores
+from runtime.story.base import as_part
+from runtime.story.states import StoryStateHistories
 from runtime.story.story import Story
 from runtime.story.who_is_who import StoryAppearances
 
@@ -17,12 +19,12 @@ HIDDEN = "In the end she is the heir."
 def test_who_is_most_in_the_story_comes_first(read_demo_stores: MemoryStores, project_id: str) -> None:
     """By weight, by name and by where they were last seen the same are listed, each in its order."""
     story = Story(read_demo_stores, project_id)
-    by_weight = story.list_appearances()
+    by_weight = story.entities.list_appearances()
     assert by_weight[0].entity.entity_id == "C0"
     assert [each.scenes for each in by_weight] == sorted((each.scenes for each in by_weight), reverse=True)
-    by_name = story.list_appearances(order="name")
+    by_name = story.entities.list_appearances(order="name")
     assert [each.entity.name.casefold() for each in by_name] == sorted(each.entity.name.casefold() for each in by_name)
-    last = [each.last_place for each in story.list_appearances(order="last")]
+    last = [each.last_place for each in story.entities.list_appearances(order="last")]
     assert last == sorted(last, reverse=True)
     assert {each.entity.entity_id for each in by_weight} == {each.entity.entity_id for each in by_name}
 
@@ -31,9 +33,9 @@ def test_who_is_most_in_the_story_comes_first(read_demo_stores: MemoryStores, pr
 def test_a_card_counts_as_the_list_does(read_demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
     """Where somebody is present and where they are named are two numbers, the same in every place that tells them."""
     story = Story(read_demo_stores, "demo")
-    found = story.list_appearances(as_of=as_of)
+    found = story.entities.list_appearances(as_of=as_of)
     for each in found:
-        told = story.entity(entity_id=each.entity.entity_id, as_of=as_of).metadata
+        told = story.entities.get(entity_id=each.entity.entity_id, as_of=as_of).metadata
         assert (told["scene_count"], told["named_count"]) == (each.scenes, each.named), each.entity.name
     assert any(each.named != each.scenes for each in found)
 
@@ -42,13 +44,13 @@ def test_nothing_from_the_position_on_is_counted(read_demo_stores: MemoryStores)
     """As of a position only who was shown is listed; an unknown order or project is refused."""
     story = Story(read_demo_stores, "demo")
     cut = StoryPosition(2, 1)
-    found = story.list_appearances(as_of=cut)
-    known = story.entities(as_of=cut)
+    found = story.entities.list_appearances(as_of=cut)
+    known = story.entities.list(as_of=cut)
     assert {each.entity.entity_id for each in found} == {each.entity_id for each in known}
     assert all(cut.admits(*each.last_place) for each in found)
     assert 0 < max(each.scenes for each in found) <= 4
     with pytest.raises(UserInputError, match="order cannot be 'size'"):
-        story.list_appearances(order="size")  # type: ignore[arg-type]
+        story.entities.list_appearances(order="size")  # type: ignore[arg-type]
     with pytest.raises(UnknownProjectError):
         StoryAppearances(read_demo_stores, "nowhere").list_appearances()
 
@@ -57,9 +59,9 @@ def test_nothing_from_the_position_on_is_counted(read_demo_stores: MemoryStores)
 def test_a_history_begins_with_what_holds(read_demo_stores: MemoryStores, as_of: StoryPosition | None) -> None:
     """The first step of an attribute is its state, the others go back; its words stand in the scene."""
     story = Story(read_demo_stores, "demo")
-    state = story.entity(entity_id="C0", as_of=as_of).state
+    state = story.entities.get(entity_id="C0", as_of=as_of).state
     assert state is not None
-    told = story.attribute_histories(entity_id="C0", as_of=as_of)
+    told = as_part(story, StoryStateHistories).attribute_histories(entity_id="C0", as_of=as_of)
     assert {each.attribute: each.steps[0].value for each in told}.items() >= {
         name: value for name, value in state.state_data.items() if name != "presence" and value
     }.items()
@@ -70,17 +72,19 @@ def test_a_history_begins_with_what_holds(read_demo_stores: MemoryStores, as_of:
         assert all(not each.quote for each in history.steps[1:])
         for place in places:
             assert (as_of or END_OF_STORY).admits(*place)
-    assert sum(len(each.steps) for each in told) <= len(story.state_history(entity_id="C0", as_of=as_of))
+    assert sum(len(each.steps) for each in told) <= len(
+        as_part(story, StoryStateHistories).state_history(entity_id="C0", as_of=as_of)
+    )
 
 
 def test_what_was_corrected_at_one_place_is_one_step(demo_stores: MemoryStores) -> None:
     """A correction takes the place of what stood there, and what changes nothing is no step."""
     story = Story(demo_stores, "demo")
-    before = story.attribute_histories(entity_id="C0")
+    before = as_part(story, StoryStateHistories).attribute_histories(entity_id="C0")
     old = next(each for each in before if each.attribute == "status")
     for value in ("tired", "rested", "rested"):
-        story.edit_entity(entity_id="C0", changes={}, state={"status": value})
-    after = story.attribute_histories(entity_id="C0")
+        story.entities.edit(entity_id="C0", changes={}, state={"status": value})
+    after = as_part(story, StoryStateHistories).attribute_histories(entity_id="C0")
     new = next(each for each in after if each.attribute == "status")
     assert [each.value for each in new.steps] == ["rested", *(each.value for each in old.steps[1:])]
 
@@ -88,12 +92,12 @@ def test_what_was_corrected_at_one_place_is_one_step(demo_stores: MemoryStores) 
 def test_a_preview_tells_what_a_merge_joins(demo_stores: MemoryStores) -> None:
     """Its names are those that the one who stays gets, and previewing changes nothing."""
     story = Story(demo_stores, "demo")
-    before = story.entities()
-    preview = story.preview_merge(keep="Varga", gone="Dorn")
-    assert story.entities() == before
+    before = story.entities.list()
+    preview = story.entities.preview_merge(keep="Varga", gone="Dorn")
+    assert story.entities.list() == before
     assert (preview.scenes > 0, preview.memories > 0, preview.states > 0) == (True, True, True)
-    story.merge_entities(keep="Varga", gone="Dorn")
-    names = story.entity(entity_id="C6").entity.names()
+    story.entities.merge(keep="Varga", gone="Dorn")
+    names = story.entities.get(entity_id="C6").entity.names()
     assert set(names) == {*preview.kept.names(), *preview.added_names}
 
 
@@ -116,20 +120,20 @@ def test_another_name_tells_nothing_else_of_a_card(supplied: MemoryStores) -> No
     """A name that an author adds to a card of a reading leaves its description for the end, and is the author's."""
     cards = Story(supplied, "demo")
     cut = StoryPosition(2, 1)
-    cards.edit_entity(entity_id="C40", changes={"alias": ["the herb woman", "old Tansy"]})
-    early = cards.entity(entity_id="C40", as_of=cut)
+    cards.entities.edit(entity_id="C40", changes={"alias": ["the herb woman", "old Tansy"]})
+    early = cards.entities.get(entity_id="C40", as_of=cut)
     assert (early.entity.description, early.is_by_author) == ("", False)
     assert [each.alias for each in early.entity.aliases] == ["the herb woman", "old Tansy"]
-    assert cards.entity(entity_id="C40").entity.description == HIDDEN
-    cards.edit_entity(entity_id="C40", changes={"aliases": ["old Tansy"]})
+    assert cards.entities.get(entity_id="C40").entity.description == HIDDEN
+    cards.entities.edit(entity_id="C40", changes={"aliases": ["old Tansy"]})
     whole = Entity(entity_id="C40", entity_type="character", name="Mother Tansy", description=HIDDEN)
     store_entities(supplied, "demo", [whole], origin="supplied")
-    assert cards.entity(entity_id="C40").entity.names() == ["Mother Tansy", "old Tansy"]
+    assert cards.entities.get(entity_id="C40").entity.names() == ["Mother Tansy", "old Tansy"]
 
 
 def test_a_role_makes_a_card_the_authors(supplied: MemoryStores) -> None:
     """What an author writes is shown from the first scene of the card on."""
     story = Story(supplied, "demo")
-    story.edit_entity(entity_id="C40", changes={"role": "herb woman", "description": "Sells herbs."})
-    early = story.entity(entity_id="C40", as_of=StoryPosition(2, 1))
+    story.entities.edit(entity_id="C40", changes={"role": "herb woman", "description": "Sells herbs."})
+    early = story.entities.get(entity_id="C40", as_of=StoryPosition(2, 1))
     assert (early.entity.role, early.entity.description, early.is_by_author) == ("herb woman", "Sells herbs.", True)

@@ -11,7 +11,10 @@ from novelgen.models.record import SceneRecord
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
-from runtime.story.scene_reading import EstablishedFact, ReadScene
+from runtime.story.base import as_part
+from runtime.story.memories import StoryMemories
+from runtime.story.scene_reading import EstablishedFact, ReadScene, StorySceneStates
+from runtime.story.scenes import StoryRecordFiles
 from runtime.story.story import Story
 
 pytestmark = pytest.mark.usefixtures("unindexed_edits")
@@ -47,7 +50,7 @@ def lamp(demo_stores: MemoryStores) -> Story:
 
 
 def _read(lamp: Story) -> ReadScene:
-    return lamp.read_scene(position=PLACE)
+    return lamp.scenes.read(position=PLACE)
 
 
 def _fact(lamp: Story, source_id: str, kind: str = "memory") -> EstablishedFact:
@@ -84,12 +87,12 @@ def test_a_scene_tells_all_that_its_record_holds(lamp: Story) -> None:
 
 
 CHANGES: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
-    ("confirm", Story.confirm_memory, {}),
-    ("pin", Story.pin_memory, {}),
-    ("ban", Story.ban_memory, {}),
-    ("delete", Story.delete_memory, {}),
-    ("edit", Story.edit_memory, {"content": "It poured.", "importance": 2, "event_type": "journey"}),
-    ("edit", Story.edit_memory, {"evidence": "from the rain", "attach": ["Sparrow"]}),
+    ("confirm", StoryMemories.confirm, {}),
+    ("pin", StoryMemories.pin, {}),
+    ("ban", StoryMemories.ban, {}),
+    ("delete", StoryMemories.delete, {}),
+    ("edit", StoryMemories.edit, {"content": "It poured.", "importance": 2, "event_type": "journey"}),
+    ("edit", StoryMemories.edit, {"evidence": "from the rain", "attach": ["Sparrow"]}),
 ]
 
 
@@ -99,18 +102,18 @@ def test_a_change_of_a_memory_is_taken_back(lamp: Story) -> None:
         before = _fact(lamp, "MX2")
         changed = change(lamp, memory_id="MX2", **told)
         assert _fact(lamp, "MX2") != before
-        listed = lamp.author_changes()[0]
+        listed = lamp.changes.list()[0]
         assert (listed.kind, listed.source_id, listed.position) == (kind, "MX2", "90:1")
         _undone(lamp, changed.change_id)
         assert _fact(lamp, "MX2") == before
-        assert lamp.author_changes()[0].undone_at is not None
+        assert lamp.changes.list()[0].undone_at is not None
         with pytest.raises(UserInputError, match="already"):
             lamp.undo(change_id=listed.change_id)
 
 
 def test_what_the_author_says_outranks_a_model(lamp: Story) -> None:
     """A confirmed memory counts as proved and the author's, and stays when its scene is taken in without its record."""
-    lamp.confirm_memory(memory_id="MX2")
+    lamp.memories.confirm(memory_id="MX2")
     confirmed = _fact(lamp, "MX2")
     assert (confirmed.is_verified, confirmed.made_by) == (True, "author")
     ingest_scenes(lamp._stores, "demo", [SceneInput(chapter_index=90, scene_index=1, text=TEXT + " Then it was dark.")])
@@ -120,19 +123,19 @@ def test_what_the_author_says_outranks_a_model(lamp: Story) -> None:
 def test_evidence_must_stand_in_the_scene(lamp: Story) -> None:
     """Words that prove a fact are found in its scene, or refused; an empty text takes them off."""
     with pytest.raises(UserInputError, match="do not stand in scene 90:1"):
-        lamp.edit_memory(memory_id="MX1", evidence="The lamp burned")
-    lamp.edit_memory(memory_id="MX1", evidence="at noon")
+        lamp.memories.edit(memory_id="MX1", evidence="The lamp burned")
+    lamp.memories.edit(memory_id="MX1", evidence="at noon")
     span = _fact(lamp, "MX1").span
     assert TEXT[slice(*span)] == "at noon"
-    lamp.edit_memory(memory_id="MX1", evidence="")
+    lamp.memories.edit(memory_id="MX1", evidence="")
     assert _fact(lamp, "MX1").span is None
     with pytest.raises(UserInputError, match="no kind of event"):
-        lamp.edit_memory(memory_id="MX1", event_type="weather")
+        lamp.memories.edit(memory_id="MX1", event_type="weather")
 
 
 def test_a_noted_fact_stands_at_its_scene(lamp: Story) -> None:
     """A note with words of the scene is read from the next one on, and taking it back rejects it."""
-    added = lamp.note(
+    added = lamp.memories.add(
         content="It was noon.",
         start=StoryPosition(90, 2),
         evidence="at noon",
@@ -145,14 +148,14 @@ def test_a_noted_fact_stands_at_its_scene(lamp: Story) -> None:
     _undone(lamp, added.change_id)
     assert _fact(lamp, added.note.chunk_id).status == "deleted"
     with pytest.raises(UserInputError, match="any scene"):
-        lamp.note(content="It was noon.", evidence="at noon")
+        lamp.memories.add(content="It was noon.", evidence="at noon")
 
 
 def test_only_the_last_change_of_a_thing_is_taken_back(lamp: Story) -> None:
     """What was changed again since is not lost by an undo; another side of the same memory is none of that."""
-    first = lamp.edit_memory(memory_id="MX1", content="The lamp died.")
-    pinned = lamp.pin_memory(memory_id="MX1")
-    second = lamp.edit_memory(memory_id="MX1", content="The lamp is dead.")
+    first = lamp.memories.edit(memory_id="MX1", content="The lamp died.")
+    pinned = lamp.memories.pin(memory_id="MX1")
+    second = lamp.memories.edit(memory_id="MX1", content="The lamp is dead.")
     with pytest.raises(UserInputError, match="later change"):
         _undone(lamp, first.change_id)
     _undone(lamp, pinned.change_id)
@@ -163,14 +166,14 @@ def test_only_the_last_change_of_a_thing_is_taken_back(lamp: Story) -> None:
 
 def test_changes_are_listed_up_to_the_position(lamp: Story) -> None:
     """Of a decision that changes nothing there is none, and of later scenes none is told early."""
-    lamp.pin_memory(memory_id="MX1")
-    assert lamp.pin_memory(memory_id="MX1").change_id is None
-    assert len(lamp.author_changes()) == 1
+    lamp.memories.pin(memory_id="MX1")
+    assert lamp.memories.pin(memory_id="MX1").change_id is None
+    assert len(lamp.changes.list()) == 1
     with pytest.raises(UserInputError, match="no change 999"):
         lamp.undo(change_id=999)
-    lamp.edit_scene(position=PLACE, title="The lamp")
-    lamp.pin_memory(memory_id="M002")
-    listed = lamp.author_changes(as_of=StoryPosition(2, 1))
+    lamp.scenes.edit(position=PLACE, title="The lamp")
+    lamp.memories.pin(memory_id="M002")
+    listed = lamp.changes.list(as_of=StoryPosition(2, 1))
     assert [each.source_id for each in listed] == ["M002"]
 
 
@@ -179,13 +182,13 @@ NEW_TEXT = "It was late. Ines came in from the rain. The lamp went out at one, a
 
 def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: Story) -> None:
     """Facts follow their words, the author's own among them; without them they are unproved; undo brings all back."""
-    lamp.edit_memory(memory_id="MX2", content="It rained on.", evidence="from the rain")
-    added = lamp.note(content="Noon.", start=StoryPosition(90, 2), evidence="at noon").note.chunk_id
+    lamp.memories.edit(memory_id="MX2", content="It rained on.", evidence="from the rain")
+    added = lamp.memories.add(content="Noon.", start=StoryPosition(90, 2), evidence="at noon").note.chunk_id
     before = _read(lamp)
-    told = lamp.preview_scene_text(position=PLACE, text=NEW_TEXT)
+    told = lamp.scenes.preview_text(position=PLACE, text=NEW_TEXT)
     assert (told.quotes, told.lost) == (3, ["Noon."])
     assert _read(lamp) == before
-    edited = lamp.edit_scene(position=PLACE, text=NEW_TEXT)
+    edited = lamp.scenes.edit(position=PLACE, text=NEW_TEXT)
     assert edited.lost == ["Noon."]
     spans = {each: _fact(lamp, each).span for each in ("MX1", "MX2")}
     assert [NEW_TEXT[slice(*span)] for span in spans.values() if span] == ["The lamp went out", "from the rain"]
@@ -198,10 +201,10 @@ def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: Story) -
 
 def test_a_new_text_may_drop_what_was_read(lamp: Story) -> None:
     """Without its record a scene is text alone, but for what the author said; undo brings the record back."""
-    lamp.confirm_memory(memory_id="MX1")
+    lamp.memories.confirm(memory_id="MX1")
     before = _read(lamp)
-    edited = lamp.edit_scene(position=PLACE, text=NEW_TEXT, record="drop")
-    state = lamp.list_scene_states()[-1]
+    edited = lamp.scenes.edit(position=PLACE, text=NEW_TEXT, record="drop")
+    state = as_part(lamp, StorySceneStates).list_states()[-1]
     assert (state.has_record, state.extraction_status, state.facts) == (False, "none", 1)
     _undone(lamp, edited.change_id)
     after = _read(lamp)
@@ -210,12 +213,12 @@ def test_a_new_text_may_drop_what_was_read(lamp: Story) -> None:
 
 def test_an_edit_that_is_none_changes_nothing(lamp: Story) -> None:
     """The text that is stored, white space around it or not, is no change; an empty one is refused."""
-    assert lamp.edit_scene(position=PLACE, text=f"\n{TEXT}\n").change_id is None
-    assert lamp.preview_scene_text(position=PLACE, text=TEXT).is_same
+    assert lamp.scenes.edit(position=PLACE, text=f"\n{TEXT}\n").change_id is None
+    assert lamp.scenes.preview_text(position=PLACE, text=TEXT).is_same
     with pytest.raises(UserInputError, match="empty"):
-        lamp.edit_scene(position=PLACE, text="  ")
+        lamp.scenes.edit(position=PLACE, text="  ")
     with pytest.raises(UnknownSceneError):
-        lamp.edit_scene(position=StoryPosition(91, 1), text="Nothing.")
+        lamp.scenes.edit(position=StoryPosition(91, 1), text="Nothing.")
 
 
 def test_a_fact_of_the_record_is_taken_out_and_back(lamp: Story) -> None:
@@ -230,13 +233,13 @@ def test_a_fact_of_the_record_is_taken_out_and_back(lamp: Story) -> None:
     ]
     for kind, source_id in cases:
         before = _read(lamp).facts
-        amended = lamp.amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
+        amended = lamp.scenes.amend_fact(position=PLACE, kind=kind, source_id=source_id)
         assert {(each.kind, each.source_id) for each in before} - {
             (each.kind, each.source_id) for each in _read(lamp).facts
         } == {(kind, source_id)}
-        assert lamp.list_scene_states()[-1].record_origin == "author"
+        assert as_part(lamp, StorySceneStates).list_states()[-1].record_origin == "author"
         with pytest.raises(UserInputError, match="holds no"):
-            lamp.amend_recorded_fact(position=PLACE, kind=kind, source_id=source_id)
+            lamp.scenes.amend_fact(position=PLACE, kind=kind, source_id=source_id)
         _undone(lamp, amended.change_id)
         assert _read(lamp).facts == before
 
@@ -244,26 +247,26 @@ def test_a_fact_of_the_record_is_taken_out_and_back(lamp: Story) -> None:
 def test_a_fact_of_the_record_is_said_otherwise(lamp: Story) -> None:
     """What has words of its own takes new ones; what was learnt has none, and empty ones are refused."""
     told: dict[str, Any] = {"position": PLACE, "kind": "thread_moved", "source_id": "OL1"}
-    lamp.amend_recorded_fact(**told, text="The key is hot.")
+    lamp.scenes.amend_fact(**told, text="The key is hot.")
     assert _fact(lamp, "OL1", "thread_moved").text == "The key is hot."
     with pytest.raises(UserInputError, match="empty"):
-        lamp.amend_recorded_fact(**told, text=" ")
+        lamp.scenes.amend_fact(**told, text=" ")
     with pytest.raises(UserInputError, match="no words of its own"):
-        lamp.amend_recorded_fact(position=PLACE, kind="learnt", source_id="0", text="glad")
+        lamp.scenes.amend_fact(position=PLACE, kind="learnt", source_id="0", text="glad")
 
 
 def test_the_value_of_a_state_is_changed(lamp: Story) -> None:
     """Words stay words, a list takes one value a line, an id is found by its name; undo gives the old value back."""
     state: dict[str, Any] = {"position": PLACE, "kind": "state"}
-    amended = lamp.amend_recorded_fact(**state, source_id="C0.mood", text="glad")
+    amended = lamp.scenes.amend_fact(**state, source_id="C0.mood", text="glad")
     assert _fact(lamp, "C0.mood", "state").value == "glad"
-    assert lamp.amend_recorded_fact(**state, source_id="C0.mood", text="glad").change_id is None
+    assert lamp.scenes.amend_fact(**state, source_id="C0.mood", text="glad").change_id is None
     _undone(lamp, amended.change_id)
     assert _fact(lamp, "C0.mood", "state").value == "weary"
     first: dict[str, Any] = {"position": StoryPosition(1, 1), "kind": "state"}
-    lamp.amend_recorded_fact(**first, source_id="C0.goals", text="sleep\nfree Nell by Orla's Night")
-    lamp.amend_recorded_fact(**first, source_id="I0.holder", text="Sparrow")
-    told = lamp.read_scene(position=StoryPosition(1, 1))
+    lamp.scenes.amend_fact(**first, source_id="C0.goals", text="sleep\nfree Nell by Orla's Night")
+    lamp.scenes.amend_fact(**first, source_id="I0.holder", text="Sparrow")
+    told = lamp.scenes.read(position=StoryPosition(1, 1))
     changes = {each.entity_id: each.changes for each in told.scene.record.state_changes}
     assert changes["C0"]["goals"] == ["sleep", "free Nell by Orla's Night"]
     assert changes["I0"]["holder"] == "C5"
@@ -272,10 +275,10 @@ def test_the_value_of_a_state_is_changed(lamp: Story) -> None:
 
 def test_of_what_is_gone_nothing_is_taken_back(lamp: Story) -> None:
     """A deleted scene takes its memories along; their changes are listed as gone, and refused."""
-    pinned = lamp.pin_memory(memory_id="MX1")
-    edited = lamp.edit_scene(position=PLACE, title="The lamp")
-    lamp.delete_scene(position=PLACE)
-    assert [each.is_gone for each in lamp.author_changes()] == [False, True, True]
+    pinned = lamp.memories.pin(memory_id="MX1")
+    edited = lamp.scenes.edit(position=PLACE, title="The lamp")
+    lamp.scenes.delete(position=PLACE)
+    assert [each.is_gone for each in lamp.changes.list()] == [False, True, True]
     for change_id in (pinned.change_id, edited.change_id):
         with pytest.raises(UserInputError, match="gone"):
             _undone(lamp, change_id)
@@ -283,24 +286,24 @@ def test_of_what_is_gone_nothing_is_taken_back(lamp: Story) -> None:
 
 def test_a_deleted_scene_comes_back_whole(lamp: Story) -> None:
     """With the author's words on its facts and its notes, where its place is free; names that came since are read."""
-    note = lamp.note(content="It was noon.", start=StoryPosition(90, 2), evidence="at noon").note
-    lamp.edit_memory(memory_id="MX2", content="It poured.", attach=["Sparrow"])
-    lamp.ban_memory(memory_id="MX1")
+    note = lamp.memories.add(content="It was noon.", start=StoryPosition(90, 2), evidence="at noon").note
+    lamp.memories.edit(memory_id="MX2", content="It poured.", attach=["Sparrow"])
+    lamp.memories.ban(memory_id="MX1")
     before = _read(lamp)
-    deleted = lamp.delete_scene(position=PLACE).change_id
-    listed = lamp.author_changes()[0]
+    deleted = lamp.scenes.delete(position=PLACE).change_id
+    listed = lamp.changes.list()[0]
     assert (listed.kind, listed.position, listed.is_gone) == ("delete", "90:1", False)
-    assert deleted not in [each.change_id for each in lamp.author_changes(as_of=PLACE)]
+    assert deleted not in [each.change_id for each in lamp.changes.list(as_of=PLACE)]
     _undone(lamp, deleted)
     assert _read(lamp) == before
     assert note.chunk_id in {each.source_id for each in before.facts}
 
-    deleted = lamp.delete_scene(position=PLACE).change_id
+    deleted = lamp.scenes.delete(position=PLACE).change_id
     ingest_scenes(lamp._stores, "demo", [SceneInput(chapter_index=90, scene_index=1, text="Another scene.")])
     with pytest.raises(UserInputError, match="another scene stands at '90:1'"):
         _undone(lamp, deleted)
-    lamp.delete_scene(position=PLACE)
-    named = lamp.add_card("The lamp", kind="item", start=StoryPosition(1, 1)).entity.entity_id
+    lamp.scenes.delete(position=PLACE)
+    named = lamp.entities.add("The lamp", kind="item", start=StoryPosition(1, 1)).entity.entity_id
     _undone(lamp, deleted)
     assert _read(lamp).facts == before.facts
     with lamp._stores.database("demo").read() as unit:
@@ -309,10 +312,10 @@ def test_a_deleted_scene_comes_back_whole(lamp: Story) -> None:
 
 def test_a_deleted_scene_waits_for_the_pair_that_it_tells_of(lamp: Story) -> None:
     """Whose relationship was deleted since is told, and comes back before the scene does."""
-    lamp.edit_relationship(character_a="C0", character_b="C5", status="close")
+    lamp.relationships.edit(character_a="C0", character_b="C5", status="close")
     before = _read(lamp)
-    deleted = lamp.delete_scene(position=PLACE).change_id
-    pair = lamp.delete_relationship(character_a="C0", character_b="C5").change.change_id
+    deleted = lamp.scenes.delete(position=PLACE).change_id
+    pair = lamp.relationships.delete(character_a="C0", character_b="C5").change.change_id
     with pytest.raises(UserInputError, match=r"relationship is gone by now.*undo its deletion or merge first"):
         _undone(lamp, deleted)
     for change_id in (pair, deleted):
@@ -322,19 +325,21 @@ def test_a_deleted_scene_waits_for_the_pair_that_it_tells_of(lamp: Story) -> Non
 
 def test_a_record_that_was_replaced_comes_back(lamp: Story) -> None:
     """An author's whole record goes, and the model's is there again with all that it established."""
-    before, states = _read(lamp), lamp.list_scene_states()
+    before, states = _read(lamp), as_part(lamp, StorySceneStates).list_states()
     written = SceneRecord(chapter_index=90, scene_index=1, story_time="noon", summary=["It is dark."])
-    replaced = lamp.replace_record(position=PLACE, written=written.model_dump_json(), source_name="record.json")
+    replaced = as_part(lamp, StoryRecordFiles).replace_record(
+        position=PLACE, written=written.model_dump_json(), source_name="record.json"
+    )
     assert _read(lamp).summary == ["It is dark."]
     _undone(lamp, replaced.change_id)
     after = _read(lamp)
     assert (after.facts, after.summary, after.scene.story_time) == (before.facts, before.summary, None)
-    assert lamp.list_scene_states() == states
+    assert as_part(lamp, StorySceneStates).list_states() == states
 
 
 def test_rejected_memories_and_unfinished_chapters_are_told_apart(lamp: Story) -> None:
     """What is left out or rejected is no fact; a chapter that is not over is not told; no name is meant early."""
-    listed = lamp.list_summaries(as_of=StoryPosition(2, 2))
+    listed = lamp.summaries.list(as_of=StoryPosition(2, 2))
     chapters = {each.number: each for each in listed if each.level == "chapter"}
     assert chapters.keys() == {1, 2}
     assert chapters[1].told
@@ -342,9 +347,9 @@ def test_rejected_memories_and_unfinished_chapters_are_told_apart(lamp: Story) -
     late = next(each.name for each in _read(lamp).facts[0].entities or [] if each.entity_id == "C0")
     assert late == "Ines Marrow"
     with pytest.raises(UnknownEntityError):
-        lamp.edit_memory(memory_id="MX1", attach=["Ines"], as_of=StoryPosition(1, 1))
-    lamp.ban_memory(memory_id="MX1")
-    lamp.delete_memory(memory_id="MX2")
+        lamp.memories.edit(memory_id="MX1", attach=["Ines"], as_of=StoryPosition(1, 1))
+    lamp.memories.ban(memory_id="MX1")
+    lamp.memories.delete(memory_id="MX2")
     read = _read(lamp)
     assert {each.source_id: each.status for each in read.rejected} == {"MX1": "banned", "MX2": "deleted"}
     assert not [each for each in read.facts if each.kind == "memory"]

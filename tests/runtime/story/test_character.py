@@ -22,9 +22,9 @@ def test_events_take_one_name_or_several(village: Story) -> None:
     done = village.character("Gregor").remember("A cup fell.", participants="player", witnesses="Mira")
     assert done.memory.participants == ["player"]
     assert len(done.copies) == 1
-    event = village.world_event("The bell rang.", witnesses="Mira", told_to="Bjorn", at=(1, 1))
+    event = village.world.tell("The bell rang.", witnesses="Mira", told_to="Bjorn", at=(1, 1))
     assert len(event.memories) == 2
-    event = village.world_event("The bell rang.", told_to={"Bjorn": 2}, delay_per_distance=3, at=(1, 1))
+    event = village.world.tell("The bell rang.", told_to={"Bjorn": 2}, delay_per_distance=3, at=(1, 1))
     assert event.memories[0].known_turn == 7
 
 
@@ -33,7 +33,7 @@ def test_nobody_recalls_what_another_learnt(village: Story) -> None:
     village.character("Gregor").remember("I buried the coffer under the chapel.", event_type="secret_kept")
 
     assert village.character("Mira").recall("Where is the coffer under the chapel?").items == []
-    assert village.memories().total == 0
+    assert village.memories.list().total == 0
 
 
 def test_witnesses_remember_in_rows_and_words_of_their_own(village: Story) -> None:
@@ -101,7 +101,7 @@ def test_a_wrong_argument_is_refused_by_name(village: Story) -> None:
             gregor.recall(**asked)  # type: ignore[arg-type]
     for delay in (1.5, "a day", True):
         with pytest.raises(UserInputError, match="delay"):
-            village.world_event("The bell rang.", told_to={"Bjorn": 2}, delay=delay, at=(1, 1))  # type: ignore[arg-type]
+            village.world.tell("The bell rang.", told_to={"Bjorn": 2}, delay=delay, at=(1, 1))  # type: ignore[arg-type]
 
 
 def test_what_is_told_is_what_it_is_about_and_not_what_weighs_most(village: Story) -> None:
@@ -180,7 +180,7 @@ def test_what_is_told_is_marked_and_told_once(village: Story, calendar: Calendar
 
 def test_news_reaches_witnesses_at_once_and_others_after_their_delay(village: Story, calendar: Calendar) -> None:
     """Seed 002.45: an event reaches who sees it at once, others after delay and distance, the far ones never."""
-    spread = village.world_event(
+    spread = village.world.tell(
         "The bridge fell into the river.",
         witnesses=["Mira"],
         told_to={"Gregor": 1, "Bjorn": 9},
@@ -201,7 +201,7 @@ def test_news_reaches_witnesses_at_once_and_others_after_their_delay(village: St
 
 def test_news_can_take_turns_of_the_game(village: Story) -> None:
     """Turns delay as time does: the news is known from its turn on, and at the latest in the next session."""
-    village.world_event("The well is poisoned.", witnesses=["Mira"], told_to=["Gregor"], delay=3, at=(1, 4))
+    village.world.tell("The well is poisoned.", witnesses=["Mira"], told_to=["Gregor"], delay=3, at=(1, 4))
     gregor = village.character("Gregor")
 
     assert gregor.memories(as_of=(1, 7)) == []
@@ -273,14 +273,14 @@ def test_an_edit_that_does_not_fit_is_refused(village: Story) -> None:
 def test_what_happened_in_the_world_is_listed_with_who_knows_of_it(village: Story) -> None:
     """An event once, however many remember it and whoever tells it on; what one alone lived through is none."""
     village.character("Gregor").remember("I dreamt of the sea.", at=(1, 1))
-    well = village.world_event("The well is poisoned.", witnesses=["Mira"], told_to=["Gregor"], delay=3, at=(1, 4))
-    bell = village.world_event("The bell rang.", witnesses=["Bjorn"], at=(1, 2))
+    well = village.world.tell("The well is poisoned.", witnesses=["Mira"], told_to=["Gregor"], delay=3, at=(1, 4))
+    bell = village.world.tell("The bell rang.", witnesses=["Bjorn"], at=(1, 2))
     village.character("Mira").tell("Bjorn", well.memories[0].memory_id, at=(1, 5))
-    events = village.world_events()
+    events = village.world.list_events()
     assert [each.event_id for each in events] == [bell.event_id, well.event_id]
     ids = {name: village.character(name).character_id for name in ("Mira", "Gregor", "Bjorn")}
     assert events[1].knowers == {ids["Mira"]: "witnessed", ids["Gregor"]: "told", ids["Bjorn"]: "told"}
-    assert village.world_events(limit=1) == events[1:]
+    assert village.world.list_events(limit=1) == events[1:]
 
 
 def test_consolidation_by_volume_leaves_twenty_and_is_undone(village: Story, calendar: Calendar) -> None:
@@ -428,8 +428,8 @@ def test_an_export_carries_what_characters_remember(
     gregor.feel("player", deltas={"trust": 5}, at=(1, 2))
     gregor.see_item("ledger", by="player", at=(1, 3))
     gregor.reveal("deal", to="Mira", at=(1, 4))
-    village.set_flag("bridge", {"burnt": True}, at=(1, 5))
-    village.export(tmp_path / "out")
+    village.world.set_flag("bridge", {"burnt": True}, at=(1, 5))
+    village.project.export(tmp_path / "out")
 
     memory.import_from(tmp_path / "out", project_id="copy")
     memory.import_from(tmp_path / "out", project_id="copy")
@@ -444,7 +444,7 @@ def test_an_export_carries_what_characters_remember(
     assert {to: npc.secrets(to=to)[0].standing for to in ("Mira", "player")} == {"Mira": "known", "player": "locked"}
     assert [npc.feelings("player", as_of=at).disposition.trust for at in [(1, 2), None]] == [30, 35]
     assert len(npc.feelings_history("player")) == 1
-    assert copy.flags() == {"bridge": {"burnt": True}}
+    assert copy.world.get_flags() == {"bridge": {"burnt": True}}
 
 
 def test_the_same_words_at_the_same_place_are_one_event(village: Story) -> None:

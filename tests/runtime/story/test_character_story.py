@@ -123,7 +123,7 @@ def test_nothing_unknown_stands_anywhere_in_a_recall(story: Story, said: str) ->
         asked = story.character(who)
         recalled = asked.recall(said, story_as_of=place, budget_tokens=5_000)
         everything = recalled.as_prompt() + recalled.model_dump_json()
-        known = {each.source_id for each in story.knowledge(asked.character_id, as_of=place).known}
+        known = {each.source_id for each in story.knowledge.list(asked.character_id, as_of=place).known}
         for memory_id, words in {"M1": "under the stair", "M2": "swore silence", "M3": "pedlar"}.items():
             if memory_id not in known:
                 kept_back += 1
@@ -163,7 +163,7 @@ def test_a_secret_is_held_back_in_the_storys_words_too(story: Story) -> None:
     assert "M1" not in came_back(ada, to="player", story_as_of=END)
     assert "M1" not in came_back(ada, story_as_of=END)
     assert "M1" in came_back(ada, to="Ada", story_as_of=END)
-    story.set_flag("storm")
+    story.world.set_flag("storm")
     assert "M1" in came_back(ada, to="player", story_as_of=END)
 
 
@@ -171,9 +171,9 @@ def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, 
     """Nothing of the story is copied, so that what is put right there is right here."""
     dora = story.character("Dora")
     assert came_back(dora, story_as_of=END) == ["M3"]
-    story.set_knowledge(character_id="Dora", memory_id="M3", kind="hidden")
+    story.knowledge.set(character_id="Dora", memory_id="M3", kind="hidden")
     assert came_back(dora, story_as_of=END) == []
-    story.set_knowledge(character_id="Dora", memory_id="M1", how="told", learned_from="Ada")
+    story.knowledge.set(character_id="Dora", memory_id="M1", how="told", learned_from="Ada")
     assert came_back(dora, story_as_of=END) == ["M1"]
     cut = scene((1, 1), "Ada sat by the lamp.", "C0")
     ingest_scenes(stores, PROJECT, [cut], index=True)
@@ -182,11 +182,11 @@ def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, 
 
 def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(stores: MemoryStores, story: Story) -> None:
     """What an author notes of somebody's future must not stand in that one's mouth."""
-    note = story.note(content="Ada will drown with the heron key.").note.chunk_id
+    note = story.memories.add(content="Ada will drown with the heron key.").note.chunk_id
     ada = story.character("Ada")
-    assert note in [each.source_id for each in story.knowledge(character_id="Ada").known]
+    assert note in [each.source_id for each in story.knowledge.list(character_id="Ada").known]
     assert note not in came_back(ada, story_as_of=END)
-    story.set_knowledge(character_id="Ada", memory_id=note, how="deduced")
+    story.knowledge.set(character_id="Ada", memory_id=note, how="deduced")
     found = ada.recall("Will I drown?", story_as_of=END)
     assert "(worked it out) Ada will drown" in found.as_prompt()
 
@@ -278,7 +278,7 @@ def test_a_reply_may_draw_on_the_story(story: Story) -> None:
     prompt = "\n".join(str(each.content) for each in model.prompts[0])
     assert "Ada hid the heron key under the stair." in prompt
     assert "pedlar" not in prompt
-    *_, recall = story.character("Ben").tools(story_as_of=(2, 1))
+    *_, recall = story.character("Ben").as_tools(story_as_of=(2, 1))
     answer = recall.invoke({"said": "Where is the heron key?"})
     assert "under the stair" in str(answer)
     assert "pedlar" not in str(answer)
@@ -286,9 +286,9 @@ def test_a_reply_may_draw_on_the_story(story: Story) -> None:
 
 def test_what_is_true_of_the_world_comes_back_to_everybody(story: Story) -> None:
     """Seed 002: a note with the tag `world` needs nobody to say who knows it; who is said not to know it does not."""
-    story.note("The heron key opens the lighthouse.", tags=["world"])
-    story.note("The heron key is of brass.", tags=["world"], hidden_from=["Dora"])
-    story.note("The heron key is a forgery.")
+    story.memories.add("The heron key opens the lighthouse.", tags=["world"])
+    story.memories.add("The heron key is of brass.", tags=["world"], hidden_from=["Dora"])
+    story.memories.add("The heron key is a forgery.")
     recalled = story.character("Dora").recall("Which door does the heron key open?", story_as_of=END).as_prompt()
     assert "opens the lighthouse" in recalled
     assert "of brass" not in recalled
@@ -297,7 +297,7 @@ def test_what_is_true_of_the_world_comes_back_to_everybody(story: Story) -> None
 
 def test_an_error_by_a_position_names_nobody_of_later(stores: MemoryStores, story: Story) -> None:
     """Who is not known is told with names of by then alone; who comes later has an id and no name yet."""
-    late = story.add_card("Zorn zq19NAME", start=(2, 1)).entity
+    late = story.entities.add("Zorn zq19NAME", start=(2, 1)).entity
     with pytest.raises(UnknownEntityError) as refusal:
         story.character("Zzqw", as_of=(1, 2))
     assert "zq19NAME" not in str(refusal.value)

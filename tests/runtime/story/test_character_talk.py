@@ -118,7 +118,7 @@ def test_a_secret_unlocks_when_all_its_conditions_hold(village: Story, gregor: C
     assert standing() == "locked"
     gregor.feel("player", values={"trust": 60}, at=(1, 1))
     assert standing() == "hinted"
-    village.set_flag("bridge_burnt", at=(1, 2))
+    village.world.set_flag("bridge_burnt", at=(1, 2))
     assert standing() == "hinted"
     gregor.see_item("The Ledger", by="player", at=(1, 3))
     assert standing() == "unlocked"
@@ -175,11 +175,11 @@ def test_a_player_named_by_the_name_of_its_slot_is_told(gregor: Character) -> No
 
 def test_tools_of_a_character_go_by_its_clock_and_listener(gregor: Character, calendar: Calendar) -> None:
     """What a model remembers stands in the game's time, and a tool towards a listener tells how the two stand."""
-    remember, _ = gregor.tools()
+    remember, _ = gregor.as_tools()
     remember.invoke({"content": "The player lent me a lamp.", "participants": ["the player"]})
     assert gregor.memories()[0].happened_at == calendar.now
     calendar.pass_days(2)
-    _, recall = gregor.tools(to="player")
+    _, recall = gregor.as_tools(to="player")
     assert "Days_known=2" in str(recall.invoke({"said": "The lamp?"}))
 
 
@@ -247,16 +247,16 @@ def test_an_unlocked_secret_and_a_hint_reach_the_prompt(gregor: Character) -> No
 
 def test_flags_keep_their_history(village: Story) -> None:
     """Seed 002.55: the value now, and the value then."""
-    village.set_flag("bridge", "whole", at=(1, 1))
-    told = village.set_flag("bridge", "burnt", at=(2, 1))
-    assert [village.flags(as_of=at) for at in [(1, 1), (2, 1), (3, 0), None]] == [
+    village.world.set_flag("bridge", "whole", at=(1, 1))
+    told = village.world.set_flag("bridge", "burnt", at=(2, 1))
+    assert [village.world.get_flags(as_of=at) for at in [(1, 1), (2, 1), (3, 0), None]] == [
         {},
         {"bridge": "whole"},
         {"bridge": "burnt"},
         {"bridge": "burnt"},
     ]
     assert (told.flags, village.undo(told.change_id).change.kind) == ({"bridge": "burnt"}, "flag")
-    assert village.flags() == {"bridge": "whole"}
+    assert village.world.get_flags() == {"bridge": "whole"}
 
 
 def test_a_flag_that_no_json_holds_is_refused(village: Story) -> None:
@@ -264,7 +264,7 @@ def test_a_flag_that_no_json_holds_is_refused(village: Story) -> None:
     cases: list[tuple[str, Any]] = [(" ", True), ("x", object()), ("x", float("nan"))]
     for name, value in cases:
         with pytest.raises(UserInputError):
-            village.set_flag(name, value)
+            village.world.set_flag(name, value)
 
 
 # --- Replies ---
@@ -358,9 +358,9 @@ def test_a_new_fact_of_a_kind_takes_the_place_of_the_former(gregor: Character) -
 
 def test_the_world_as_the_character_knows_it_stands_in_the_prompt(village: Story, gregor: Character) -> None:
     """Lines of the world, flags by name and the character's own goals; a flag that is not set is refused."""
-    village.set_flag("bridge_burnt", True)
-    village.set_flag("ledger_found", True)
-    village.edit_entity("Gregor", {"goals": "keep the mill"})
+    village.world.set_flag("bridge_burnt", True)
+    village.world.set_flag("ledger_found", True)
+    village.entities.edit("Gregor", {"goals": "keep the mill"})
     model = saying("I see.")
     played(gregor, model, "Good evening.", world=["It is night and it snows."], flags=["bridge_burnt"])
     [prompt] = model.prompts

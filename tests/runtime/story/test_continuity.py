@@ -233,26 +233,26 @@ def test_a_waived_finding_is_silent_until_it_is_told_again(stores: MemoryStores,
     """It stands among the waived with its note, also where the draft around it changes."""
     model = judged_by(stands=True)
     [found] = checked(stores, project, ALONE, model=model).issues
-    Story(stores, project).waive_finding(issue_id=found.issue_id, note="she lies")
+    Story(stores, project).checks.waive(issue_id=found.issue_id, note="she lies")
     check = checked(stores, project, f"The wind dropped. {ALONE}", model=model)
     assert (check.issues, [each.waived_note for each in check.waived]) == ([], ["she lies"])
-    assert [(each.issue_id, each.note) for each in Story(stores, project).waived_findings()] == [
+    assert [(each.issue_id, each.note) for each in Story(stores, project).checks.list_waivers()] == [
         (found.issue_id, "she lies")
     ]
-    assert Story(stores, project).unwaive_finding(issue_id=found.issue_id).note == "she lies"
+    assert Story(stores, project).checks.unwaive(issue_id=found.issue_id).note == "she lies"
     assert [each.issue_id for each in checked(stores, project, ALONE, model=model).issues] == [found.issue_id]
 
 
 def test_what_is_no_finding_or_scene_is_refused(stores: MemoryStores, project: str) -> None:
     """Only findings are waived, only waived ones told again, only stored scenes checked."""
     with pytest.raises(UserInputError, match="'X1' is no id"):
-        Story(stores, project).waive_finding(issue_id="X1")
+        Story(stores, project).checks.waive(issue_id="X1")
     with pytest.raises(UserInputError, match="waived are: none"):
-        Story(stores, project).unwaive_finding(issue_id="K0123456789ab")
+        Story(stores, project).checks.unwaive(issue_id="K0123456789ab")
     with pytest.raises(UnknownSceneError, match="'9:1'"):
-        Story(stores, project).check_stored(chapter_index=9, scene_index=1, use_model=False)
+        Story(stores, project).checks.check_stored(chapter_index=9, scene_index=1, use_model=False)
     with pytest.raises(UserInputError, match="without its chapter"):
-        Story(stores, project).check_stored(scene_index=1, use_model=False)
+        Story(stores, project).checks.check_stored(scene_index=1, use_model=False)
 
 
 # --- What is stored ---
@@ -261,11 +261,11 @@ def test_what_is_no_finding_or_scene_is_refused(stores: MemoryStores, project: s
 def test_stored_scenes_are_checked_against_what_came_before_each(stores: MemoryStores, project: str) -> None:
     """Each scene is held against what came before it alone."""
     seen: list[tuple[int, int]] = []
-    book = Story(stores, project).check_stored(use_model=False, progress=lambda *done: seen.append(done))
+    book = Story(stores, project).checks.check_stored(use_model=False, progress=lambda *done: seen.append(done))
     assert [(each.chapter_index, each.checked.scenes_before) for each in book.checks] == [(1, 0), (2, 1), (3, 2)]
     assert [each.issues for each in book.checks] == [[], [], []]
     assert seen == [(1, 3), (2, 3), (3, 3)]
-    [one] = Story(stores, project).check_stored(chapter_index=2, scene_index=1, use_model=False).checks
+    [one] = Story(stores, project).checks.check_stored(chapter_index=2, scene_index=1, use_model=False).checks
     assert one.chapter_index == 2
 
 
@@ -286,12 +286,12 @@ def test_a_step_after_the_writer_checks_and_repairs(stores: MemoryStores, projec
     plan = {"purpose": "breakfast", "characters": ["Ilse Moor"]}
     written = {"chapter_index": 3, "scene_index": 1, "draft": ALONE, "scene_plan": plan}
     story = Story(stores, project, chat_model=judged_by(stands=True))
-    done = story.check_step(use_model=False).invoke(written)
+    done = story.checks.as_runnable(use_model=False).invoke(written)
     assert (done.draft, done.check.issues, done.check.checked.is_judged) == (ALONE, [], False)
-    found = story.check_step().invoke(written).check
+    found = story.checks.as_runnable().invoke(written).check
     mended = {"passages": [{"id": ["K1"], "old": found.issues[0].draft_quote, "new": "Both had locked the Tide Mill"}]}
     writer = answering(json.dumps(mended))
-    repaired = story.check_step(writer=writer, repair=True).invoke(written)
+    repaired = story.checks.as_runnable(writer=writer, repair=True).invoke(written)
     assert (len(writer.prompts), repaired.is_repaired, repaired.check.issues) == (1, True, [])
     with pytest.raises(UserInputError):
-        story.check_step(repair=True)
+        story.checks.as_runnable(repair=True)

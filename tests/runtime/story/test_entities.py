@@ -13,7 +13,7 @@ from runtime.story.story import Story
 
 
 def _state(guild: Story, name: str, as_of: StoryPosition | None = None) -> dict[str, Any]:
-    state = guild.entity(entity_id=name, as_of=as_of).state
+    state = guild.entities.get(entity_id=name, as_of=as_of).state
     return {} if state is None else state.state_data
 
 
@@ -25,16 +25,16 @@ def _facts(guild: Story) -> set[str]:
 def test_what_is_said_to_be_a_fact_is_one(guild: Story) -> None:
     """Though it looks like a slip, for everybody from then on; who is meant must be known."""
     with pytest.raises(UnknownEntityError, match=r"no entity 'Markus Vale' is known by then; near it: C1"):
-        guild.edit_entity(entity_id="Markus Vale", changes={"role": "x"})
+        guild.entities.edit(entity_id="Markus Vale", changes={"role": "x"})
     with pytest.raises(UnknownEntityError, match=r"no location 'Zzz' is known by then; known are L0"):
-        guild.entity(entity_id="Zzz", entity_type="location")
-    edited = guild.edit_entity(entity_id="C0", changes={}, state={"goal": "the lake"})
+        guild.entities.get(entity_id="Zzz", entity_type="location")
+    edited = guild.entities.edit(entity_id="C0", changes={}, state={"goal": "the lake"})
     assert edited.attributes == ["goal"]
     assert _state(guild, "C0")["goal"] == "the lake"
-    guild.edit_entity(entity_id="C1", changes={"goal": "the sea"})
+    guild.entities.edit(entity_id="C1", changes={"goal": "the sea"})
     assert _state(guild, "C1")["goal"] == "the sea"
     with pytest.raises(UserInputError, match="'role' is no attribute"):
-        guild.edit_entity(entity_id="C0", changes={}, state={"role": "x"})
+        guild.entities.edit(entity_id="C0", changes={}, state={"role": "x"})
 
 
 def test_an_edit_changes_card_profile_and_state(guild: Story) -> None:
@@ -46,10 +46,10 @@ def test_an_edit_changes_card_profile_and_state(guild: Story) -> None:
         "personality": {"flaws": ["pride"]},
         "aliases": ["the Cartographer", "Elle"],
     }
-    edited = guild.edit_entity(entity_id="C0", changes=changes, start=StoryPosition(2, 1))
+    edited = guild.entities.edit(entity_id="C0", changes=changes, start=StoryPosition(2, 1))
     assert edited.updated_fields == list(changes)
     assert (edited.attributes, edited.holds_after) == (["emotional_state", "inventory"], "1:2")
-    entity = guild.entity(entity_id="C0").entity
+    entity = guild.entities.get(entity_id="C0").entity
     assert entity.role == "antagonist"
     assert entity.profile["personality"] == {"fears": ["being forgotten"], "flaws": ["pride"]}
     assert [alias.alias for alias in entity.aliases] == ["the Cartographer", "Elle"]
@@ -63,27 +63,27 @@ def test_fields_of_the_card_never_become_facts(guild: Story) -> None:
     """Names, translation and first appearance are the card's; an alias is added once."""
     before = _facts(guild)
     changes = {"alias": "Elle", "translation": "埃莱娜", "first_chapter": 2}
-    edited = guild.edit_entity(entity_id="Elena Thorne", changes=changes)
+    edited = guild.entities.edit(entity_id="Elena Thorne", changes=changes)
     assert edited.attributes == []
-    entity = guild.entity(entity_id="Elle").entity
+    entity = guild.entities.get(entity_id="Elle").entity
     assert entity.names() == ["Elena Thorne", "the Cartographer", "Elle"]
     assert entity.first_chapter == 2
     assert entity.profile["translation"] == "埃莱娜"
     assert _facts(guild) == before
     for _ in range(2):
-        guild.edit_entity(entity_id="C1", changes={"alias": "the old master"})
-    assert guild.entity(entity_id="C1").entity.names() == ["Marcus Vale", "the old master"]
+        guild.entities.edit(entity_id="C1", changes={"alias": "the old master"})
+    assert guild.entities.get(entity_id="C1").entity.names() == ["Marcus Vale", "the old master"]
 
 
 def test_a_nested_state_changes_what_it_names(guild: Story) -> None:
     """Seed 000.19: place, goals and the rest within current_state become the state, from the given place on."""
     nested = {"location_id": "L1", "goals": ["find the lake"], "emotional_state": None, "description": "thin"}
     with pytest.raises(UserInputError, match="'description' is no attribute"):
-        guild.edit_entity(entity_id="C0", changes={"current_state": nested})
+        guild.entities.edit(entity_id="C0", changes={"current_state": nested})
     del nested["description"]
     before = _state(guild, "C0", StoryPosition(1, 2))
     changes = {"role": "antagonist", "current_state": nested}
-    edited = guild.edit_entity(entity_id="C0", changes=changes, start=StoryPosition(2, 1))
+    edited = guild.entities.edit(entity_id="C0", changes=changes, start=StoryPosition(2, 1))
     assert edited.updated_fields == ["role", "location_id", "goals", "emotional_state"]
     assert (edited.attributes, edited.holds_after) == (["location_id", "goals", "emotional_state"], "1:2")
     now = _state(guild, "C0", StoryPosition(2, 1))
@@ -91,66 +91,66 @@ def test_a_nested_state_changes_what_it_names(guild: Story) -> None:
     assert "emotional_state" not in now
     assert _state(guild, "C0", StoryPosition(1, 2)) == before
     assert "current_state" not in _facts(guild)
-    assert "current_state" not in guild.entity(entity_id="C0").entity.profile
+    assert "current_state" not in guild.entities.get(entity_id="C0").entity.profile
 
 
 def test_a_nested_state_before_the_first_scene_is_the_cards(stores: MemoryStores) -> None:
     """Seed 000.19: what holds from the start is also how the card says that the story finds them."""
     stores.create_project("unwritten", language="en")
     unwritten = Story(stores, "unwritten")
-    unwritten.add_character(name="Ines Holt", goals=["rest"])
-    unwritten.edit_entity(entity_id="Ines Holt", changes={"current_state": {"goals": ["find the lake"]}})
-    card = unwritten.entity(entity_id="Ines Holt")
+    unwritten.entities.add_character(name="Ines Holt", goals=["rest"])
+    unwritten.entities.edit(entity_id="Ines Holt", changes={"current_state": {"goals": ["find the lake"]}})
+    card = unwritten.entities.get(entity_id="Ines Holt")
     assert card.entity.profile["current_state"] == {"goals": ["find the lake"]}
     assert _state(unwritten, "Ines Holt")["goals"] == ["find the lake"]
 
 
 def test_a_new_name_keeps_the_old_one(guild: Story) -> None:
     """The text goes on saying the old name; whoever gives all aliases decides for themselves."""
-    assert guild.edit_entity(entity_id="C1", changes={"name": "Marc"}).entity.names() == ["Marc", "Marcus Vale"]
-    back = guild.edit_entity(entity_id="C1", changes={"name": "Marcus Vale"}).entity
+    assert guild.entities.edit(entity_id="C1", changes={"name": "Marc"}).entity.names() == ["Marc", "Marcus Vale"]
+    back = guild.entities.edit(entity_id="C1", changes={"name": "Marcus Vale"}).entity
     assert back.names() == ["Marcus Vale", "Marc"]
-    assert guild.edit_entity(entity_id="C1", changes={"name": "Marc", "aliases": []}).entity.names() == ["Marc"]
+    assert guild.entities.edit(entity_id="C1", changes={"name": "Marc", "aliases": []}).entity.names() == ["Marc"]
 
 
 def test_a_late_character_is_brought_to_the_beginning(guild: Story) -> None:
     """Once the first appearance is corrected, name and all; other names are fields of the author's own."""
-    assert guild.add_character(name="Ada", start=StoryPosition(1, 1)).holds_after is None
-    added = guild.add_character(name="Ines Holt")
+    assert guild.entities.add_character(name="Ada", start=StoryPosition(1, 1)).holds_after is None
+    added = guild.entities.add_character(name="Ines Holt")
     assert added.holds_after == "2:1"
     early = StoryPosition(1, 2)
-    assert "Ines Holt" not in [each.name for each in guild.entities(as_of=early)]
-    guild.edit_entity(entity_id="Ines Holt", changes={"first_chapter": 1})
-    assert "Ines Holt" in [each.name for each in guild.entities(as_of=early)]
+    assert "Ines Holt" not in [each.name for each in guild.entities.list(as_of=early)]
+    guild.entities.edit(entity_id="Ines Holt", changes={"first_chapter": 1})
+    assert "Ines Holt" in [each.name for each in guild.entities.list(as_of=early)]
     with pytest.raises(InvalidPositionError, match="chapter_index=-1"):
-        guild.edit_entity(entity_id="Ines Holt", changes={"first_chapter": -1})
-    edited = guild.edit_entity(entity_id="C0", changes={"limp": "left leg", "role": "minor"})
+        guild.entities.edit(entity_id="Ines Holt", changes={"first_chapter": -1})
+    edited = guild.entities.edit(entity_id="C0", changes={"limp": "left leg", "role": "minor"})
     assert (edited.attributes, edited.holds_after) == ([], None)
     assert edited.entity.profile["limp"] == "left leg"
     changes = {"appearance": "torn", "holder": "C0"}
-    guild.edit_entity(entity_id="the map fragment", changes=changes)
-    card = guild.entity(entity_id="I0", entity_type="item")
+    guild.entities.edit(entity_id="the map fragment", changes=changes)
+    card = guild.entities.get(entity_id="I0", entity_type="item")
     assert card.entity.profile["appearance"] == "torn"
     assert _state(guild, "I0")["holder"] == "C0"
 
 
 def test_a_card_is_told_from_where_its_author_said(guild: Story) -> None:
     """Not from the scene before, at which it stands, merged or not, until it is corrected; undo brings it back."""
-    bell = guild.add_card("the bell", kind="item", start=StoryPosition(2, 1)).entity
+    bell = guild.entities.add("the bell", kind="item", start=StoryPosition(2, 1)).entity
 
     def told() -> tuple[int | None, int | None]:
-        return guild.entity("the bell").entity.first_told
+        return guild.entities.get("the bell").entity.first_told
 
     assert (bell.first_chapter, bell.first_scene) == (1, 2)
-    guild.edit_entity("the bell", {"role": "relic"})
+    guild.entities.edit("the bell", {"role": "relic"})
     assert told() == (2, 1)
-    guild.add_card("the gong", kind="item", start=StoryPosition(9, 1))
+    guild.entities.add("the gong", kind="item", start=StoryPosition(9, 1))
     for keep, gone in (("the bell", "the gong"), ("the gong", "the bell")):
-        merged = guild.merge_entities(keep, gone).change
-        assert guild.entity(keep).entity.first_told == (2, 1)
+        merged = guild.entities.merge(keep, gone).change
+        assert guild.entities.get(keep).entity.first_told == (2, 1)
         guild.undo(merged.change_id)
-        assert [guild.entity(each).entity.first_told for each in ("the bell", "the gong")] == [(2, 1), (9, 1)]
-    moved = guild.edit_entity("the bell", {"first_chapter": 1, "first_scene": 1})
+        assert [guild.entities.get(each).entity.first_told for each in ("the bell", "the gong")] == [(2, 1), (9, 1)]
+    moved = guild.entities.edit("the bell", {"first_chapter": 1, "first_scene": 1})
     assert told() == (1, 1)
     assert moved.change is not None
     guild.undo(moved.change.change_id)
@@ -159,26 +159,26 @@ def test_a_card_is_told_from_where_its_author_said(guild: Story) -> None:
 
 def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str, guild: Story) -> None:
     """Seed 003: of people, things and aliases, with who uses them; nobody is named whom the story shows only later."""
-    guild.edit_entity(entity_id="Marcus Vale", changes={"translation": "马库斯·韦尔"})
+    guild.entities.edit(entity_id="Marcus Vale", changes={"translation": "马库斯·韦尔"})
     context = build_chunk_context(project, "Marcus Vale opened the door.", stores=stores)
     assert [(each.name, each.translation) for each in context.glossary] == [("Marcus Vale", "马库斯·韦尔")]
     changes = {"translation": "地图残片", "alias": {"alias": "the Scrap", "translation": "碎片"}}
-    guild.edit_entity(entity_id="the map fragment", changes=changes)
+    guild.entities.edit(entity_id="the map fragment", changes=changes)
     context = build_chunk_context(project, "She hid the Scrap.", stores=stores)
     (entry,) = context.glossary
     assert (entry.translation, [(each.name, each.translation) for each in entry.aliases]) == (
         "地图残片",
         [("the Scrap", "碎片")],
     )
-    guild.edit_entity(entity_id="C2", changes={"first_chapter": 2})
+    guild.entities.edit(entity_id="C2", changes={"first_chapter": 2})
     said = {"alias": "Old Owl", "speaker": "Odile Brandt", "language": "en", "translation": "老猫头鹰"}
-    guild.edit_entity(entity_id="C1", changes={"alias": said})
+    guild.entities.edit(entity_id="C1", changes={"alias": said})
     early = build_chunk_context(project, "The Old Owl opened the door.", 2, stores=stores)
     assert [each.speaker for entry in early.glossary for each in entry.aliases] == [""]
     late = build_chunk_context(project, "The Old Owl opened the door.", 3, stores=stores)
     assert "Old Owl → 老猫头鹰 (used by Odile Brandt)" in late.text
     again = {"alias": {"alias": "Old Owl", "speaker": "the guards"}}
-    (alias,) = guild.edit_entity(entity_id="C1", changes=again).entity.aliases
+    (alias,) = guild.entities.edit(entity_id="C1", changes=again).entity.aliases
     assert (alias.speaker, alias.language) == ("the guards", "en")
 
 
@@ -203,45 +203,45 @@ def test_values_that_do_not_fit_change_nothing(guild: Story) -> None:
     before = _facts(guild)
     for entity_id, changes, message in cases:
         with pytest.raises(UserInputError, match=message):
-            guild.edit_entity(entity_id=entity_id, changes={"role": "x", **changes})
-        assert (guild.entity(entity_id=entity_id).entity.role != "x", _facts(guild)) == (True, before)
+            guild.entities.edit(entity_id=entity_id, changes={"role": "x", **changes})
+        assert (guild.entities.get(entity_id=entity_id).entity.role != "x", _facts(guild)) == (True, before)
 
 
 def test_a_card_field_holds_from_a_position_on(stores: MemoryStores, project: str, guild: Story) -> None:
     """Names, translations and descriptions alike; before it stands what stood, and undo takes it back."""
-    guild.edit_entity("Marcus Vale", {"translation": "马库斯", "description": "a mapmaker"}, start=(1, 1))
-    before = guild.entity("Marcus Vale", as_of=(2, 1)).entity
+    guild.entities.edit("Marcus Vale", {"translation": "马库斯", "description": "a mapmaker"}, start=(1, 1))
+    before = guild.entities.get("Marcus Vale", as_of=(2, 1)).entity
     said = {
         "translation": "韦尔",
         "description": "the drowned king",
         "alias": {"alias": "Old King", "translation": "老王"},
     }
-    edited = guild.edit_entity("Marcus Vale", said, start=(2, 2))
+    edited = guild.entities.edit("Marcus Vale", said, start=(2, 2))
     assert (edited.dated, edited.holds_after) == (["translation", "description", "alias"], "2:1")
-    assert guild.entity("Marcus Vale", as_of=(2, 1)).entity == before
+    assert guild.entities.get("Marcus Vale", as_of=(2, 1)).entity == before
     for as_of in ((2, 2), None):
-        card = guild.entity("Marcus Vale", as_of=as_of).entity
+        card = guild.entities.get("Marcus Vale", as_of=as_of).entity
         assert (card.description, card.names()) == ("the drowned king", ["Marcus Vale", "Old King"])
     assert "drowned" not in build_chunk_context(project, "Marcus Vale", 2, stores=stores).model_dump_json()
-    guild.edit_entity("Marcus Vale", {"description": "the drowned prince"})
-    assert guild.entity("Marcus Vale", as_of=(2, 1)).entity == before
-    assert guild.entity("Marcus Vale").entity.description == "the drowned prince"
+    guild.entities.edit("Marcus Vale", {"description": "the drowned prince"})
+    assert guild.entities.get("Marcus Vale", as_of=(2, 1)).entity == before
+    assert guild.entities.get("Marcus Vale").entity.description == "the drowned prince"
     guild.undo()
     assert edited.change is not None
     guild.undo(edited.change.change_id)
-    assert guild.entity("Marcus Vale").entity.description == "a mapmaker"
+    assert guild.entities.get("Marcus Vale").entity.description == "a mapmaker"
     with pytest.raises(UserInputError, match="'first_chapter' says itself from where on"):
-        guild.edit_entity("Marcus Vale", {"first_chapter": 3}, start=(2, 2))
+        guild.entities.edit("Marcus Vale", {"first_chapter": 3}, start=(2, 2))
 
 
 def test_a_new_name_counts_from_a_position_on(guild: Story) -> None:
     """Before it the card has its old one, with the translation that it had; a rename keeps that, too."""
-    guild.edit_entity("Marcus Vale", {"translation": "马库斯"})
-    guild.edit_entity("Marcus Vale", {"name": "King Vale"}, start=(2, 2))
-    assert guild.entity("Marcus Vale", as_of=(2, 1)).entity.names() == ["Marcus Vale"]
-    card = guild.entity("Marcus Vale", as_of=(2, 2)).entity
+    guild.entities.edit("Marcus Vale", {"translation": "马库斯"})
+    guild.entities.edit("Marcus Vale", {"name": "King Vale"}, start=(2, 2))
+    assert guild.entities.get("Marcus Vale", as_of=(2, 1)).entity.names() == ["Marcus Vale"]
+    card = guild.entities.get("Marcus Vale", as_of=(2, 2)).entity
     assert (card.name, [translation_of(card, name) for name in card.names()]) == ("King Vale", ["马库斯"] * 2)
-    guild.rename_card("King Vale", "Lord Vale", is_applied=True)
-    card = guild.entity("King Vale").entity
+    guild.entities.rename("King Vale", "Lord Vale", is_applied=True)
+    card = guild.entities.get("King Vale").entity
     assert card.name == "Lord Vale"
     assert {translation_of(card, name) for name in card.names()} == {"马库斯"}

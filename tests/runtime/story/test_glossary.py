@@ -21,8 +21,8 @@ def sect(stores: MemoryStores, project: str) -> Story:
     story = Story(stores, project)
     scenes = [SceneInput(chapter_index=number, scene_index=1, text=CHAPTER) for number in (1, 2)]
     ingest_scenes(stores, project, scenes)
-    story.add_card("沈砚秋", start="1:1")
-    story.add_card("林晚", {"alias": {"alias": "大师姐", "speaker": "沈砚秋"}}, description="外门弟子", start="1:1")
+    story.entities.add("沈砚秋", start="1:1")
+    story.entities.add("林晚", {"alias": {"alias": "大师姐", "speaker": "沈砚秋"}}, description="外门弟子", start="1:1")
     return story
 
 
@@ -34,8 +34,8 @@ def shown(story: Story, *, chapter: int | None = 2, to: str = "") -> dict[str, s
 
 def test_a_glossary_becomes_the_glossary_of_a_chapter(sect: Story) -> None:
     """Terms that cards bear are translated there, all others become cards that are known from the start."""
-    done = sect.import_glossary(TABLE)
-    cards = {each.name: each for each in sect.entities()}
+    done = sect.entities.import_glossary(TABLE)
+    cards = {each.name: each for each in sect.entities.list()}
     assert done.added == [cards["灵石"].entity_id, cards["剑"].entity_id]
     assert done.updated == [cards["林晚"].entity_id]
     wanted = {"林晚": "Lin Wan", "大师姐": "Senior Sister", "灵石": "spirit stone", "剑": "sword"}
@@ -46,41 +46,41 @@ def test_a_glossary_becomes_the_glossary_of_a_chapter(sect: Story) -> None:
 
 def test_the_same_again_changes_nothing(sect: Story) -> None:
     """A repeated import is counted; another translation takes the place of the old one."""
-    sect.import_glossary(TABLE)
-    again = sect.import_glossary(TABLE)
+    sect.entities.import_glossary(TABLE)
+    again = sect.entities.import_glossary(TABLE)
     assert (again.added, again.updated, again.were_there, again.change_id) == ([], [], 4, None)
-    sect.import_glossary("剑,blade\n灵石,spirit stone,money\n")
+    sect.entities.import_glossary("剑,blade\n灵石,spirit stone,money\n")
     assert shown(sect)["剑"] == "blade"
     assert "money" in sect.chunk_context(CHAPTER).text
 
 
 def test_undo_takes_a_glossary_back_whole(sect: Story) -> None:
     """The cards that it brought go, and the others are as they were."""
-    before = sect.entities()
-    sect.import_glossary(TABLE)
+    before = sect.entities.list()
+    sect.entities.import_glossary(TABLE)
     sect.undo()
-    assert sect.entities() == before
-    done = sect.import_glossary("灵石,spirit stone\n剑,sword\n")
-    sect.note("灵石不可交易。", attached_to=[done.added[0]])
+    assert sect.entities.list() == before
+    done = sect.entities.import_glossary("灵石,spirit stone\n剑,sword\n")
+    sect.memories.add("灵石不可交易。", attached_to=[done.added[0]])
     with pytest.raises(UserInputError, match=f"'{done.added[0]}' has memories"):
         sect.undo(done.change_id)
 
 
 def test_several_languages_stand_side_by_side(sect: Story) -> None:
     """Each is told where it is asked for; what has none in it is told without."""
-    sect.import_glossary(TABLE, to="en")
-    sect.import_glossary("灵石,Geiststein\n", to="de")
+    sect.entities.import_glossary(TABLE, to="en")
+    sect.entities.import_glossary("灵石,Geiststein\n", to="de")
     assert shown(sect, to="en")["灵石"] == "spirit stone"
     assert shown(sect, to="de") == {"灵石": "Geiststein"}
-    assert sect.export_glossary("tsv", to="de") == "灵石\tGeiststein\tcurrency\n"
-    sect.import_glossary("灵石,pierre\n")
+    assert sect.entities.export_glossary("tsv", to="de") == "灵石\tGeiststein\tcurrency\n"
+    sect.entities.import_glossary("灵石,pierre\n")
     assert shown(sect, to="fr") == {"灵石": "pierre"}
 
 
 def test_a_translation_may_change_in_the_story(sect: Story) -> None:
     """With a position earlier chapters keep what they had, and new cards are not known before."""
-    sect.import_glossary("灵石,spirit stone\n")
-    done = sect.import_glossary("灵石,soul stone\n剑,sword\n", start="2:1")
+    sect.entities.import_glossary("灵石,spirit stone\n")
+    done = sect.entities.import_glossary("灵石,soul stone\n剑,sword\n", start="2:1")
     assert len(done.added) == len(done.updated) == 1
     assert shown(sect, chapter=1)["灵石"] == "spirit stone"
     assert (shown(sect)["灵石"], shown(sect)["剑"]) == ("soul stone", "sword")
@@ -88,11 +88,11 @@ def test_a_translation_may_change_in_the_story(sect: Story) -> None:
 
 def test_a_title_of_several_is_translated_on_each(sect: Story) -> None:
     """掌门 of two sects."""
-    sect.add_card("莫归尘", aliases=["掌门"], start="1:1")
-    sect.add_card("白长老", aliases=["掌门"], start="1:1")
-    done = sect.import_glossary("掌门,the Sect Master\n")
+    sect.entities.add("莫归尘", aliases=["掌门"], start="1:1")
+    sect.entities.add("白长老", aliases=["掌门"], start="1:1")
+    done = sect.entities.import_glossary("掌门,the Sect Master\n")
     assert len(done.updated) == 2
-    assert sect.export_glossary("text") == "掌门->the Sect Master\n" * 2
+    assert sect.entities.export_glossary("text") == "掌门->the Sect Master\n" * 2
 
 
 @pytest.mark.parametrize("form", ["csv", "json"])
@@ -100,20 +100,20 @@ def test_an_export_brings_names_speakers_and_types_back(
     stores: MemoryStores, project: str, sect: Story, form: str
 ) -> None:
     """Into another project, as cards and forms of address."""
-    sect.import_glossary(TABLE)
-    table = sect.export_glossary(form, to="en")  # type: ignore[arg-type]
+    sect.entities.import_glossary(TABLE)
+    table = sect.entities.export_glossary(form, to="en")  # type: ignore[arg-type]
     stores.create_project(f"other-{project}", language="zh")
     other = Story(stores, f"other-{project}")
-    other.add_card("沈砚秋", start="1:1")
-    other.import_glossary(table)
-    assert other.export_glossary(form) == table  # type: ignore[arg-type]
-    [alias] = next(each for each in other.entities() if each.name == "林晚").aliases
+    other.entities.add("沈砚秋", start="1:1")
+    other.entities.import_glossary(table)
+    assert other.entities.export_glossary(form) == table  # type: ignore[arg-type]
+    [alias] = next(each for each in other.entities.list() if each.name == "林晚").aliases
     assert (alias.alias, alias.speaker) == ("大师姐", "C0")
 
 
 def test_what_is_not_taken_is_told(sect: Story) -> None:
     """Rows without a translation, and two spellings of one name with two translations."""
-    done = sect.import_glossary("靈石,spirit stone\n灵石,spirit gem\n剑,\n")
+    done = sect.entities.import_glossary("靈石,spirit stone\n灵石,spirit gem\n剑,\n")
     assert [each.message for each in done.issues] == [
         "row 3 has no translation: '剑'",
         "'靈石' and '灵石' are one name, translated as 'spirit stone' and 'spirit gem': the last counts",
@@ -125,7 +125,7 @@ def test_a_glossary_is_no_chapter(stores: MemoryStores, project: str, tmp_path: 
     """The import of a manuscript names the command that takes it in, and stores nothing."""
     file = tmp_path / name
     file.write_text("灵石->spirit stone #currency\n归墟->the Ruins of Return\n", encoding="utf-8")
-    before = Story(stores, project).list_scenes()
+    before = Story(stores, project).scenes.list()
     with pytest.raises(InvalidFileError, match=f"`novelgen glossary import {project} --file {name}`"):
-        StoryTransfer(stores, project).import_project(source=file)
-    assert Story(stores, project).list_scenes() == before
+        StoryTransfer(stores, project).import_source(source=file)
+    assert Story(stores, project).scenes.list() == before

@@ -19,14 +19,14 @@ INVISIBLE = ["\u200e", "\u202e", "\ufeff", "\x01", "\x7f", "\ufffe", " \u200b ",
 @pytest.mark.parametrize("name", INVISIBLE)
 def test_a_name_that_nobody_can_see_is_refused(guild: Story, stores: MemoryStores, project: str, name: str) -> None:
     """As the name of a card, an alias, another name, a part of a split, an entity of a file."""
-    card = guild.add_card("Odo Krail").entity
+    card = guild.entities.add("Odo Krail").entity
     tries = [
-        lambda: guild.add_card(name),
-        lambda: guild.add_card("Pel", aliases=[name]),
-        lambda: guild.edit_entity(card.entity_id, {"name": name}),
-        lambda: guild.edit_entity(card.entity_id, {"alias": name}),
-        lambda: guild.rename_card(card.entity_id, name, is_applied=True),
-        lambda: guild.split_entity(card.entity_id, name),
+        lambda: guild.entities.add(name),
+        lambda: guild.entities.add("Pel", aliases=[name]),
+        lambda: guild.entities.edit(card.entity_id, {"name": name}),
+        lambda: guild.entities.edit(card.entity_id, {"alias": name}),
+        lambda: guild.entities.rename(card.entity_id, name, is_applied=True),
+        lambda: guild.entities.split(card.entity_id, name),
     ]
     for refused in tries:
         with pytest.raises(UserInputError):
@@ -34,26 +34,26 @@ def test_a_name_that_nobody_can_see_is_refused(guild: Story, stores: MemoryStore
     if name != "\ud800":
         with pytest.raises(UserInputError, match="no visible character"):
             store_entities(stores, project, [Entity(entity_id="C77", entity_type="character", name=name)])
-    assert guild.entity("Odo Krail").entity == card
+    assert guild.entities.get("Odo Krail").entity == card
 
 
 def test_marks_around_a_name_are_left_out(guild: Story) -> None:
     """What can be seen of it is the name."""
-    assert guild.add_card("\u200eOdo Krail\ud800").entity.name == "Odo Krail"
+    assert guild.entities.add("\u200eOdo Krail\ud800").entity.name == "Odo Krail"
 
 
 def test_a_stored_one_is_left_out_and_named(guild: Story, stores: MemoryStores, project: str) -> None:
     """Contexts come without the card; by its id it gets a name, and then it is one of them."""
-    card = guild.add_card("Odo Krail", start=(1, 1)).entity
+    card = guild.entities.add("Odo Krail", start=(1, 1)).entity
     with stores.database(project).write() as unit:
         unit._session.run(update(EntityRow).where(col(EntityRow.entity_id) == card.entity_id).values(name="\u200e"))
     plan = {"location": "the guild", "characters": ["Odo"], "purpose": "They meet."}
     assert guild.context(2, 2, plan).chapter_index == 2
     [finding] = [each for each in diagnose(stores, project).findings if each.kind == "names_invisible"]
     assert f"card edit {project} {card.entity_id} name=NAME" in finding.fix
-    guild.edit_entity(card.entity_id, {"name": "Odo Krail"})
+    guild.entities.edit(card.entity_id, {"name": "Odo Krail"})
     assert "names_invisible" not in [each.kind for each in diagnose(stores, project).findings]
-    people = characters_of_entities([guild.entity("Odo Krail").entity])
+    people = characters_of_entities([guild.entities.get("Odo Krail").entity])
     assert [each.name for each in people.everyone()] == ["Odo Krail"]
 
 

@@ -15,6 +15,7 @@ from runtime.care.checks import check_minds
 from runtime.ingest.ingest import IngestResult, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
+from runtime.story.knowledge import author_words
 from runtime.story.memories import StoryMemories
 from runtime.story.story import Story
 from tests.runtime.story.key_story import PEOPLE, fact, heard, scene, stored_story
@@ -51,19 +52,19 @@ def story(stores: MemoryStores) -> Story:
 
 
 def _known(story: Story, who: str, as_of: StoryPosition = END_OF_STORY) -> list[str]:
-    found = story.knowledge(character_id=who, as_of=as_of)
+    found = story.knowledge.list(character_id=who, as_of=as_of)
     return sorted(each.source_id for each in found.known)
 
 
 def test_a_memory_stands_in_exactly_one_list(story: Story) -> None:
     """Seed 002.2, 002.3: who was told knows since then and from whom; who slept does not, nobody before it."""
-    ben = story.knowledge(character_id="Ben", as_of=at(2, 1))
+    ben = story.knowledge.list(character_id="Ben", as_of=at(2, 1))
     told = {each.source_id: each for each in ben.known}
     assert sorted(told) == ["M1", "M2"]
     assert (told["M1"].how, told["M1"].learned_from) == ("told", "C0")
     assert (told["M1"].since_chapter, told["M1"].since_scene) == (1, 2)
     assert told["M1"].quote == "told Ben where she had hidden the heron key"
-    cornelius = story.knowledge(character_id="C2", as_of=at(2, 1))
+    cornelius = story.knowledge.list(character_id="C2", as_of=at(2, 1))
     assert ([each.source_id for each in cornelius.not_known], cornelius.known) == (["M1", "M2"], [])
     assert {each.source_id: each.kind for each in cornelius.not_known} == {"M1": "unknown", "M2": "hidden"}
     assert _known(story, "Ben", at(1, 2)) == []
@@ -73,14 +74,14 @@ def test_a_memory_stands_in_exactly_one_list(story: Story) -> None:
 def test_why_is_told_in_the_storys_language(stores: MemoryStores) -> None:
     """In Chinese; a quote that the scene lacks is stored as unverified, and proves nothing."""
     project, _ = _told(stores, HIDES, language="zh")
-    (unknown,) = project.knowledge(character_id="C1").not_known
+    (unknown,) = project.knowledge.list(character_id="C1").not_known
     assert unknown.why == "不在场，此后也没有谁告诉过"
     learned = [{"character_id": "C1", "memory_ids": ["M1"], "evidence": "He swore by the drowned bell."}]
     project, _ = _told(stores, HIDES, scene((1, 2), "Ada spoke low.", "C0 C1", learned=learned))
     with stores.database(project.project_id).read() as unit:
         (said,) = unit.knowledge.said()
     assert (said.verified, said.source_span) == (False, None)
-    (known,) = project.knowledge(character_id="Ben").known
+    (known,) = project.knowledge.list(character_id="Ben").known
     assert known.quote == ""
 
 
@@ -88,7 +89,7 @@ def test_it_is_filtered_by_entity_or_words(story: Story) -> None:
     """A name means what is about its bearer; other words, what holds them; nothing found is no error."""
     cases: list[tuple[str, list[str]]] = [("Ben", ["M2"]), ("heron", ["M1"]), ("the whale", [])]
     for about, found in cases:
-        asked = story.knowledge(character_id="Ada", about=about)
+        asked = story.knowledge.list(character_id="Ada", about=about)
         assert [each.source_id for each in [*asked.known, *asked.not_known]] == found
 
 
@@ -97,36 +98,36 @@ def test_a_passage_is_no_fact_and_a_whole_tale_may_be_the_authors_word(stores: M
     with stores.database(story.project_id).read() as unit:
         passage = next(each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "scene")
     with pytest.raises(UserInputError, match="is a scene; only memories and notes"):
-        story.who_knows(memory_id=passage.chunk_id)
-    story.set_knowledge(character_id="Dora", memory_id="*", how="told", learned_from="Ada")
+        story.knowledge.who_knows(memory_id=passage.chunk_id)
+    story.knowledge.set(character_id="Dora", memory_id="*", how="told", learned_from="Ada")
     assert _known(story, "Dora") == ["M1", "M2"]
     with pytest.raises(UserInputError, match="say who tells it"):
-        story.set_knowledge(character_id="Dora", memory_id="*")
+        story.knowledge.set(character_id="Dora", memory_id="*")
 
 
-@pytest.mark.parametrize("take", [StoryMemories.ban_memory, StoryMemories.delete_memory])
+@pytest.mark.parametrize("take", [StoryMemories.ban, StoryMemories.delete])
 def test_a_memory_that_is_taken_out_is_known_to_nobody_until_it_is_back(
     story: Story, take: Callable[..., object]
 ) -> None:
     """It stands in no list, the reader's neither; the author's word on it waits, and can be taken back meanwhile."""
-    story.set_knowledge(character_id="Dora", memory_id="M1", how="overheard")
-    story.set_knowledge(character_id="Ada", memory_id="M1", kind="hidden")
+    story.knowledge.set(character_id="Dora", memory_id="M1", how="overheard")
+    story.knowledge.set(character_id="Ada", memory_id="M1", kind="hidden")
     take(story, memory_id="M1")
     for who in ("Ada", "Ben", "Dora", "reader"):
-        found = story.knowledge(character_id=who)
+        found = story.knowledge.list(character_id=who)
         assert "M1" not in [each.source_id for each in [*found.known, *found.not_known]]
     with pytest.raises(UnknownMemoryError, match="'M1' is there by then"):
-        story.who_knows(memory_id="M1")
-    assert len(story.forget_knowledge(character_id="Ada", memory_id="M1")) == 1
-    story.unban_memory(memory_id="M1")
+        story.knowledge.who_knows(memory_id="M1")
+    assert len(story.knowledge.forget(character_id="Ada", memory_id="M1")) == 1
+    story.memories.unban(memory_id="M1")
     assert "M1" in _known(story, "Dora")
     assert "M1" in _known(story, "Ada")
 
 
 def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStores, story: Story) -> None:
     """What was said of it counts for no other memory; the doctor names it, it can be taken back, or counts again."""
-    story.set_knowledge(character_id="Dora", memory_id="M1", how="overheard")
-    story.set_knowledge(character_id="Ada", memory_id="M1", kind="hidden")
+    story.knowledge.set(character_id="Dora", memory_id="M1", how="overheard")
+    story.knowledge.set(character_id="Ada", memory_id="M1", kind="hidden")
     assert check_minds(stores, story.project_id) == []
     other = scene((1, 1), HIDES.text, "C0", memories=[fact("N1", "Ada hid the heron key.", "C0")])
     ingest_scenes(stores, story.project_id, [other], index=False)
@@ -135,9 +136,9 @@ def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStor
     (finding,) = check_minds(stores, story.project_id)
     assert (finding.level, finding.what) == ("hint", "who knows what")
     assert "M1" in finding.message
-    assert len(story.forget_knowledge(character_id="Ada", memory_id="M1")) == 1
+    assert len(story.knowledge.forget(character_id="Ada", memory_id="M1")) == 1
     with pytest.raises(UnknownMemoryError):
-        story.forget_knowledge(character_id="Ada", memory_id="M1")
+        story.knowledge.forget(character_id="Ada", memory_id="M1")
     ingest_scenes(stores, story.project_id, [HIDES], index=False)
     assert _known(story, "Dora", at(2, 1)) == ["M1"]
     assert "M1" in _known(story, "Ada", at(2, 1))
@@ -146,12 +147,12 @@ def test_a_memory_that_a_new_reading_lacks_is_known_to_nobody(stores: MemoryStor
 
 def test_without_a_place_it_holds_since_the_memorys_scene(story: Story) -> None:
     """The author may say that somebody saw it happen, or that a note of the author is a secret."""
-    story.set_knowledge(character_id="Dora", memory_id="M1", how="overheard", certainty=0.4)
-    dora = story.knowledge(character_id="Dora", as_of=at(1, 2))
+    story.knowledge.set(character_id="Dora", memory_id="M1", how="overheard", certainty=0.4)
+    dora = story.knowledge.list(character_id="Dora", as_of=at(1, 2))
     assert [(each.source_id, each.how, each.certainty) for each in dora.known] == [("M1", "overheard", 0.4)]
-    note = story.note(content="The lamp is cursed.", attached_to=["book"]).note.chunk_id
+    note = story.memories.add(content="The lamp is cursed.", attached_to=["book"]).note.chunk_id
     assert note in _known(story, "Dora")
-    story.set_knowledge(character_id="Dora", memory_id=note, kind="deceived")
+    story.knowledge.set(character_id="Dora", memory_id=note, kind="deceived")
     assert note not in _known(story, "Dora")
 
 
@@ -167,7 +168,7 @@ def test_what_cannot_be_said_is_refused(stores: MemoryStores, story: Story) -> N
     ]
     for asked, error, told in cases:
         with pytest.raises(error, match=told):
-            story.set_knowledge(**({"character_id": "Ben", "memory_id": "M1"} | asked))
+            story.knowledge.set(**({"character_id": "Ben", "memory_id": "M1"} | asked))
         with stores.database(story.project_id).read() as unit:
             assert [each for each in unit.knowledge.said() if each.origin == "author"] == []
 
@@ -190,7 +191,7 @@ def test_a_record_round_trips_and_names_who_is_unknown(stores: MemoryStores) -> 
     assert stored == stray.record
     assert _known(project, "Ada") == ["M1"]
     with pytest.raises(UnknownEntityError):
-        project.knowledge(character_id="C77")
+        project.knowledge.list(character_id="C77")
 
 
 def test_what_stands_for_others_is_known_to_who_knows_them_all(stores: MemoryStores, story: Story) -> None:
@@ -199,13 +200,13 @@ def test_what_stands_for_others_is_known_to_who_knows_them_all(stores: MemorySto
         sources = [each.chunk for each in unit.memories.list_matching() if each.chunk.content_type == "memory"]
         standing = consolidated_memory(ConsolidatedText(content="The key and the oath."), sources, created_at=utc_now())
         assert unit.consolidations.add(standing, sources)
-    found = story.who_knows(memory_id=standing.chunk_id)
+    found = story.knowledge.who_knows(memory_id=standing.chunk_id)
     assert {each.character_id for each in found.known_by} == {"reader", "C0", "C1"}
     (ben,) = [each for each in found.known_by if each.character_id == "C1"]
     assert (ben.source_id, ben.content) == (standing.chunk_id, "The key and the oath.")
     assert _known(story, "Ben") == ["M1", "M2"]
     with pytest.raises(UserInputError, match="stands for other memories"):
-        story.set_knowledge(character_id="Ben", memory_id=standing.chunk_id)
+        story.knowledge.set(character_id="Ben", memory_id=standing.chunk_id)
 
 
 def test_who_was_masked_is_one_person_once_the_story_shows_it(stores: MemoryStores, story: Story) -> None:
@@ -215,8 +216,8 @@ def test_who_was_masked_is_one_person_once_the_story_shows_it(stores: MemoryStor
     assert _known(story, "C3", at(2, 1)) == []
     assert _known(story, "C0", at(2, 1)) == ["M1", "M2"]
     assert _known(story, "C3", at(2, 2)) == ["M1", "M2"]
-    assert story.knowledge(character_id="C0", as_of=at(2, 2)).character_id == "C3"
-    assert len(story.lived_together(character_a="Dora", character_b="Ben").scenes) == 2
+    assert story.knowledge.list(character_id="C0", as_of=at(2, 2)).character_id == "C3"
+    assert len(story.knowledge.list_shared_scenes(character_a="Dora", character_b="Ben").scenes) == 2
 
 
 _person = st.sampled_from(list(PEOPLE))
@@ -265,15 +266,15 @@ def test_nothing_later_bears_on_what_is_known(stores: MemoryStores, told: list[d
         for number, each in enumerate(told[:count]):
             if each["word"] is not None:
                 who, kind = each["word"]
-                project.set_knowledge(character_id=who, memory_id=f"M{number}", kind=kind)
+                project.knowledge.set(character_id=who, memory_id=f"M{number}", kind=kind)
         return project
 
     whole = stored(len(scenes))
     for count in (1, 2, 3):
         cut = stored(count)
         for who in (*PEOPLE, "reader"):
-            told_whole = whole.knowledge(character_id=who, as_of=at(*PLACES[count]))
-            assert told_whole == cut.knowledge(character_id=who)
+            told_whole = whole.knowledge.list(character_id=who, as_of=at(*PLACES[count]))
+            assert told_whole == cut.knowledge.list(character_id=who)
             assert len(told_whole.known) + len(told_whole.not_known) == count
 
 
@@ -281,14 +282,14 @@ def test_nothing_later_bears_on_what_is_known(stores: MemoryStores, told: list[d
 def test_the_authors_word_is_undone(story: Story, memory_id: str, of: str) -> None:
     """The last change is taken back by `undo`, a new word and one that was withdrawn; and it says of what it was."""
     before = _known(story, "Dora")
-    first = story.set_knowledge("Dora", memory_id, how="told", learned_from="Ada")
-    story.set_knowledge("Dora", memory_id, how="overheard", learned_from="Ada")
+    first = story.knowledge.set("Dora", memory_id, how="told", learned_from="Ada")
+    story.knowledge.set("Dora", memory_id, how="overheard", learned_from="Ada")
     known = _known(story, "Dora")
     assert known != before
-    story.forget_knowledge("Dora", memory_id)
+    story.knowledge.forget("Dora", memory_id)
     assert _known(story, "Dora") == before
     if memory_id != "*":
-        assert story.author_words(character_id="Dora", memory_id=memory_id) == []
+        assert author_words(story._stores, story.project_id, character_id="Dora", memory_id=memory_id) == []
     story.undo()
     assert _known(story, "Dora") == known
     story.undo()

@@ -46,53 +46,53 @@ def story(memory: Memory, town: Town) -> Story:
 
 
 def _known(story: Story, as_of: str | None) -> list[str]:
-    return [each.name for each in story.entities(as_of=as_of)]
+    return [each.name for each in story.entities.list(as_of=as_of)]
 
 
 def test_a_new_card_is_known_from_where_its_name_first_stands(story: Story, town: Town) -> None:
     """Else from the end, and where its author says so from there."""
-    added = story.add_card(town.old_name)
+    added = story.entities.add(town.old_name)
     assert added.holds_after == "1:1"
     assert _known(story, "1:1") == []
     assert _known(story, "1:2") == [town.old_name]
-    assert story.add_card("Nobody").holds_after == "1:3"
-    assert story.add_card(town.late, start="1:2").holds_after == "1:1"
+    assert story.entities.add("Nobody").holds_after == "1:3"
+    assert story.entities.add(town.late, start="1:2").holds_after == "1:1"
     assert "Nobody" not in _known(story, "1:3")
     assert "Nobody" in _known(story, "1:4")
 
 
 def test_a_merge_tells_no_earlier_place_of_the_later_card(story: Story, town: Town) -> None:
     """Neither its name nor its description nor its other names; from where it was known all of it holds."""
-    early = story.add_card(town.old_name, start="1:1").entity
-    late = story.add_card(town.late, description=town.told, aliases=["Zz"], start="1:3").entity
-    merged = story.merge_entities(late.entity_id, early.entity_id)
-    before, after = (story.entity(late.entity_id, as_of=as_of).entity for as_of in ("1:2", "1:4"))
+    early = story.entities.add(town.old_name, start="1:1").entity
+    late = story.entities.add(town.late, description=town.told, aliases=["Zz"], start="1:3").entity
+    merged = story.entities.merge(late.entity_id, early.entity_id)
+    before, after = (story.entities.get(late.entity_id, as_of=as_of).entity for as_of in ("1:2", "1:4"))
     assert (before.name, before.description, before.names()) == (town.old_name, "", [town.old_name])
     assert (after.name, after.description) == (town.late, town.told)
     assert set(after.names()) == {town.late, town.old_name, "Zz"}
     story.undo(merged.change.change_id)
-    assert story.entity(late.entity_id, as_of="1:4").entity.description == town.told
+    assert story.entities.get(late.entity_id, as_of="1:4").entity.description == town.told
     assert _known(story, "1:2") == [town.old_name]
 
 
 def test_an_old_merge_can_be_undone_though_scenes_were_derived_since(story: Story, town: Town) -> None:
     """An alias that came since stays with who stayed; what stands in the way is said with the change to undo first."""
-    early = story.add_card(town.old_name, start="1:1").entity
-    late = story.add_card(town.late, start="1:1").entity
-    merged = story.merge_entities(late.entity_id, early.entity_id)
-    story.edit_entity(late.entity_id, {"alias": "Rain" if town.language == "en" else "下雨"})
+    early = story.entities.add(town.old_name, start="1:1").entity
+    late = story.entities.add(town.late, start="1:1").entity
+    merged = story.entities.merge(late.entity_id, early.entity_id)
+    story.entities.edit(late.entity_id, {"alias": "Rain" if town.language == "en" else "下雨"})
     story.ingest(text=town.texts[0] * 2, chapter_index=1, scene_index=1)
     story.undo(merged.change.change_id)
-    assert story.read_scene("1:1").scene.participants in ([], [early.entity_id])
-    assert {each.entity_id for each in story.entities()} == {early.entity_id, late.entity_id}
-    assert len(story.entity(late.entity_id).entity.names()) == 2
+    assert story.scenes.read("1:1").scene.participants in ([], [early.entity_id])
+    assert {each.entity_id for each in story.entities.list()} == {early.entity_id, late.entity_id}
+    assert len(story.entities.get(late.entity_id).entity.names()) == 2
 
 
 def test_an_undo_that_cannot_be_says_which_change_stands_in_its_way(story: Story, town: Town) -> None:
     """By its number, and of what in words."""
-    card = story.add_card(town.late, start="1:1").entity
-    first = story.edit_entity(card.entity_id, {"description": "first"})
-    second = story.edit_entity(card.entity_id, {"description": "second"})
+    card = story.entities.add(town.late, start="1:1").entity
+    first = story.entities.edit(card.entity_id, {"description": "first"})
+    second = story.entities.edit(card.entity_id, {"description": "second"})
     assert first.change is not None
     assert second.change is not None
     with pytest.raises(UserInputError, match=rf"card {card.entity_id} .*later by {second.change.change_id}$"):
@@ -101,10 +101,10 @@ def test_an_undo_that_cannot_be_says_which_change_stands_in_its_way(story: Story
 
 def test_the_undo_of_a_scene_says_that_its_room_stays(story: Story) -> None:
     """And by which number it is closed."""
-    room = story.insert_scene((1, 2))
+    room = story.scenes.insert((1, 2))
     story.ingest(text="Somebody came.", chapter_index=1, scene_index=2)
     undone = story.undo()
     assert len(undone.issues) == 1
     assert f"undo town {room.change_id}`" in undone.issues[0].message
     assert story.undo(room.change_id).issues == []
-    assert [str(each.scene.position) for each in story.list_scenes()] == ["1:1", "1:2", "1:3"]
+    assert [str(each.scene.position) for each in story.scenes.list()] == ["1:1", "1:2", "1:3"]

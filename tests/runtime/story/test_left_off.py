@@ -162,7 +162,7 @@ def test_a_text_that_cannot_be_read_costs_nothing_else(story: Story, monkeypatch
 
 def test_a_note_stays_whose_few_words_all_stand_in_the_scene_before(story: Story) -> None:
     """Prose that uses the words of a note says something else with them; a memory of the same words is told already."""
-    note = story.note("The bell rang.", attached_to=["Anna"]).note
+    note = story.memories.add("The bell rang.", attached_to=["Anna"]).note
     plan = {"characters": ["Anna"], "purpose": "Anna rings the bell."}
     context = story.context(chapter_index=1, scene_index=4, scene_plan=plan)
     assert context.left_off is not None

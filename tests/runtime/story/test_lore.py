@@ -29,7 +29,7 @@ def story(stores: MemoryStores) -> Story:
     project = f"lore-{next(_numbers)}"
     stores.create_project(project, language="zh")
     found = Story(stores, project)
-    found.import_lore(json.dumps(WORLD))
+    found.lore.import_book(json.dumps(WORLD))
     return found
 
 
@@ -40,7 +40,7 @@ def _read(story: Story, chapter: int, purpose: str) -> dict[str, Any]:
 
 def _reasons(story: Story, chapter: int, purpose: str) -> dict[str, list[str]]:
     report = story.context(chapter, 1, {"purpose": purpose}).report
-    notes = {each.note_id: each.title or each.text for each in story.lore()}
+    notes = {each.note_id: each.title or each.text for each in story.lore.list()}
     return {
         notes[each.chunk_id]: [name for name in ("keyword", "pinned") if name in each.reasons]
         for each in report.items
@@ -62,14 +62,14 @@ def test_an_entry_is_read_at_its_key_or_always_and_never_before_its_place(story:
 
 def test_a_note_is_an_entry_by_its_keys(story: Story) -> None:
     """What is noted with a key or as always read stands in the lorebook, and what is exported brings it back."""
-    story.note("教主怕水。", keys=["教主"], start="14:1")
-    story.note("月有两轮。", always=True)
-    told = {each.text: each for each in story.lore()}
+    story.memories.add("教主怕水。", keys=["教主"], start="14:1")
+    story.memories.add("月有两轮。", always=True)
+    told = {each.text: each for each in story.lore.list()}
     assert (told["教主怕水。"].keys, told["教主怕水。"].start, told["月有两轮。"].always) == (["教主"], "14:1", True)
-    assert "教主怕水。" not in [each.text for each in story.lore(as_of="14:0")]
+    assert "教主怕水。" not in [each.text for each in story.lore.list(as_of="14:0")]
     forms: tuple[Any, ...] = ("sillytavern", "novelai")
     for form in forms:
-        again = story.import_lore(json.dumps(story.export_lore(form)))
+        again = story.lore.import_book(json.dumps(story.lore.export_book(form)))
         assert (again.added, again.were_there, again.change_id) == ([], 6, None)
 
 
@@ -79,26 +79,26 @@ def _book(**fields: Any) -> str:
 
 
 def _heron(story: Story) -> list[tuple[str, list[str], bool, bool]]:
-    entries = [entry for entry in story.lore() if entry.title == "Heron key"]
+    entries = [entry for entry in story.lore.list() if entry.title == "Heron key"]
     return [(entry.text, entry.keys, entry.always, entry.is_off) for entry in entries]
 
 
 def test_an_entry_that_comes_again_replaces_its_older_self(story: Story) -> None:
     """Words, keys and switches follow the newer file, undo brings the older entry back, and another place stays."""
-    [note_id] = story.import_lore(_book()).added
+    [note_id] = story.lore.import_book(_book()).added
     silver = "The heron key is silver."
-    again = story.import_lore(_book(content=silver, key=["heron key", "key"]))
+    again = story.lore.import_book(_book(content=silver, key=["heron key", "key"]))
     assert (again.added, again.updated, again.were_there) == ([], [note_id], 0)
     assert _heron(story) == [(silver, ["heron key", "key"], False, False)]
     assert "brass" not in "".join(_read(story, 2, "the heron key turns"))
-    story.import_lore(_book(content=silver, key=["heron key", "key"], disable=True))
+    story.lore.import_book(_book(content=silver, key=["heron key", "key"], disable=True))
     assert _heron(story) == [(silver, ["heron key", "key"], False, True)]
     assert silver not in _read(story, 2, "the heron key turns")
     story.undo()
     story.undo(again.change_id)
     assert _heron(story) == [("The heron key is brass.", ["heron key"], False, False)]
     later = _book(content="The heron key is broken.", extensions={"novelgen": {"from": "3:1"}})
-    assert len(story.import_lore(later).added) == 1
+    assert len(story.lore.import_book(later).added) == 1
     assert len(_heron(story)) == 2
     assert "The heron key is brass." in _read(story, 2, "the heron key turns")
 
@@ -111,10 +111,10 @@ def test_entries_of_one_title_or_one_key_stay_apart(story: Story) -> None:
         {"key": ["c"], "comment": "Door", "content": "The door is oak."},
         {"key": ["c"], "comment": "Latch", "content": "The latch is gold."},
     ]
-    assert len(story.import_lore(json.dumps({"entries": entries})).added) == 4
-    again = story.import_lore(json.dumps({"entries": [*entries, {"key": ["灵石"], "content": "灵石很贵。"}]}))
+    assert len(story.lore.import_book(json.dumps({"entries": entries})).added) == 4
+    again = story.lore.import_book(json.dumps({"entries": [*entries, {"key": ["灵石"], "content": "灵石很贵。"}]}))
     assert (again.added, again.were_there, len(again.updated)) == ([], 4, 1)
-    assert "灵石很贵。" in [entry.text for entry in story.lore()]
+    assert "灵石很贵。" in [entry.text for entry in story.lore.list()]
 
 
 def test_every_entry_is_kept_and_exported(story: Story) -> None:
@@ -126,28 +126,32 @@ def test_every_entry_is_kept_and_exported(story: Story) -> None:
         {"key": ["🔥"], "content": "火的记号是进攻。"},
         {"key": ["김철수"], "content": "김철수는 의사다."},
     ]
-    taken = story.import_lore(json.dumps({"entries": entries}))
+    taken = story.lore.import_book(json.dumps({"entries": entries}))
     assert len(taken.added) == 5
-    exported = story.export_lore()["entries"].values()
+    exported = story.lore.export_book()["entries"].values()
     assert {entry["content"]: entry["key"] for entry in exported}.items() >= {
         entry["content"]: entry["key"] for entry in entries
     }.items()
-    assert story.import_lore(json.dumps(story.export_lore())).were_there == 9
+    assert story.lore.import_book(json.dumps(story.lore.export_book())).were_there == 9
     for plan, text in (("エリスが来た", entries[2]), ("她举起🔥", entries[3]), ("김철수가 왔다", entries[4])):
         report = story.context(2, 1, {"purpose": plan}).report
-        notes = {entry.note_id: entry.text for entry in story.lore()}
+        notes = {entry.note_id: entry.text for entry in story.lore.list()}
         assert [notes[item.chunk_id] for item in report.items if "keyword" in item.reasons] == [text["content"]]
 
 
 def test_a_character_card_brings_its_book_and_cards_go_out_as_entries(story: Story) -> None:
     """The book of a card is read with the name in place of its mark; an export may hold the story's cards."""
     book = {"entries": [{"keys": ["salt"], "content": "{{char}} fears salt; {{user}} does not.", "enabled": True}]}
-    taken = story.import_lore(json.dumps({"spec": "chara_card_v2", "data": {"name": "Ines", "character_book": book}}))
-    assert [entry.text for entry in story.lore() if "salt" in entry.keys] == ["Ines fears salt; {{user}} does not."]
+    taken = story.lore.import_book(
+        json.dumps({"spec": "chara_card_v2", "data": {"name": "Ines", "character_book": book}})
+    )
+    assert [entry.text for entry in story.lore.list() if "salt" in entry.keys] == [
+        "Ines fears salt; {{user}} does not."
+    ]
     assert "{{user}}" in taken.issues[0].message
-    story.add_card("沈青", kind="character", fields={"description": "渔家女", "alias": "青姑"})
-    assert "沈青" not in json.dumps(story.export_lore(), ensure_ascii=False)
-    [card] = [entry for entry in story.export_lore(cards=True)["entries"].values() if entry["comment"] == "沈青"]
+    story.entities.add("沈青", kind="character", fields={"description": "渔家女", "alias": "青姑"})
+    assert "沈青" not in json.dumps(story.lore.export_book(), ensure_ascii=False)
+    [card] = [entry for entry in story.lore.export_book(cards=True)["entries"].values() if entry["comment"] == "沈青"]
     assert card["key"] == ["沈青", "青姑"]
     assert "渔家女" in card["content"]
 
@@ -155,21 +159,21 @@ def test_a_character_card_brings_its_book_and_cards_go_out_as_entries(story: Sto
 def test_an_import_is_undone_whole(story: Story) -> None:
     """One change takes all entries back; what else is noted stays."""
     story.undo()
-    assert story.lore() == []
-    added = story.import_lore(json.dumps(WORLD), start="2:1")
-    assert sorted(each.start for each in story.lore()) == ["2:1", "2:1", "2:1", "3:1"]
+    assert story.lore.list() == []
+    added = story.lore.import_book(json.dumps(WORLD), start="2:1")
+    assert sorted(each.start for each in story.lore.list()) == ["2:1", "2:1", "2:1", "3:1"]
     assert added.change_id is not None
     story.undo(added.change_id)
-    assert story.lore() == []
+    assert story.lore.list() == []
 
 
 def test_what_is_no_lorebook_changes_nothing(story: Story) -> None:
     """Text that is no JSON and a position that is none are refused or told."""
     with pytest.raises(InvalidFileError, match="the lorebook is not JSON"):
-        story.import_lore("{]")
+        story.lore.import_book("{]")
     with pytest.raises(UserInputError, match="no lorebook"):
-        story.import_lore("{}")
+        story.lore.import_book("{}")
     entry = {"text": "Moss.", "keys": ["moss"], "extensions": {"novelgen": {"from": "soon"}}}
-    taken = story.import_lore(json.dumps({"entries": [entry]}))
+    taken = story.lore.import_book(json.dumps({"entries": [entry]}))
     assert len(taken.added) == 1
     assert "soon" in taken.issues[0].message

@@ -30,25 +30,25 @@ def test_a_note_from_the_very_beginning_has_no_place(start: StoryPosition | None
 
 def test_a_note_says_whom_it_concerns(guild: Story) -> None:
     """Whom it is given to and names; a memory is found by either id, whatever was decided."""
-    given = guild.note(content="Odile owes Marcus Vale a boat.", attached_to=["C2"])
+    given = guild.memories.add(content="Odile owes Marcus Vale a boat.", attached_to=["C2"])
     assert (given.named, given.occurs_nowhere) == (["C2", "C1"], False)
-    assert guild.note(content="Zebedee cannot swim.").named == []
-    listed = guild.memories(limit=None).memories
+    assert guild.memories.add(content="Zebedee cannot swim.").named == []
+    listed = guild.memories.list(limit=None).memories
     chunk = next(each.chunk for each in listed if each.chunk.source_id)
-    assert guild.find_memory(memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
-    assert guild.find_memory(memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
-    guild.delete_memory(memory_id=chunk.chunk_id)
-    assert guild.find_memory(memory_id=chunk.source_id or "").status == "deleted"
+    assert guild.memories.get(memory_id=chunk.chunk_id).chunk.chunk_id == chunk.chunk_id
+    assert guild.memories.get(memory_id=chunk.source_id or "").chunk.chunk_id == chunk.chunk_id
+    guild.memories.delete(memory_id=chunk.chunk_id)
+    assert guild.memories.get(memory_id=chunk.source_id or "").status == "deleted"
     with pytest.raises(UnknownMemoryError, match=r"'M999'.*novelgen memory list"):
-        guild.find_memory(memory_id="M999")
+        guild.memories.get(memory_id="M999")
 
 
 def test_a_note_on_somebody_still_to_come_may_be_pinned(guild: Story) -> None:
     """The author's own word on somebody whom no scene has is marked, and pinned and weighed as the author likes."""
-    guild.add_character(name="Zebedee", goals=["learn to swim"])
-    noted = guild.note(content="He cannot swim.", attached_to=["Zebedee"])
+    guild.entities.add_character(name="Zebedee", goals=["learn to swim"])
+    noted = guild.memories.add(content="He cannot swim.", attached_to=["Zebedee"])
     assert noted.occurs_nowhere
     memory_id = noted.note.chunk_id
-    assert guild.find_memory(memory_id=memory_id).occurs_nowhere
-    assert guild.pin_memory(memory_id=memory_id).memory.pinned
-    assert guild.edit_memory(memory_id=memory_id, importance=10).memory.chunk.importance == 10
+    assert guild.memories.get(memory_id=memory_id).occurs_nowhere
+    assert guild.memories.pin(memory_id=memory_id).memory.pinned
+    assert guild.memories.edit(memory_id=memory_id, importance=10).memory.chunk.importance == 10

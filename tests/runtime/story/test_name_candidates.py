@@ -18,6 +18,7 @@ from runtime.search import text_names
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores, RecentlyUsed
 from runtime.story.story import Story
+from runtime.story.who_is_who import is_candidate
 
 SCENES = [
     SceneInput(
@@ -57,9 +58,9 @@ def project(stores: MemoryStores) -> str:
 def test_several_are_confirmed_at_once(guild: Story) -> None:
     """Those that are named and the first of the rest, each undone by itself; names that are none are told of."""
     with pytest.raises(UnknownEntityError, match="Bem"):
-        guild.confirm_candidates(["Bem", "Adda"])
+        guild.candidates.confirm_several(["Bem", "Adda"])
     assert _entities(guild) == []
-    done = guild.confirm_candidates(["Ben", "Bem", "Ben"], top=1)
+    done = guild.candidates.confirm_several(["Ben", "Bem", "Ben"], top=1)
     assert [each.candidate.name for each in done][:1] == ["Ben"]
     assert len(done) == 2
     assert [each.message for each in done.issues] == [
@@ -69,17 +70,17 @@ def test_several_are_confirmed_at_once(guild: Story) -> None:
         )
     ]
     with pytest.raises(UnknownEntityError, match=r"'Ben' has a card already: C\d+ \(Ben\)"):
-        guild.confirm_candidates(["Ben"])
+        guild.candidates.confirm_several(["Ben"])
     guild.undo(done[0].change.change_id)
     assert [each[0] for each in _entities(guild)] == [done[1].candidate.name]
     with pytest.raises(UserInputError, match="nobody is named"):
-        guild.confirm_candidates()
+        guild.candidates.confirm_several()
 
 
 def test_a_name_costs_no_embedding(stores: MemoryStores, project: str, guild: Story) -> None:
     """Confirming a name links memories anew; their texts, and so their vectors and the index, stay as they are."""
     drain_outbox(stores, project)
-    decided = guild.confirm_candidate(name="Ben", kind="character")
+    decided = guild.candidates.confirm(name="Ben", kind="character")
     assert decided.indexing.model_dump(include={"indexed", "removed", "embedded", "waiting"}) == {
         "indexed": 0,
         "removed": 0,
@@ -94,21 +95,21 @@ def test_a_name_costs_no_embedding(stores: MemoryStores, project: str, guild: St
 def test_an_edit_leaves_a_book_to_be_indexed_later(guild: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where more waits for the index than an edit brings, the edit embeds nothing and says what waits."""
     monkeypatch.setattr("runtime.story.base.ENTRIES_OF_AN_EDIT", 1)
-    noted = guild.note("Ben cannot swim.")
+    noted = guild.memories.add("Ben cannot swim.")
     assert (noted.indexing.embedded, noted.indexing.waiting) == (0, 3)
 
 
 def _offered(guild: Story, as_of: StoryPosition | None = None) -> list[str]:
-    return [each.name for each in guild.candidates(min_count=2, as_of=as_of)]
+    return [each.name for each in guild.candidates.list(min_count=2, as_of=as_of)]
 
 
 def _entities(guild: Story, as_of: StoryPosition | None = None) -> list[list[str]]:
-    return [each.names() for each in guild.entities(as_of=as_of)]
+    return [each.names() for each in guild.entities.list(as_of=as_of)]
 
 
 def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, guild: Story) -> None:
     """By kind and count, none of later; names that the text does not hold are refused with who is near."""
-    found = {each.name: each.kind for each in guild.candidates()}
+    found = {each.name: each.kind for each in guild.candidates.list()}
     assert found == {
         "Ada Morris": "character",
         "Ben": "character",
@@ -116,29 +117,29 @@ def test_candidates_are_listed_and_are_no_entities(stores: MemoryStores, guild: 
         "Miss Holt": "character",
     }
     assert _entities(guild) == []
-    before = guild.candidates(min_count=1, as_of=StoryPosition(5, 1))
+    before = guild.candidates.list(min_count=1, as_of=StoryPosition(5, 1))
     assert "Miss Holt" not in [name for each in before for name in each.names()]
     (ada,) = [each for each in before if each.name == "Ada Morris"]
     assert (ada.names(), ada.last) == (["Ada Morris"], "4:9")
     assert _offered(guild, StoryPosition(4, 9)) == []
-    places = guild.candidates(kind="location")
+    places = guild.candidates.list(kind="location")
     assert [each.name for each in places] == ["Gull Harbour"]
-    assert guild.candidates(min_count=99) == []
+    assert guild.candidates.list(min_count=99) == []
     with pytest.raises(UserInputError, match="min_count cannot be 0"):
-        guild.candidates(min_count=0)
+        guild.candidates.list(min_count=0)
     with pytest.raises(UserInputError, match="kind cannot be 'person'"):
-        guild.candidates(kind=cast(CandidateKind, "person"))
+        guild.candidates.list(kind=cast(CandidateKind, "person"))
     with pytest.raises(UnknownProjectError):
-        Story(stores, "nowhere").candidates()
+        Story(stores, "nowhere").candidates.list()
     with pytest.raises(UnknownEntityError, match="near it: Miss Holt"):
-        guild.confirm_candidate(name="Miss Hold")
+        guild.candidates.confirm(name="Miss Hold")
     with pytest.raises(UnknownEntityError, match="Zachary"):
-        guild.drop_candidate(name="Zachary")
+        guild.candidates.drop(name="Zachary")
     with pytest.raises(UnknownEntityError, match="Zachary"):
-        guild.merge_candidate(keep="Ben", other="Zachary")
+        guild.candidates.merge(keep="Ben", other="Zachary")
     with pytest.raises(UnknownEntityError, match="Zachary"):
-        guild.merge_candidate(keep="Zachary", other="Ben")
-    assert guild.list_entity_changes() == []
+        guild.candidates.merge(keep="Zachary", other="Ben")
+    assert guild.entities.list_changes() == []
 
 
 def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +184,7 @@ def test_names_of_a_long_book_are_kept_for_the_next_program(tmp_path: Path, monk
 
 def test_a_confirmed_candidate_is_known_from_its_first_scene(guild: Story) -> None:
     """It becomes an entity with its variants, each from where it first stands, and is offered no more."""
-    done = guild.confirm_candidate(name="Ada")
+    done = guild.candidates.confirm(name="Ada")
     assert done.entity is not None
     assert (done.entity.entity_id, done.entity.entity_type) == ("C0", "character")
     assert _entities(guild, StoryPosition(4, 9)) == []
@@ -194,56 +195,56 @@ def test_a_confirmed_candidate_is_known_from_its_first_scene(guild: Story) -> No
 
 def test_a_confirmation_a_join_and_a_drop_are_undone(guild: Story) -> None:
     """The candidate is offered again, two are two again; a second time is refused."""
-    done = guild.confirm_candidate(name="Miss Holt")
+    done = guild.candidates.confirm(name="Miss Holt")
     undone = guild.undo(change_id=done.change.change_id)
     assert (undone.entity, _entities(guild)) == (None, [])
     assert "Miss Holt" in _offered(guild)
     with pytest.raises(UserInputError, match="undone already"):
         guild.undo(change_id=done.change.change_id)
-    done = guild.merge_candidate(keep="Ben", other="Miss Holt")
+    done = guild.candidates.merge(keep="Ben", other="Miss Holt")
     assert done.joined is not None
     assert {"Ben", "Miss Holt"} == set(done.joined.names())
     assert "Miss Holt" not in _offered(guild)
     guild.undo(change_id=done.change.change_id)
     assert {"Ben", "Miss Holt"} <= set(_offered(guild))
     with pytest.raises(UserInputError, match="one candidate already"):
-        guild.merge_candidate(keep="Ben", other="ben")
-    done = guild.drop_candidate(name="Ada")
+        guild.candidates.merge(keep="Ben", other="ben")
+    done = guild.candidates.drop(name="Ada")
     assert (done.change.kind, done.candidate.name) == ("drop", "Ada Morris")
     assert "Ada Morris" not in _offered(guild)
-    assert not guild.is_candidate(name="Captain Morris")
+    assert not is_candidate(guild._stores, guild.project_id, name="Captain Morris")
     guild.undo(change_id=done.change.change_id)
-    assert guild.is_candidate(name="Captain Morris")
+    assert is_candidate(guild._stores, guild.project_id, name="Captain Morris")
 
 
 def test_a_confirmation_of_whom_more_is_said_is_not_undone(guild: Story) -> None:
     """Nothing that an author said of an entity since is lost."""
-    done = guild.confirm_candidate(name="Ben")
-    guild.edit_entity(entity_id="Ben", changes={"mood": "calm"})
+    done = guild.candidates.confirm(name="Ben")
+    guild.entities.edit(entity_id="Ben", changes={"mood": "calm"})
     with pytest.raises(UserInputError, match="by now"):
         guild.undo(change_id=done.change.change_id)
-    assert guild.entity(entity_id="Ben").entity.name == "Ben"
-    assert [each.undone_at for each in guild.list_entity_changes()] == [None, None]
+    assert guild.entities.get(entity_id="Ben").entity.name == "Ben"
+    assert [each.undone_at for each in guild.entities.list_changes()] == [None, None]
 
 
 def test_a_kind_is_taken_from_the_author_first(stores: MemoryStores, project: str, guild: Story) -> None:
     """More than what the text suggests; where it tells none, confirming asks for one."""
-    done = guild.confirm_candidate(name="Gull Harbour", kind="faction")
+    done = guild.candidates.confirm(name="Gull Harbour", kind="faction")
     assert done.entity is not None
     assert (done.entity.entity_id, done.entity.entity_type) == ("F0", "faction")
     text = "They drank Quirmian. Nobody liked Quirmian. All had Quirmian."
     ingest_scenes(stores, project, [SceneInput(chapter_index=6, scene_index=1, text=text)], index=False)
     with pytest.raises(UserInputError, match=r"'Quirmian'.*say its kind"):
-        guild.confirm_candidate(name="Quirmian")
-    assert guild.confirm_candidate(name="Quirmian", kind="item").change.entity_id == "I0"
+        guild.candidates.confirm(name="Quirmian")
+    assert guild.candidates.confirm(name="Quirmian", kind="item").change.entity_id == "I0"
 
 
 def test_a_candidate_becomes_names_of_an_entity(guild: Story) -> None:
     """Its names are aliases from where they first stand on; undoing takes those names and nothing else."""
-    guild.confirm_candidate(name="Ada Morris")
-    done = guild.merge_candidate(keep="Ada", other="Miss Holt")
+    guild.candidates.confirm(name="Ada Morris")
+    done = guild.candidates.merge(keep="Ada", other="Miss Holt")
     assert done.entity is not None
-    assert "Miss Holt" in guild.entity(entity_id="C0").entity.names()
+    assert "Miss Holt" in guild.entities.get(entity_id="C0").entity.names()
     assert "Miss Holt" not in _entities(guild, StoryPosition(5, 1))[0]
     assert "Miss Holt" not in _offered(guild)
     guild.undo(change_id=done.change.change_id)

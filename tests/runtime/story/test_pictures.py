@@ -6,19 +6,21 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import StateChange
 from runtime.stores import MemoryStores
+from runtime.story.base import as_part
+from runtime.story.states import StoryStateHistories
 from runtime.story.story import Story
 from tests.runtime.agents.guild_story import ENTITIES
 
 
 def test_a_course_has_every_step_as_it_stood_then(guild: Story) -> None:
     """Each step holds what was known after it; what both feel counts for each, and nothing comes from later."""
-    guild.edit_relationship(
+    guild.relationships.edit(
         character_a="C0", character_b="C1", intensity=3, mutual_dimensions={"trust": 20}, start=StoryPosition(2, 1)
     )
-    guild.edit_relationship(
+    guild.relationships.edit(
         character_a="C1", character_b="C0", status="hurt", intensity=9, dimensions={"trust": -40, "fear": 10}
     )
-    course = guild.relationship_course(character_a="C1", character_b="C0")
+    course = guild.relationships.course(character_a="C1", character_b="C0")
     assert (course.character_a, course.character_b) == ("C0", "C1")
     assert [
         (each.chapter_index, each.status, each.intensity, each.dimensions_a, each.dimensions_b) for each in course.steps
@@ -28,18 +30,18 @@ def test_a_course_has_every_step_as_it_stood_then(guild: Story) -> None:
         (2, "hostile", 5, {"trust": 20}, {"trust": 20}),
         (2, "hurt", 9, {"trust": 20}, {"trust": -40, "fear": 10}),
     ]
-    stands = guild.get_relationship(character_a="C0", character_b="C1")
+    stands = guild.relationships.get(character_a="C0", character_b="C1")
     assert course.steps[-1].dimensions_b == {**stands.dimensions, **stands.dimensions_b}
-    earlier = guild.relationship_course(character_a="C0", character_b="C1", as_of=StoryPosition(2, 1))
+    earlier = guild.relationships.course(character_a="C0", character_b="C1", as_of=StoryPosition(2, 1))
     assert earlier.steps == course.steps[:2]
 
 
 def test_a_course_of_nothing_is_refused(guild: Story) -> None:
     """Two of whom nothing is known together, and somebody unknown, have no course."""
     with pytest.raises(UserInputError, match="nothing is known"):
-        guild.relationship_course(character_a="C1", character_b="C2")
+        guild.relationships.course(character_a="C1", character_b="C2")
     with pytest.raises(UnknownEntityError):
-        guild.relationship_course(character_a="C0", character_b="C1", as_of=StoryPosition(1, 2))
+        guild.relationships.course(character_a="C0", character_b="C1", as_of=StoryPosition(1, 2))
 
 
 def test_a_stretch_states_what_lies_in_it_alone(stores: MemoryStores, project: str, guild: Story) -> None:
@@ -59,26 +61,26 @@ def test_a_stretch_states_what_lies_in_it_alone(stores: MemoryStores, project: s
                 change("C0", "mood", "sad", 2, 1),
             ]
         )
-    stretch = guild.stated_within(since=StoryPosition(1, 2), until=StoryPosition(2, 1))
+    stretch = as_part(guild, StoryStateHistories).stated_within(since=StoryPosition(1, 2), until=StoryPosition(2, 1))
     said = [(each.entity_id, each.attribute, each.value) for each in stretch.changes]
     assert ("I9", "holder", "C1") in said
     assert ("C0", "mood", "glad") in said
     assert ("C0", "mood", "sad") not in said
     assert stretch.holders["I9"] == "C0"
     assert all(each.kind == "explicit" for each in stretch.changes)
-    to_the_end = guild.stated_within(since=StoryPosition(1, 2))
+    to_the_end = as_part(guild, StoryStateHistories).stated_within(since=StoryPosition(1, 2))
     assert ("C0", "mood", "sad") in [(each.entity_id, each.attribute, each.value) for each in to_the_end.changes]
 
 
 def test_scenes_name_characters_by_names_known_by_then(guild: Story) -> None:
     """Every place is a stored scene before the position whose text has a name of the character."""
-    whole = guild.scenes_naming_characters().places
+    whole = as_part(guild, StoryStateHistories).scenes_naming_characters().places
     assert whole
     known = {each.entity_id: each for each in ENTITIES}
     for who, places in whole.items():
         assert known[who].entity_type == "character"
         assert places == sorted(set(places))
-    earlier = guild.scenes_naming_characters(as_of=StoryPosition(1, 2)).places
+    earlier = as_part(guild, StoryStateHistories).scenes_naming_characters(as_of=StoryPosition(1, 2)).places
     assert earlier == {
         who: kept for who, places in whole.items() if (kept := [place for place in places if place < (1, 2)])
     }

@@ -31,7 +31,7 @@ def _fill(stores: MemoryStores, project_id: str) -> None:
     StoryProjects(stores, project_id).create_project(name=project_id, language="en")
     store_entities(stores, project_id, ENTITIES, origin="author")
     ingest_scenes(stores, project_id, [scene(*place) for place in ((1, 1), (1, 2), (2, 1))])
-    Story(stores, project_id).note(content=f"The lamp of {project_id} is lit.")
+    Story(stores, project_id).memories.add(content=f"The lamp of {project_id} is lit.")
 
 
 def _found(stores: MemoryStores, project_id: str) -> list[str]:
@@ -87,26 +87,26 @@ def _rows(url: str, project_id: str) -> dict[str, int]:
 
 def test_a_project_goes_with_its_folder_and_no_other(stores: MemoryStores) -> None:
     """Rows, index and files of one project are gone; the other one answers as before, from the same program."""
-    before = Story(stores, KEPT).project_documents()
-    Story(stores, GONE).knowledge_table()
+    before = Story(stores, KEPT).project.export_documents()
+    Story(stores, GONE).knowledge.table()
     deleted = StoryProjects(stores, GONE).delete_project(confirm=GONE)
     assert (deleted.scenes, deleted.files > 3) == (3, True)
     assert list_project_ids(stores) == [KEPT]
     assert [each.name for each in stores.settings.projects_dir.iterdir()] == [KEPT]
     with pytest.raises(UnknownProjectError):
         stores.database(GONE)
-    assert Story(stores, KEPT).project_documents() == before
+    assert Story(stores, KEPT).project.export_documents() == before
     assert f"The lamp of {KEPT} is lit." in _found(stores, KEPT)
 
 
 def test_a_name_that_is_free_again_begins_anew(stores: MemoryStores) -> None:
     """A project made under the id of a deleted one holds nothing of it, although the program read it before."""
-    Story(stores, GONE).knowledge_table()
+    Story(stores, GONE).knowledge.table()
     StoryProjects(stores, GONE).delete_project(confirm=GONE)
     StoryProjects(stores, GONE).create_project(name="Another", language="en")
     assert _found(stores, GONE) == []
-    assert Story(stores, GONE).knowledge_table().rows == []
-    Story(stores, GONE).note(content="A lamp is lit elsewhere.")
+    assert Story(stores, GONE).knowledge.table().rows == []
+    Story(stores, GONE).memories.add(content="A lamp is lit elsewhere.")
     assert _found(stores, GONE) == ["A lamp is lit elsewhere."]
 
 
@@ -178,14 +178,14 @@ def test_of_a_shared_database_only_its_own_rows_go(tmp_path: Path, shared_url: s
     with _open(tmp_path / "projects", database_url=shared_url) as stores:
         for project_id in (KEPT, GONE):
             _fill(stores, project_id)
-        before, documents = _rows(shared_url, KEPT), Story(stores, KEPT).project_documents()
+        before, documents = _rows(shared_url, KEPT), Story(stores, KEPT).project.export_documents()
         assert {"scenes", "memory_chunks", "entities", "index_outbox"} <= {
             table for table, count in _rows(shared_url, GONE).items() if count
         }
         StoryProjects(stores, GONE).delete_project(confirm=GONE)
         assert not any(_rows(shared_url, GONE).values())
         assert _rows(shared_url, KEPT) == before
-        assert Story(stores, KEPT).project_documents() == documents
+        assert Story(stores, KEPT).project.export_documents() == documents
         assert f"The lamp of {KEPT} is lit." in _found(stores, KEPT)
         _fill(stores, GONE)
         assert f"The lamp of {GONE} is lit." in _found(stores, GONE)

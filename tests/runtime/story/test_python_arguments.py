@@ -14,6 +14,7 @@ from novelgen import Story, StoryPosition
 from novelgen.errors import InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.testing import open_ephemeral
 from runtime.context_chain import build_context_chain
+from tests.support.story_parts import PARTS
 
 KEY = {"characters_present": ["Ada"], "memories": [{"content": "Ada holds the key.", "entities": ["Ada"]}]}
 
@@ -25,7 +26,7 @@ def story() -> Iterator[Story]:
     """A story of two scenes whose one character is known."""
     with open_ephemeral() as stories:
         opened = stories.create("mill", language="en")
-        opened.add_character(name="Ada")
+        opened.entities.add_character(name="Ada")
         opened.ingest(text="Ada took the key.", chapter_index=1, scene_index=1, record=KEY)
         opened.ingest(text="Ada lost the key.", chapter_index=1, scene_index=2)
         yield opened
@@ -38,25 +39,25 @@ def test_a_place_is_taken_in_any_spelling(story: Story, place: Any) -> None:
     assert found
     assert "Ada lost the key." not in found
     assert [each.content for each in asyncio.run(story.asearch("key", as_of=place))] == found
-    assert story.get_scene(place).scene.text == "Ada lost the key."
+    assert story.scenes.get(place).scene.text == "Ada lost the key."
 
 
 def test_the_id_of_a_scene_is_its_place_wherever_it_stands() -> None:
     """Also in a list of places; an agent's tools, bounded by a scene, read no further; of no scene it is refused."""
     with open_ephemeral() as stories:
         story = stories.create("mill", language="en")
-        story.add_character("Ada")
+        story.entities.add_character("Ada")
         for number in (1, 2, 3):
             story.ingest(text=f"Ada took key {number}.", chapter_index=1, scene_index=number)
-        story.move_scene("S001", (2, 1))
-        assert str(story.get_scene("S001").scene.position) == "2:1"
+        story.scenes.move("S001", (2, 1))
+        assert str(story.scenes.get("S001").scene.position) == "2:1"
         store = story.as_store(as_of="S003")
         assert len(store.search(("mill", "book"), filter={"as_of": "S001"})) == len(store.search(("mill", "book")))
-        [look] = story.tools(as_of=(1, 2), names=["search_story_memory_tool"])
+        [look] = story.as_tools(as_of=(1, 2), names=["search_story_memory_tool"])
         assert look.invoke({"query": "key", "as_of": "S001"}) == look.invoke({"query": "key"})
         for ask in (
             lambda: story.search("key", as_of="S009"),
-            lambda: story.split_entity("Ada", "Bea", scenes=["S002", "S009"]),
+            lambda: story.entities.split("Ada", "Bea", scenes=["S002", "S009"]),
         ):
             with pytest.raises(UnknownSceneError, match="no scene 'S009' is stored"):
                 ask()
@@ -65,27 +66,27 @@ def test_the_id_of_a_scene_is_its_place_wherever_it_stands() -> None:
 def test_what_a_method_is_about_comes_first_without_its_name() -> None:
     """As docs/reference/python.md writes them."""
     about = {
-        "find_memory pin_memory unpin_memory ban_memory unban_memory delete_memory": ["memory_id"],
-        "attach_memories detach_memories": ["memory_ids", "targets"],
-        "get_scene read_scene insert_scene delete_scene get_record": ["position"],
-        "move_scene": ["source", "target"],
-        "add_character add_location confirm_candidate drop_candidate": ["name"],
-        "merge_entities preview_merge": ["keep", "gone"],
-        "merge_candidate": ["keep", "other"],
-        "split_entity": ["entity_id", "new_name"],
-        "state_history": ["entity_id"],
-        "get_timeline": ["chapter_index"],
-        "get_relationship relationship_course": ["character_a", "character_b"],
-        "waive_conflict": ["conflict_id"],
-        "settle_conflict": ["conflict_id", "keep"],
-        "add_thread": ["description"],
-        "get_thread": ["loop_id"],
-        "advance_thread": ["loop_id", "note"],
-        "resolve_thread abandon_thread": ["loop_id", "summary"],
+        "memories": {"get pin unpin ban unban delete": ["memory_id"], "attach detach": ["memory_ids", "targets"]},
+        "scenes": {"get read insert delete get_record": ["position"], "move": ["source", "target"]},
+        "candidates": {"confirm drop": ["name"], "merge": ["keep", "other"]},
+        "entities": {
+            "add_character add_location": ["name"],
+            "merge preview_merge": ["keep", "gone"],
+            "split": ["entity_id", "new_name"],
+            "states_around": ["chapter_index"],
+        },
+        "relationships": {"get course": ["character_a", "character_b"]},
+        "conflicts": {"waive": ["conflict_id"], "settle": ["conflict_id", "keep"]},
+        "threads": {
+            "add": ["description"],
+            "get": ["loop_id"],
+            "advance": ["loop_id", "note"],
+            "resolve abandon": ["loop_id", "summary"],
+        },
     }
-    for names, wanted in about.items():
+    for part, names, wanted in ((PARTS[part], *item) for part, named in about.items() for item in named.items()):
         for name in names.split():
-            parameters = list(inspect.signature(getattr(Story, name)).parameters.values())[1:]
+            parameters = list(inspect.signature(getattr(part, name)).parameters.values())[1:]
             plain = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
             assert (name, plain) == (name, wanted)
 
@@ -109,10 +110,10 @@ def test_what_is_no_place_is_refused_by_the_arguments_name(story: Story, place: 
         (lambda story: story.search(None), "query must be a text, not None"),
         (lambda story: story.search("x", content_type="memories"), "content_type cannot be 'memories'"),
         (lambda story: story.search("x", top_k=0), "top_k cannot be 0"),
-        (lambda story: story.note("x", importance=11), "importance cannot be 11"),
-        (lambda story: story.entity(3), "must be a text, not 3"),
-        (lambda story: story.timeline("one"), "chapter_index='one' is no point of the story"),
-        (lambda story: story.timeline(1, context_window=-1), "context_window cannot be -1"),
+        (lambda story: story.memories.add("x", importance=11), "importance cannot be 11"),
+        (lambda story: story.entities.get(3), "must be a text, not 3"),
+        (lambda story: story.entities.states_around("one"), "chapter_index='one' is no point of the story"),
+        (lambda story: story.entities.states_around(1, context_window=-1), "context_window cannot be -1"),
         (lambda story: build_context_chain(story._stores).invoke({}), "project_id"),
         (lambda story: story.ingest(text="x", chapter_index=9, scene_index=2, record={"summary": "y"}), "summary"),
         (
@@ -136,7 +137,7 @@ def test_what_is_wrong_is_an_error_of_our_tree(story: Story, ask: Callable[[Any]
 def test_a_story_names_who_is_near_and_is_not_pickled(story: Story) -> None:
     """Memories of a record need no id: the same record again changes nothing."""
     with pytest.raises(UnknownEntityError, match=r"near it: .*Ada"):
-        story.state("Adda")
+        story.entities.state("Adda")
     with pytest.raises(TypeError, match="open the memory in each process"):
         pickle.dumps(story)
     again = story.ingest(text="Ada took the key.", chapter_index=1, scene_index=1, record=KEY)
@@ -161,5 +162,5 @@ def test_an_id_that_memories_of_two_scenes_have_is_told() -> None:
         )
         assert first.warnings == []
         assert [each for each in second.warnings if "['M1']" in each]
-        kept = [each.chunk.content for each in story.memories().memories if each.chunk.source_id == "M1"]
+        kept = [each.chunk.content for each in story.memories.list().memories if each.chunk.source_id == "M1"]
         assert kept == list(texts.values())

@@ -33,8 +33,8 @@ def story(stores: MemoryStores, request: pytest.FixtureRequest) -> Story:
     project = f"lin-{abs(hash(request.node.name))}"
     stores.create_project(project, language="zh")
     told = Story(stores, project)
-    told.add_card("林凡", aliases=["林凡哥哥", "小凡"], description="林凡是少年。", start=StoryPosition(1, 1))
-    told.add_card("林雪儿", description="林凡的妹妹", start=StoryPosition(1, 1))
+    told.entities.add("林凡", aliases=["林凡哥哥", "小凡"], description="林凡是少年。", start=StoryPosition(1, 1))
+    told.entities.add("林雪儿", description="林凡的妹妹", start=StoryPosition(1, 1))
     scenes = [
         SceneInput(
             chapter_index=chapter,
@@ -46,19 +46,19 @@ def story(stores: MemoryStores, request: pytest.FixtureRequest) -> Story:
         for (chapter, scene), text in TEXTS.items()
     ]
     ingest_scenes(stores, project, scenes, index=False)
-    told.note("林凡起誓绝不外传，林凡尘也不告诉。", start=StoryPosition(2, 1))
-    told.add_thread(description="林凡为何发誓？", start=StoryPosition(2, 1))
-    told.add_relationship(
+    told.memories.add("林凡起誓绝不外传，林凡尘也不告诉。", start=StoryPosition(2, 1))
+    told.threads.add(description="林凡为何发誓？", start=StoryPosition(2, 1))
+    told.relationships.add(
         character_a="林凡", character_b="林雪儿", relationship_type="兄妹", perspective_b="林凡是她的依靠"
     )
-    told.write_author_summary(level="chapter", number=1, text="林凡在树下。")
-    told.pin_memory(memory_id="M2")
+    told.summaries.write(level="chapter", number=1, text="林凡在树下。")
+    told.memories.pin(memory_id="M2")
     return told
 
 
 def _whole(story: Story) -> dict[str, Any]:
     """Return all that is stored, but for the list of changes, moments, and the order within a scene."""
-    files = {name: text for name, text in story.project_documents().items() if "change" not in name}
+    files = {name: text for name, text in story.project.export_documents().items() if "change" not in name}
     return {name: _timeless(text) for name, text in files.items()}
 
 
@@ -71,7 +71,7 @@ def _timeless(told: Any) -> Any:
 def test_a_preview_counts_places_and_changes_nothing(story: Story) -> None:
     """It tells what says the name, which longer names stay, and how often the text says it."""
     before = _whole(story)
-    preview = story.rename_card("林凡", "林枫")
+    preview = story.entities.rename("林凡", "林枫")
     assert (preview.is_applied, preview.change) == (False, None)
     assert preview.names == {"林凡": "林枫", "林凡哥哥": "林枫哥哥"}
     assert preview.other_names == ["小凡"]
@@ -84,24 +84,24 @@ def test_a_preview_counts_places_and_changes_nothing(story: Story) -> None:
 
 def test_all_that_is_told_says_the_new_name_and_the_text_the_old_one(story: Story) -> None:
     """Who is called something like it stays; the old name is an alias; quotes are still found in the text."""
-    renamed = story.rename_card("林凡", "林枫", also={"小凡": "小枫"}, is_applied=True)
-    card = story.entity("林枫").entity
+    renamed = story.entities.rename("林凡", "林枫", also={"小凡": "小枫"}, is_applied=True)
+    card = story.entities.get("林枫").entity
     assert card.names()[0] == "林枫"
     assert {"林凡", "林凡哥哥", "小凡", "林枫哥哥", "小枫"} <= set(card.names())
     assert card.description == "林枫是少年。"
-    told = {each.chunk.source_id: each.chunk for each in story.memories(limit=100).memories}
+    told = {each.chunk.source_id: each.chunk for each in story.memories.list(limit=100).memories}
     assert told["M1"].content == "林枫得知有林凡尘。"
     assert (told["M1"].short, told["M1"].verified) == ("林枫得知", True)
     assert told["M2"].content == "林枫有一封信。"
     assert "林枫起誓绝不外传，林凡尘也不告诉。" in [each.content for each in told.values()]
-    assert {each.description for each in story.threads()} == {"林枫的父亲在哪里？", "林枫为何发誓？"}
-    [pair] = story.relationships()
+    assert {each.description for each in story.threads.list()} == {"林枫的父亲在哪里？", "林枫为何发誓？"}
+    [pair] = story.relationships.list()
     assert pair.perspective_b == "林枫是她的依靠"
-    first = story.list_summaries()[0]
+    first = story.summaries.list()[0]
     assert (first.told, first.state) == ("林枫在树下。", "current")
-    assert story.state("林枫").state_data["emotional_state"] == "林枫很警觉"
-    assert [story.get_scene(position=StoryPosition(*place)).scene.text for place in TEXTS] == list(TEXTS.values())
-    assert [each.chunk.source_id for each in story.memories(limit=100).memories].count("M2") == 1
+    assert story.entities.state("林枫").state_data["emotional_state"] == "林枫很警觉"
+    assert [story.scenes.get(position=StoryPosition(*place)).scene.text for place in TEXTS] == list(TEXTS.values())
+    assert [each.chunk.source_id for each in story.memories.list(limit=100).memories].count("M2") == 1
     assert renamed.change is not None
 
 
@@ -109,7 +109,7 @@ def test_all_that_is_told_says_the_new_name_and_the_text_the_old_one(story: Stor
 def test_one_undo_takes_all_of_it_back(story: Story, in_text: bool) -> None:
     """Texts, records, memories by hand, cards and summaries are as they were."""
     before = _whole(story)
-    story.rename_card("林凡", "林枫", in_text=in_text, is_applied=True)
+    story.entities.rename("林凡", "林枫", in_text=in_text, is_applied=True)
     assert _whole(story) != before
     story.undo()
     assert _whole(story) == before
@@ -117,28 +117,28 @@ def test_one_undo_takes_all_of_it_back(story: Story, in_text: bool) -> None:
 
 def test_in_the_text_names_and_quotes_change_and_longer_names_stay(story: Story) -> None:
     """What an author noted by its words still stands at them; a rename within a longer name is said."""
-    story.rename_card("林凡", "林小枫", in_text=True, is_applied=True)
-    scene = story.get_scene(position=StoryPosition(2, 1)).scene
+    story.entities.rename("林凡", "林小枫", in_text=True, is_applied=True)
+    scene = story.scenes.get(position=StoryPosition(2, 1)).scene
     assert scene.text == "信上写着：莫信林凡尘。林小枫问：“林凡尘是谁？”林小枫哥哥收起了信。"
-    told = {each.chunk.source_id: each.chunk for each in story.memories(limit=100).memories}
+    told = {each.chunk.source_id: each.chunk for each in story.memories.list(limit=100).memories}
     assert all(told[each].verified for each in ("M1", "M2"))
     assert told["M2"].source_span is not None
     assert scene.text[slice(*told["M2"].source_span)] == "莫信林凡尘"
     story.undo()
-    within = story.rename_card("林凡", "林小枫", within=["林凡尘"])
+    within = story.entities.rename("林凡", "林小枫", within=["林凡尘"])
     assert within.names["林凡尘"] == "林小枫尘"
 
 
 def test_a_rename_is_refused_where_it_would_lose_somebody(story: Story) -> None:
     """Two of a kind are not made to bear one name, and only own names can change."""
     with pytest.raises(UserInputError, match="C1 bears the name '林雪儿' already"):
-        story.rename_card("林凡", "林雪儿", is_applied=True)
+        story.entities.rename("林凡", "林雪儿", is_applied=True)
     with pytest.raises(UserInputError, match="'林浩' is no name of C0"):
-        story.rename_card("林凡", "林枫", also={"林浩": "林豪"})
+        story.entities.rename("林凡", "林枫", also={"林浩": "林豪"})
     with pytest.raises(UserInputError, match=r"no entity '雪儿' is known by then; near it: C1 \(林雪儿\)"):
-        story.rename_card("雪儿", "林霜", is_applied=True)
+        story.entities.rename("雪儿", "林霜", is_applied=True)
     with pytest.raises(UserInputError, match="is called '林凡' already"):
-        story.rename_card("林凡", "林凡")
+        story.entities.rename("林凡", "林凡")
 
 
 def test_english_names_change_as_words_alone() -> None:

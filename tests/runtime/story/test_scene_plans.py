@@ -10,8 +10,8 @@ import pytest
 from novelgen.errors import InvalidFileError
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
+from runtime.story.ingest import ProjectIngest
 from runtime.story.scene_plans import StoryScenePlans, read_plan_lines, read_plan_text
-from runtime.story.story import Story
 from tests.runtime.doors.cli.small_project import PLAN, PROJECT, write_project
 
 
@@ -67,14 +67,14 @@ def test_a_plan_is_said_and_its_place_is_the_next(stores: MemoryStores) -> None:
     """
     spoken = {"purpose": "Ada opens the door", "characters": ["Ada"]}
     assert StoryScenePlans(stores, PROJECT).find_planned_scene(spoken_plan=spoken).chapter_index == 1
-    Story(stores, PROJECT).ingest_project()
+    ProjectIngest(stores, PROJECT).ingest_project()
     found = StoryScenePlans(stores, PROJECT).find_planned_scene(spoken_plan=spoken)
     assert (found.chapter_index, found.scene_index, found.plan.characters) == (3, 1, ["Ada"])
     assert found.chapter_plan is not None
     within = StoryScenePlans(stores, PROJECT).find_planned_scene(chapter_index=2, spoken_plan=spoken)
     assert (within.chapter_index, within.scene_index) == (2, 3)
     for chapter in (1, 2, 3):
-        Story(stores, "single").store_scene(chapter_index=chapter, scene_index=1, text="Ada waits.")
+        ProjectIngest(stores, "single").store_scene(chapter_index=chapter, scene_index=1, text="Ada waits.")
     within = StoryScenePlans(stores, "single").find_planned_scene(chapter_index=2, spoken_plan=spoken)
     assert (within.chapter_index, within.scene_index) == (2, 1)
 

@@ -38,8 +38,8 @@ def test_a_story_sums_up_with_its_model(tmp_path: Path) -> None:
     model = answering(json.dumps({"summary": TOLD}), json.dumps({"summary": TOLD}))
     with novelgen.open(tmp_path, embedding_model="fake:8", chat_model=model) as memory:
         story = memory.create("own")
-        assert story.summarize_scene(SCENE) == TOLD
-        assert asyncio.run(story.asummarize_scene(SCENE, max_bullets=2)) == TOLD[:2]
+        assert story.summaries.summarize(SCENE).bullets == TOLD
+        assert asyncio.run(story.summaries.asummarize(SCENE, max_bullets=2)).bullets == TOLD[:2]
 
 
 def test_a_model_that_fails_leaves_the_rules() -> None:

@@ -54,9 +54,9 @@ WHARVES = (
 def _story(memory: Memory, wharf: Wharf) -> Story:
     story = memory.create("wharf", language=wharf.language)
     for name in (wharf.hero, wharf.friend, wharf.dead):
-        story.add_card(name, start="1:1")
+        story.entities.add(name, start="1:1")
     for name in (wharf.mill, wharf.inn):
-        story.add_card(name, kind="location", start="1:1")
+        story.entities.add(name, kind="location", start="1:1")
     for number, text in enumerate(wharf.texts, start=1):
         story.ingest(text=text, chapter_index=1, scene_index=number)
     return story
@@ -71,16 +71,16 @@ def wharf(request: pytest.FixtureRequest) -> Wharf:
 def test_what_rules_say_of_a_scene_is_marked_until_its_author_says_it(memory: Memory, wharf: Wharf) -> None:
     """In the list of scenes, the scene itself, its time, and the state of who was seen; a record is no guess."""
     story = _story(memory, wharf)
-    assert story.list_scenes()[1].guessed == story.read_scene("1:2").guessed == ["participants", "location_id"]
-    assert [each.guessed for each in story.story_times().scenes] == [["participants", "location_id"]] * 3
-    [state] = [story.state(wharf.friend)]
+    assert story.scenes.list()[1].guessed == story.scenes.read("1:2").guessed == ["participants", "location_id"]
+    assert [each.guessed for each in story.scenes.timeline().scenes] == [["participants", "location_id"]] * 3
+    [state] = [story.entities.state(wharf.friend)]
     assert state is not None
     assert state.guessed == ["presence"]
-    story.set_staging("1:2", location=wharf.inn)
-    assert story.list_scenes()[1].guessed == ["participants"]
-    story.set_staging("1:2", cast=[wharf.hero, wharf.friend])
-    assert story.list_scenes()[1].guessed == []
-    corrected = story.state(wharf.friend)
+    story.scenes.set_staging("1:2", location=wharf.inn)
+    assert story.scenes.list()[1].guessed == ["participants"]
+    story.scenes.set_staging("1:2", cast=[wharf.hero, wharf.friend])
+    assert story.scenes.list()[1].guessed == []
+    corrected = story.entities.state(wharf.friend)
     assert corrected is not None
     assert corrected.guessed == []
 
@@ -88,15 +88,15 @@ def test_what_rules_say_of_a_scene_is_marked_until_its_author_says_it(memory: Me
 def test_what_was_corrected_is_never_guessed_again(memory: Memory, wharf: Wharf) -> None:
     """Neither when the scene is written anew, nor when a card comes; undo takes it back."""
     story = _story(memory, wharf)
-    done = story.set_staging("1:1", location=wharf.inn, cast=[wharf.hero])
+    done = story.scenes.set_staging("1:1", location=wharf.inn, cast=[wharf.hero])
     story.ingest(text=wharf.texts[0] * 2, chapter_index=1, scene_index=1)
-    story.add_card("Jory", start="1:1")
-    read = story.read_scene("1:1")
+    story.entities.add("Jory", start="1:1")
+    read = story.scenes.read("1:1")
     assert (read.location, read.on_stage, read.guessed) == (wharf.inn, [wharf.hero], [])
-    assert story.set_staging("1:1", location="", cast=[]).change_id
-    assert (story.read_scene("1:1").location, story.read_scene("1:1").on_stage) == ("", [])
+    assert story.scenes.set_staging("1:1", location="", cast=[]).change_id
+    assert (story.scenes.read("1:1").location, story.scenes.read("1:1").on_stage) == ("", [])
     story.undo()
-    assert story.read_scene("1:1").on_stage == [wharf.hero]
+    assert story.scenes.read("1:1").on_stage == [wharf.hero]
     assert done.change_id is not None
 
 
@@ -104,71 +104,71 @@ def test_a_staging_names_cards(memory: Memory, wharf: Wharf) -> None:
     """A name without a card of that kind is told, and so is nothing to say."""
     story = _story(memory, wharf)
     with pytest.raises(UnknownEntityError):
-        story.set_staging("1:1", location=wharf.hero)
+        story.scenes.set_staging("1:1", location=wharf.hero)
     with pytest.raises(UnknownEntityError):
-        story.set_staging("1:1", cast=["Nobody"])
+        story.scenes.set_staging("1:1", cast=["Nobody"])
     with pytest.raises(UserInputError):
-        story.set_staging("1:1")
+        story.scenes.set_staging("1:1")
 
 
 def test_the_dead_were_seen_last_where_they_died(memory: Memory, wharf: Wharf) -> None:
     """A guess that they were there later counts for nothing, and is no contradiction."""
     story = _story(memory, wharf)
-    story.edit_entity(wharf.dead, {"status": "dead"}, start="1:2")
-    state = story.state(wharf.dead)
+    story.entities.edit(wharf.dead, {"status": "dead"}, start="1:2")
+    state = story.entities.state(wharf.dead)
     assert state is not None
     assert state.state_data["presence"]["scene_index"] == 1
-    assert story.conflicts() == []
-    story.set_staging("1:3", cast=[wharf.hero, wharf.dead])
-    assert [each.conflict.kind for each in story.conflicts()] == ["dead_acts"]
+    assert story.conflicts.list() == []
+    story.scenes.set_staging("1:3", cast=[wharf.hero, wharf.dead])
+    assert [each.conflict.kind for each in story.conflicts.list()] == ["dead_acts"]
 
 
 def test_a_card_of_the_wrong_kind_is_put_right(memory: Memory, wharf: Wharf) -> None:
     """A father is no place: scenes that name him have him on stage from then on; undo takes it back."""
     story = _story(memory, wharf)
     kind = {"en": {"kind": "location"}, "zh": {"种类": "地点"}}[wharf.language]
-    edited = story.edit_entity(wharf.friend, kind)
+    edited = story.entities.edit(wharf.friend, kind)
     assert (edited.entity.entity_type, edited.updated_fields) == ("location", ["kind"])
-    assert wharf.friend not in story.read_scene("1:2").on_stage
-    story.edit_entity(wharf.friend, {"kind": "character"})
-    assert wharf.friend in story.read_scene("1:2").on_stage
+    assert wharf.friend not in story.scenes.read("1:2").on_stage
+    story.entities.edit(wharf.friend, {"kind": "character"})
+    assert wharf.friend in story.scenes.read("1:2").on_stage
     story.undo()
-    assert wharf.friend not in story.read_scene("1:2").on_stage
+    assert wharf.friend not in story.scenes.read("1:2").on_stage
     with pytest.raises(UserInputError):
-        story.edit_entity(wharf.friend, {"kind": "father"})
+        story.entities.edit(wharf.friend, {"kind": "father"})
 
 
 def test_a_name_means_in_a_scene_whom_its_author_says(memory: Memory, wharf: Wharf) -> None:
     """Of two who bear it, whoever the scene's author names; the others are not there, and undo takes it back."""
     story = _story(memory, wharf)
-    added = story.edit_entity(wharf.hero, {"alias": wharf.friend})
+    added = story.entities.edit(wharf.hero, {"alias": wharf.friend})
     assert [issue.kind for issue in added.issues] == ["unresolved"]
     assert wharf.friend in added.issues[0].message
-    story.set_staging("1:2", names={wharf.friend: wharf.hero})
-    ids = {each.name: each.entity_id for each in story.entities()}
-    read = story.read_scene("1:2")
+    story.scenes.set_staging("1:2", names={wharf.friend: wharf.hero})
+    ids = {each.name: each.entity_id for each in story.entities.list()}
+    read = story.scenes.read("1:2")
     assert read.names == {wharf.friend: wharf.hero}
     assert ids[wharf.friend] not in read.scene.participants
-    assert story.state(wharf.friend) is None
+    assert story.entities.state(wharf.friend) is None
     assert "1:2" not in {
-        f"{each.chapter_index}:{each.scene_index}" for each in story.memories_about(wharf.friend).memories
+        f"{each.chapter_index}:{each.scene_index}" for each in story.memories.list_about(wharf.friend).memories
     }
     assert read.guessed == ["participants", "location_id"]
     with pytest.raises(UserInputError):
-        story.set_staging("1:1", names={wharf.friend: wharf.hero})
+        story.scenes.set_staging("1:1", names={wharf.friend: wharf.hero})
     with pytest.raises(UnknownEntityError):
-        story.set_staging("1:2", names={wharf.friend: "Nobody"})
-    story.set_staging("1:2", names={wharf.friend: ""})
-    assert story.read_scene("1:2").names == {}
+        story.scenes.set_staging("1:2", names={wharf.friend: "Nobody"})
+    story.scenes.set_staging("1:2", names={wharf.friend: ""})
+    assert story.scenes.read("1:2").names == {}
     story.undo()
-    assert story.read_scene("1:2").names == {wharf.friend: wharf.hero}
+    assert story.scenes.read("1:2").names == {wharf.friend: wharf.hero}
 
 
 def test_a_stale_staging_is_told(memory: Memory, wharf: Wharf) -> None:
     """With what stands and what was sent."""
     story = _story(memory, wharf)
-    version = story.read_scene("1:2").version
-    story.set_staging("1:2", location=wharf.inn, expected_version=version)
+    version = story.scenes.read("1:2").version
+    story.scenes.set_staging("1:2", location=wharf.inn, expected_version=version)
     with pytest.raises(StaleVersionError) as caught:
-        story.set_staging("1:2", location=wharf.mill, expected_version=version)
+        story.scenes.set_staging("1:2", location=wharf.mill, expected_version=version)
     assert (caught.value.stored, caught.value.sent) == ({"location": wharf.inn}, {"location": wharf.mill})

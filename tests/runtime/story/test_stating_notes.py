@@ -38,8 +38,8 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
 def _story(memory: Memory, told: dict[str, Any]) -> Story:
     story = memory.create("ring", language=told["language"])
     for name in told["people"]:
-        story.add_card(name, start="1:1")
-    story.add_card(told["thing"], kind="item", start="1:1")
+        story.entities.add(name, start="1:1")
+    story.entities.add(told["thing"], kind="item", start="1:1")
     for number in range(1, 4):
         people = " ".join(told["people"])
         story.ingest(text=f"{people} {number}.", chapter_index=1, scene_index=number)
@@ -47,7 +47,7 @@ def _story(memory: Memory, told: dict[str, Any]) -> Story:
 
 
 def _state(story: Story, name: str, as_of: tuple[int, int]) -> EntityStateSnapshot:
-    found = story.state(name, as_of=as_of)
+    found = story.entities.state(name, as_of=as_of)
     assert found is not None
     return found
 
@@ -56,12 +56,12 @@ def test_the_last_of_several_notes_on_one_thing_holds(memory: Memory, told: dict
     """Each from its place on; the others are over, at one place as well, and undo takes the last back."""
     story = _story(memory, told)
     first, second, third = told["notes"]
-    ids = {each.name: each.entity_id for each in story.entities()}
-    noted = [story.note(first, start="1:2"), story.note(second, start="1:3")]
+    ids = {each.name: each.entity_id for each in story.entities.list()}
+    noted = [story.memories.add(first, start="1:2"), story.memories.add(second, start="1:3")]
     assert [each.stated and each.stated.attribute for each in noted] == ["holder", "holder"]
     assert _state(story, told["thing"], (1, 2)).state_data["holder"] == ids[told["people"][0]]
     assert _state(story, told["thing"], (1, 3)).state_data["holder"] == ids[told["people"][1]]
-    story.note(third, start="1:3")
+    story.memories.add(third, start="1:3")
     assert _state(story, told["thing"], (1, 3)).state_data["holder"] == ids[told["people"][2]]
     notes = {each.content: each.superseded_by is not None for each in story.search(third, content_type="note")}
     assert notes == {first: True, second: True, third: False}
@@ -73,24 +73,24 @@ def test_a_note_takes_its_state_back_when_it_goes(memory: Memory, told: dict[str
     """Deleted, edited and brought back by undo: the thing is with whom the notes that stand say."""
     story = _story(memory, told)
     first, second, third = told["notes"]
-    one, two, three = (each.entity_id for each in story.entities("character"))
-    notes = [story.note(each, start="1:3").note.chunk_id for each in (first, second, third)]
+    one, two, three = (each.entity_id for each in story.entities.list("character"))
+    notes = [story.memories.add(each, start="1:3").note.chunk_id for each in (first, second, third)]
     holder = lambda: _state(story, told["thing"], (1, 3)).state_data.get("holder")  # noqa: E731
     over = lambda: {  # noqa: E731
         each.content for each in story.search(third, content_type="note") if each.superseded_by is not None
     }
-    deleted = story.delete_memory(notes[2])
+    deleted = story.memories.delete(notes[2])
     assert (holder(), over()) == (two, {first})
-    story.delete_memory(notes[1])
+    story.memories.delete(notes[1])
     assert (holder(), over()) == (one, set())
     story.undo()
     story.undo(deleted.change_id)
     assert (holder(), over()) == (three, {first, second})
-    edited = story.edit_memory(notes[2], content=first)
+    edited = story.memories.edit(notes[2], content=first)
     assert edited.stated is not None
     assert edited.stated.value == one
     assert holder() == one
-    story.edit_memory(notes[2], content="It rained." if told["language"] == "en" else "下雨了。")
+    story.memories.edit(notes[2], content="It rained." if told["language"] == "en" else "下雨了。")
     assert holder() == two
     story.undo()
     assert holder() == one
@@ -100,13 +100,13 @@ def test_a_note_is_previewed_before_it_is_stored(memory: Memory, told: dict[str,
     """The state that it would set, from which scene on, and what is over then; nothing is stored."""
     story = _story(memory, told)
     first, second, _ = told["notes"]
-    story.note(first, start="1:2")
-    stated = story.preview_note(second, start="1:3").stated
+    story.memories.add(first, start="1:2")
+    stated = story.memories.preview(second, start="1:3").stated
     assert stated is not None
     assert (stated.name, stated.attribute, stated.value_name) == (told["thing"], "holder", told["people"][1])
     assert (stated.holds_after, stated.before) == ("1:2", told["people"][0])
-    assert story.preview_note("It rained.").stated is None
-    assert story.memories(content_types=["note"]).total == 1
+    assert story.memories.preview("It rained.").stated is None
+    assert story.memories.list(content_types=["note"]).total == 1
 
 
 def test_a_noted_name_is_a_name_from_there_on(memory: Memory, told: dict[str, Any]) -> None:
@@ -114,27 +114,27 @@ def test_a_noted_name_is_a_name_from_there_on(memory: Memory, told: dict[str, An
     story = _story(memory, told)
     who, name = told["people"][0], told["name"]
     story.ingest(text=f"{who}. {name}.", chapter_index=1, scene_index=4)
-    names = lambda as_of=None: story.entity(who, as_of=as_of).entity.names()  # noqa: E731
-    added = story.note(told["named"], start="1:3")
+    names = lambda as_of=None: story.entities.get(who, as_of=as_of).entity.names()  # noqa: E731
+    added = story.memories.add(told["named"], start="1:3")
     assert added.stated is not None
     assert added.stated.value == name
     assert name in names()
     assert name in names("1:3")
     assert name not in names("1:2")
     assert _state(story, who, (1, 3)).state_data["real_name"] == name
-    story.delete_memory(added.note.chunk_id)
+    story.memories.delete(added.note.chunk_id)
     assert name not in names()
     story.undo()
     assert name in names()
-    story.edit_memory(added.note.chunk_id, content=told["dead"])
+    story.memories.edit(added.note.chunk_id, content=told["dead"])
     assert name not in names()
     assert _state(story, who, (1, 3)).state_data["status"] in ("dead", "已死")
     story.undo()
     assert name in names("1:3")
     story.undo(added.change_id)
     assert name not in names()
-    assert story.state(who) is None or "real_name" not in story.state(who).state_data
-    taken = story.note(told["taken"], start="1:3")
+    assert story.entities.state(who) is None or "real_name" not in story.entities.state(who).state_data
+    taken = story.memories.add(told["taken"], start="1:3")
     assert taken.stated is not None
     assert taken.stated.borne_by is not None
     assert len(names()) == 1
@@ -143,7 +143,7 @@ def test_a_noted_name_is_a_name_from_there_on(memory: Memory, told: dict[str, An
 def test_a_noted_death_is_a_state(memory: Memory, told: dict[str, Any]) -> None:
     """From its place on; before it nobody is dead."""
     story = _story(memory, told)
-    story.note(told["dead"], start="1:3")
+    story.memories.add(told["dead"], start="1:3")
     who = told["people"][0]
-    assert story.state(who, as_of=(1, 2)) is None
+    assert story.entities.state(who, as_of=(1, 2)) is None
     assert _state(story, who, (1, 3)).state_data["status"] in ("dead", "已死")

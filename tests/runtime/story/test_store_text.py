@@ -32,7 +32,7 @@ def story(stores: MemoryStores) -> Story:
 
 def titles(story: Story) -> list[tuple[str, str]]:
     """Return place and title of each stored scene."""
-    return [(str(each.scene.position), each.scene.title) for each in story.list_scenes()]
+    return [(str(each.scene.position), each.scene.title) for each in story.scenes.list()]
 
 
 NEW = "第8章 渡口\n\n船来了。船上无人。\n\n***\n\n只有一盏灯。"
@@ -54,9 +54,9 @@ def test_the_next_chapter_is_appended_before_what_stands_at_the_end(story: Story
         ("4:2", "第8章 渡口"),
         ("5:1", "番外 旧信"),
     ]
-    assert story.get_scene("第8章:2").scene.text == "只有一盏灯。"
+    assert story.scenes.get("第8章:2").scene.text == "只有一盏灯。"
     before = titles(story)
-    again = story.store_text(NEW)
+    again = story.scenes.store_text(NEW)
     assert again.scenes == []
     assert again.place is not None
     assert again.place.position == "4:1"
@@ -66,7 +66,7 @@ def test_the_next_chapter_is_appended_before_what_stands_at_the_end(story: Story
 def test_what_was_stored_is_taken_back(story: Story) -> None:
     """First the text, then the room that was made for it."""
     before = titles(story)
-    change_id = story.store_text(NEW).change_id
+    change_id = story.scenes.store_text(NEW).change_id
     story.undo(change_id)
     story.undo()
     assert titles(story) == before
@@ -75,10 +75,10 @@ def test_what_was_stored_is_taken_back(story: Story) -> None:
 def test_a_dry_run_tells_where_a_text_would_go(story: Story) -> None:
     """What a page shows before somebody says yes."""
     before = titles(story)
-    place = story.store_text(NEW, dry_run=True).place
+    place = story.scenes.store_text(NEW, dry_run=True).place
     assert place is not None
     assert (place.position, place.title, place.scenes, place.words, place.moved) == ("4:1", "第8章 渡口", 2, 12, 1)
-    place = story.store_text(NEW, at="3:1", dry_run=True).place
+    place = story.scenes.store_text(NEW, at="3:1", dry_run=True).place
     assert place is not None
     assert place.needs_replace
     assert place.replaced == ["3:1 第7章 血压 “大夫按着他的手腕。他说不出话。”"]
@@ -88,24 +88,24 @@ def test_a_dry_run_tells_where_a_text_would_go(story: Story) -> None:
 def test_another_text_takes_a_place_only_when_that_is_said(story: Story) -> None:
     """An edited one does at once; a new one is refused with what stands there and both ways out."""
     edited = STORED["第7章 血压"] + "窗外下雨。"
-    assert story.store_text(f"第7章 血压\n{edited}", at="3").scenes[0].outcome == "replaced"
+    assert story.scenes.store_text(f"第7章 血压\n{edited}", at="3").scenes[0].outcome == "replaced"
     with pytest.raises(UserInputError, match=r"3:1 is stored as '第7章 血压'.*say replace.*'next'"):
-        story.store_text(NEW, at="3:1")
-    assert story.store_text(NEW, at="3:1", replace=True).scenes[0].outcome == "replaced"
-    assert story.get_scene("3:1").scene.title == "第8章 渡口"
+        story.scenes.store_text(NEW, at="3:1")
+    assert story.scenes.store_text(NEW, at="3:1", replace=True).scenes[0].outcome == "replaced"
+    assert story.scenes.get("3:1").scene.title == "第8章 渡口"
 
 
 def test_an_edited_chapter_is_not_appended(story: Story) -> None:
     """A heading that is stored with a text like this is that chapter."""
     with pytest.raises(UserInputError, match=r"stored as chapter 2 already.*store it at '2'"):
-        story.store_text(f"第七章 夜奔\n\n{STORED['第7章 夜奔']}雪停了。")
+        story.scenes.store_text(f"第七章 夜奔\n\n{STORED['第7章 夜奔']}雪停了。")
     assert len(titles(story)) == len(STORED)
 
 
 def test_the_next_scene_of_a_chapter_follows_its_last(story: Story) -> None:
     """`C:next`, with the chapter's own name or its number."""
-    assert story.store_text("夜半，有人敲门。", at="第7章 血压:next").place.called == "第7章 血压:2 (3:2)"  # type: ignore[union-attr]
-    assert story.store_text("没有人应。", at="3:next").place.position == "3:3"  # type: ignore[union-attr]
+    assert story.scenes.store_text("夜半，有人敲门。", at="第7章 血压:next").place.called == "第7章 血压:2 (3:2)"  # type: ignore[union-attr]
+    assert story.scenes.store_text("没有人应。", at="3:next").place.position == "3:3"  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(
@@ -121,14 +121,14 @@ def test_the_next_scene_of_a_chapter_follows_its_last(story: Story) -> None:
 def test_what_is_no_text_or_no_place_is_refused(story: Story, text: str, at: str, error: type[Exception]) -> None:
     """Nothing is stored then."""
     with pytest.raises(error):
-        story.store_text(text, at=at)
+        story.scenes.store_text(text, at=at)
     assert len(titles(story)) == len(STORED)
 
 
 def test_a_scene_by_its_place_makes_room_too(story: Story) -> None:
     """As agents and programs store it: the chapter after the last never takes the place of the 番外."""
-    done = story.ingest_finished_scene(position="第8章:1", text="船来了。", title="第8章 渡口")
-    again = story.ingest_finished_scene(position="next:1", text="船来了。", title="第8章 渡口")
+    done = story.scenes.store(position="第8章:1", text="船来了。", title="第8章 渡口")
+    again = story.scenes.store(position="next:1", text="船来了。", title="第8章 渡口")
     assert [(each.chapter_index, each.outcome) for each in (*done.scenes, *again.scenes)] == [
         (4, "added"),
         (4, "unchanged"),
@@ -136,14 +136,14 @@ def test_a_scene_by_its_place_makes_room_too(story: Story) -> None:
     assert titles(story)[-1] == ("5:1", "番外 旧信")
     told: Sequence[str] = ("第9章 灯", "灯灭了。")
     with pytest.raises(UserInputError, match="is stored as '番外 旧信'"):
-        story.ingest_finished_scene(position="5:1", title=told[0], text=told[1])
-    story.ingest_finished_scene(position="5:1", title=told[0], text=told[1], replace=True)
+        story.scenes.store(position="5:1", title=told[0], text=told[1])
+    story.scenes.store(position="5:1", title=told[0], text=told[1], replace=True)
     assert titles(story)[-1] == ("5:1", "第9章 灯")
 
 
 def test_a_chapter_is_named_wherever_a_place_is_asked(stores: MemoryStores, story: Story) -> None:
     """By position, by the two numbers, and as the whole place of a scene."""
-    assert story.get_scene("番外:1").scene.chapter_index == 4
+    assert story.scenes.get("番外:1").scene.chapter_index == 4
     context = story.context("第7章 血压", 1, {"purpose": "他说话"})  # type: ignore[arg-type]
     assert (context.chapter_index, context.scene_index) == (3, 1)
     plans = StoryScenePlans(stores, story.project_id)

@@ -157,7 +157,7 @@ ALL = ((1, 1), (1, 2), (1, 3))
 
 
 def _told(stores: MemoryStores, project_id: str, chapter: int, scene: int) -> list[str]:
-    difference = Story(stores, project_id).what_scene_changed(position=StoryPosition(chapter, scene))
+    difference = Story(stores, project_id).changes.of_scene(position=StoryPosition(chapter, scene))
     return [line.strip().removeprefix("- ") for line in difference_lines(difference)]
 
 
@@ -238,7 +238,7 @@ def test_the_last_scene_is_told_where_nothing_is_asked(
 ) -> None:
     """A death is no plain state, a thread that ends is told with how, and who was named before is no newcomer."""
     project_id = _story(stores, language, *ALL)
-    difference = Story(stores, project_id).what_changed()
+    difference = Story(stores, project_id).changes.between()
     assert (difference.first, difference.last) == ((1, 3), (1, 3))
     assert [(each.loop_id, each.kind, each.note) for each in difference.threads] == [
         ("OL0", "paid", _WORDS[language]["cut"])
@@ -251,14 +251,14 @@ def test_the_last_scene_is_told_where_nothing_is_asked(
 def test_nothing_of_the_future_is_told(stores: MemoryStores) -> None:
     """What a scene in the middle changed is the same before and after later scenes are stored, also taken in anew."""
     project_id = _story(stores, "en", (1, 1), (1, 2))
-    before = Story(stores, project_id).what_changed()
+    before = Story(stores, project_id).changes.between()
     words = _WORDS["en"]
     ingest_scenes(stores, project_id, [_scene(words, 1, 3)], index=False)
     middle = StoryPosition(1, 2)
-    assert Story(stores, project_id).what_scene_changed(position=middle) == before
-    assert Story(stores, project_id).what_changed(until=StoryPosition(1, 3)) == before
+    assert Story(stores, project_id).changes.of_scene(position=middle) == before
+    assert Story(stores, project_id).changes.between(until=StoryPosition(1, 3)) == before
     ingest_scenes(stores, project_id, [_scene(words, 1, 2, learned=[])], index=False)
-    anew = Story(stores, project_id).what_taken_changed(taken=[(1, 2)])
+    anew = Story(stores, project_id).changes.of_scenes(taken=[(1, 2)])
     assert anew == before.model_copy(update={"learnt": []})
     assert "drowned" not in anew.model_dump_json()
 
@@ -266,13 +266,13 @@ def test_nothing_of_the_future_is_told(stores: MemoryStores) -> None:
 def test_a_stretch_tells_how_it_ends_against_how_it_began(stores: MemoryStores) -> None:
     """What is the same at both ends is no change, and what happened between stands with its scene."""
     project_id = _story(stores, "en", *ALL)
-    whole = Story(stores, project_id).what_changed(since=StoryPosition(1, 2))
+    whole = Story(stores, project_id).changes.between(since=StoryPosition(1, 2))
     assert [(each.was, each.now) for each in whole.handovers] == [("C1", None)]
     assert {each.loop_id: each.kind for each in whole.threads} == {"OL0": "paid", "OL1": "planted"}
     lines = difference_lines(whole)
     assert lines[0] == "What changed from scene 1:2 to 1:3:"
     assert "  - [1:2] Tomas gave Mira the brass key on the quay." in lines
-    chapter = Story(stores, project_id).what_scene_changed(position=StoryPosition(1))
+    chapter = Story(stores, project_id).changes.of_scene(position=StoryPosition(1))
     assert [each.scene_index for each in chapter.scenes] == [1, 2, 3]
 
 
@@ -285,7 +285,7 @@ def test_facts_are_bounded_best_first(stores: MemoryStores) -> None:
     ]
     memories[-1]["supersedes"] = "M1"
     ingest_scenes(stores, project_id, [_scene(words, 1, 2, memories=memories)], index=False)
-    difference = Story(stores, project_id).what_changed()
+    difference = Story(stores, project_id).changes.between()
     assert [each.importance for each in difference.facts] == list(range(10, 10 - MAX_FACTS_OF_A_SCENE, -1))
     assert difference.facts_in_all == 9
     assert difference.facts[0].replaces == words["hidden"]
@@ -301,8 +301,8 @@ def test_facts_are_bounded_best_first(stores: MemoryStores) -> None:
 def test_a_thread_is_told_when_it_becomes_overdue_and_not_again(stores: MemoryStores) -> None:
     """It is overdue on entering its last scene; the scene before it tells so, later ones do not."""
     project_id = _story(stores, "en", *ALL)
-    added = Story(stores, project_id).add_thread(description="Who rings the bell?", start=StoryPosition(1, 2))
-    Story(stores, project_id).edit_thread(loop_id=added.loop_id, due_by=StoryPosition(1, 3))
+    added = Story(stores, project_id).threads.add(description="Who rings the bell?", start=StoryPosition(1, 2))
+    Story(stores, project_id).threads.edit(loop_id=added.loop_id, due_by=StoryPosition(1, 3))
     told = _told(stores, project_id, 1, 2)
     assert any(line.startswith("overdue since now: Who rings the bell?") for line in told)
     assert not any("bell" in line for line in _told(stores, project_id, 1, 3))
@@ -367,10 +367,10 @@ def test_a_scene_without_a_record_says_so(stores: MemoryStores, language: Litera
     project_id = _story(stores, language, (1, 1))
     plain = SceneInput(chapter_index=1, scene_index=2, text="……")
     ingest_scenes(stores, project_id, [plain], index=False)
-    difference = Story(stores, project_id).what_changed()
+    difference = Story(stores, project_id).changes.between()
     assert difference.is_empty
     assert difference_lines(difference)[-1].endswith(remark)
-    assert Story(stores, project_id).what_taken_changed(taken=[(1, 2)]) is None
+    assert Story(stores, project_id).changes.of_scenes(taken=[(1, 2)]) is None
 
 
 def test_a_scene_that_changes_nothing(stores: MemoryStores) -> None:
@@ -378,35 +378,35 @@ def test_a_scene_that_changes_nothing(stores: MemoryStores) -> None:
     project_id = _story(stores, "en", (1, 1))
     empty = SceneInput(chapter_index=1, scene_index=2, text="Rain.", record=SceneRecord(chapter_index=1, scene_index=2))
     ingest_scenes(stores, project_id, [empty], index=False)
-    difference = Story(stores, project_id).what_changed()
+    difference = Story(stores, project_id).changes.between()
     assert difference_lines(difference) == ["What scene 1:2 changed:", "nothing that is known"]
     assert difference.model_dump(mode="json").keys() == {"project_id", "language", "first", "last", "scenes", "names"}
-    assert Story(stores, project_id).what_taken_changed(taken=[(1, 2)]) is None
-    assert Story(stores, project_id).what_taken_changed(taken=[]) is None
+    assert Story(stores, project_id).changes.of_scenes(taken=[(1, 2)]) is None
+    assert Story(stores, project_id).changes.of_scenes(taken=[]) is None
 
 
 def test_a_deleted_scene_changed_nothing(stores: MemoryStores) -> None:
     """The last one that is left is told of; the deleted one is not there to be asked of."""
     project_id = _story(stores, "en", (1, 1), (1, 2))
-    Story(stores, project_id).delete_scene(StoryPosition(1, 2))
-    left = Story(stores, project_id).what_changed()
+    Story(stores, project_id).scenes.delete(StoryPosition(1, 2))
+    left = Story(stores, project_id).changes.between()
     assert left.last == (1, 1)
     assert [(each.was, each.now) for each in left.handovers] == [(None, "C1")]
     assert "Tomas now holds the brass key" in _told(stores, project_id, 1, 1)
     with pytest.raises(UnknownSceneError, match="1:2"):
-        Story(stores, project_id).what_scene_changed(position=StoryPosition(1, 2))
+        Story(stores, project_id).changes.of_scene(position=StoryPosition(1, 2))
     with pytest.raises(UnknownSceneError, match="chapter 7"):
-        Story(stores, project_id).what_scene_changed(position=StoryPosition(7))
+        Story(stores, project_id).changes.of_scene(position=StoryPosition(7))
     with pytest.raises(InvalidPositionError, match="turn them round"):
-        Story(stores, project_id).what_changed(since=StoryPosition(1, 2), until=StoryPosition(1, 1))
+        Story(stores, project_id).changes.between(since=StoryPosition(1, 2), until=StoryPosition(1, 1))
 
 
 def test_of_a_whole_book_the_last_scene_is_told_with_totals(stores: MemoryStores) -> None:
     """Scenes of one chapter that follow one another are told of together; those of two are not."""
     project_id = _story(stores, "en", *ALL)
-    together = Story(stores, project_id).what_taken_changed(taken=ALL)
+    together = Story(stores, project_id).changes.of_scenes(taken=ALL)
     assert (together.first, together.last, together.totals) == ((1, 1), (1, 3), None)
-    apart = Story(stores, project_id).what_taken_changed(taken=[(1, 1), (1, 3)])
+    apart = Story(stores, project_id).changes.of_scenes(taken=[(1, 1), (1, 3)])
     assert (apart.first, apart.totals.scenes, apart.totals.facts) == ((1, 3), 2, 0)
     last = SceneInput(
         chapter_index=2,
@@ -415,7 +415,7 @@ def test_of_a_whole_book_the_last_scene_is_told_with_totals(stores: MemoryStores
         record=SceneRecord(chapter_index=2, scene_index=1, key_events=["Bela waits for the boat."]),
     )
     ingest_scenes(stores, project_id, [last], index=False)
-    whole = Story(stores, project_id).what_taken_changed(taken=[*ALL, (2, 1)])
+    whole = Story(stores, project_id).changes.of_scenes(taken=[*ALL, (2, 1)])
     assert [fact.content for fact in whole.facts] == ["Bela waits for the boat."]
     assert (whole.first, whole.last) == ((2, 1), (2, 1))
     totals = (whole.totals.scenes, whole.totals.threads_ended, whole.totals.deaths)
@@ -428,7 +428,7 @@ def test_what_cannot_be_told_does_not_undo_what_is_stored(stores: MemoryStores) 
     project_id = _story(stores, "en", (1, 1))
     with stores.database(project_id).write() as unit:
         unit._session.connection.execute(sql("ALTER TABLE knowledge_events RENAME TO lost"))
-    changes = Story(stores, project_id).what_taken_changed(taken=[(1, 1)])
+    changes = Story(stores, project_id).changes.of_scenes(taken=[(1, 1)])
     assert [(each.stage, each.kind) for each in changes.issues] == [("changes", "unavailable")]
 
 
@@ -436,9 +436,7 @@ def test_a_program_that_stores_scene_by_scene_does_not_pay_for_it(stores: Memory
     """One finished scene comes back without what it changed; that is asked for by itself."""
     project_id = _story(stores, "en", (1, 1))
     scene = _scene(_WORDS["en"], 1, 2)
-    report = Story(stores, project_id).ingest_finished_scene(
-        position=StoryPosition(1, 2), text=scene.text, record=scene.record
-    )
+    report = Story(stores, project_id).scenes.store(position=StoryPosition(1, 2), text=scene.text, record=scene.record)
     assert report.changes is None
     assert "changes" not in report.model_dump()
-    assert not Story(stores, project_id).what_changed().is_empty
+    assert not Story(stores, project_id).changes.between().is_empty

@@ -21,6 +21,10 @@ pytestmark = pytest.mark.usefixtures("unindexed_edits")
 
 
 @pytest.fixture
+def _places(story: Story) -> list[tuple[int, int]]:
+    return [(each.scene.chapter_index, each.scene.scene_index) for each in story.scenes.list()]
+
+
 def story(tmp_path: Path) -> Iterator[Story]:
     """The guild's story."""
     settings = load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:32"})
@@ -33,37 +37,37 @@ def story(tmp_path: Path) -> Iterator[Story]:
 
 def test_moves_are_taken_back_to_the_very_places(story: Story) -> None:
     """Gaps of a numbering come back with a scene, and chapters whole; what moved since is refused."""
-    story.delete_scene(position=StoryPosition(1, 1))
+    story.scenes.delete(position=StoryPosition(1, 1))
     story.ingest(text="The guild met at the lake.", chapter_index=1, scene_index=5)
-    before = list(story.scene_places())
+    before = _places(story)
     assert before == [(1, 2), (1, 5), (2, 1)]
-    chapter = story.move_scene(source=StoryPosition(2), target=StoryPosition(1))
-    assert list(story.scene_places()) == [(1, 1), (2, 2), (2, 5)]
-    change = story.author_changes()[0]
+    chapter = story.scenes.move(source=StoryPosition(2), target=StoryPosition(1))
+    assert _places(story) == [(1, 1), (2, 2), (2, 5)]
+    change = story.changes.list()[0]
     assert (change.kind, change.position, change.was) == ("move", "1:1", "2")
-    moved = story.move_scene(source=StoryPosition(2, 2), target=StoryPosition(1, 1))
-    assert list(story.scene_places()) == [(1, 1), (1, 2), (2, 4)]
+    moved = story.scenes.move(source=StoryPosition(2, 2), target=StoryPosition(1, 1))
+    assert _places(story) == [(1, 1), (1, 2), (2, 4)]
     with pytest.raises(UserInputError, match="changed"):
         story.undo(chapter.change_id)
     story.undo(moved.change_id)
-    assert list(story.scene_places()) == [(1, 1), (2, 2), (2, 5)]
+    assert _places(story) == [(1, 1), (2, 2), (2, 5)]
     story.undo()
-    assert list(story.scene_places()) == before
-    assert story.move_scene(source=StoryPosition(2, 1), target=StoryPosition(2, 1)).change_id is None
+    assert _places(story) == before
+    assert story.scenes.move(source=StoryPosition(2, 1), target=StoryPosition(2, 1)).change_id is None
 
 
 def test_an_end_and_a_change_by_hand_are_taken_back(story: Story) -> None:
     """A thread opens again, and a scene gets its title back by the number of the change, which counts once."""
-    story.edit_scene((1, 2), title="The lake")
-    (change,) = story.author_changes()
+    story.scenes.edit((1, 2), title="The lake")
+    (change,) = story.changes.list()
     assert (change.kind, change.what, change.position) == ("title", "The lake", "1:2")
-    assert story.author_changes(as_of=(1, 2)) == []
+    assert story.changes.list(as_of=(1, 2)) == []
     asyncio.run(story.aundo(change.change_id))
-    assert story.author_changes()[0].undone_at is not None
+    assert story.changes.list()[0].undone_at is not None
     with pytest.raises(UserInputError, match="undone already"):
         story.undo(change.change_id)
     with pytest.raises(UserInputError, match="OL0"):
-        story.reopen_thread("OL0")
+        story.threads.reopen("OL0")
 
 
 def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Story) -> None:
@@ -72,18 +76,18 @@ def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Sto
     At every position the story is then as it was before.
     """
     before = _read(story)
-    note = story.note("Elena owes Odile.", attached_to=["Elena Thorne"])
-    story.edit_memory(note.note.chunk_id, content="Elena owes Odile a map.", attach=["Odile Brandt"])
-    story.edit_scene((1, 2), title="The lake")
-    story.resolve_thread(loop_id="OL0", summary="To the lake.")
+    note = story.memories.add("Elena owes Odile.", attached_to=["Elena Thorne"])
+    story.memories.edit(note.note.chunk_id, content="Elena owes Odile a map.", attach=["Odile Brandt"])
+    story.scenes.edit((1, 2), title="The lake")
+    story.threads.resolve(loop_id="OL0", summary="To the lake.")
     elena = story.character("Elena Thorne")
     elena.remember("Odile smuggles maps.")
-    story.merge_entities(keep="Marcus Vale", gone="Odile Brandt")
-    story.delete_entity("the Archive")
-    story.reopen_thread("OL0")
+    story.entities.merge(keep="Marcus Vale", gone="Odile Brandt")
+    story.entities.delete("the Archive")
+    story.threads.reopen("OL0")
 
     undone = []
-    while any(each.undone_at is None for each in [*story.author_changes(), *story.list_entity_changes()]):
+    while any(each.undone_at is None for each in [*story.changes.list(), *story.entities.list_changes()]):
         undone.append(story.undo().change)
     assert [(each.subject, each.kind) for each in undone] == [
         ("thread", "reopen"),
@@ -97,11 +101,11 @@ def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Sto
     ]
     assert _read(story) == before
     assert elena.memories() == []
-    story.resolve_thread(loop_id="OL0", summary="To the lake.")
+    story.threads.resolve(loop_id="OL0", summary="To the lake.")
     assert story.undo().change.kind == "resolve"
     assert _read(story) == before
-    story.edit_scene((1, 2), title="The lake")
-    story.delete_scene(position=StoryPosition(1, 2))
+    story.scenes.edit((1, 2), title="The lake")
+    story.scenes.delete(position=StoryPosition(1, 2))
     assert [story.undo().change.kind for _ in range(2)] == ["delete", "title"]
     assert _read(story) == before
     with pytest.raises(UserInputError, match="nothing was changed"):
@@ -114,21 +118,21 @@ def test_undo_takes_back_what_was_said_of_threads_and_relationships(story: Story
     A card of which all of that was taken back goes, too.
     """
     bare = _read(story)
-    story.add_card("Tomas")
+    story.entities.add("Tomas")
     before = _read(story)
-    story.note("Tomas limps.", known_by=["Tomas"])
-    thread = story.add_thread(description="Who drew the map?").loop_id
-    story.edit_thread(thread, importance="high", due_by=(3, 1))
-    story.advance_thread(loop_id=thread, note="Odile has ink on her hands.")
+    story.memories.add("Tomas limps.", known_by=["Tomas"])
+    thread = story.threads.add(description="Who drew the map?").loop_id
+    story.threads.edit(thread, importance="high", due_by=(3, 1))
+    story.threads.advance(loop_id=thread, note="Odile has ink on her hands.")
     pair = ("Elena Thorne", "Tomas")
-    for change in (story.add_relationship, story.edit_relationship):
-        change(*pair, relationship_type="rivals" if change == story.add_relationship else "enemies")
+    for change in (story.relationships.add, story.relationships.edit):
+        change(*pair, relationship_type="rivals" if change == story.relationships.add else "enemies")
     undone = [story.undo().change for _ in range(6)]
     assert [each.kind for each in undone] == ["relate", "relate", "advance", "edit", "add", "add"]
     assert undone[4].other_id == "Who drew the map?"
     assert _read(story) == before
-    story.add_relationship(*pair, relationship_type="friends")
-    assert story.get_relationship(character_a=pair[0], character_b=pair[1]).relationship_type == "friends"
+    story.relationships.add(*pair, relationship_type="friends")
+    assert story.relationships.get(character_a=pair[0], character_b=pair[1]).relationship_type == "friends"
     assert [story.undo().change.kind for _ in range(2)] == ["relate", "add"]
     assert _read(story) == bare
 
@@ -141,7 +145,7 @@ def test_undo_takes_back_what_games_keep(story: Story) -> None:
     def standing() -> list[object]:
         secrets = [(each.secret.text, each.standing) for each in elena.secrets(to="Odile Brandt")]
         feelings = elena.feelings("Odile Brandt").disposition
-        return [secrets, feelings, story.flags()]
+        return [secrets, feelings, story.world.get_flags()]
 
     stood = [standing()]
     for change in (
@@ -149,7 +153,7 @@ def test_undo_takes_back_what_games_keep(story: Story) -> None:
         lambda: elena.keep_secret({"secret_id": "deal", "text": "She sold both maps.", "unlock": {"flag": "met"}}),
         lambda: elena.reveal("deal", to="Odile Brandt"),
         lambda: elena.drop_secret("deal"),
-        lambda: story.set_flag("met"),
+        lambda: story.world.set_flag("met"),
     ):
         change()
         stood.append(standing())
@@ -170,13 +174,13 @@ def test_undo_takes_back_all_scenes_of_one_taking_in(story: Story) -> None:
     """New scenes go, replaced ones are as before, in one undo; where one was changed since, nothing is taken back."""
 
     def told() -> list[object]:
-        memories = [(each.chunk.chunk_id, each.chunk.content) for each in story.memories().memories]
-        return [memories, *_read(story)[4:], list(story.scene_places())]
+        memories = [(each.chunk.chunk_id, each.chunk.content) for each in story.memories.list().memories]
+        return [memories, *_read(story)[4:], _places(story)]
 
     before = told()
     story.ingest(text="The guild met.", chapter_index=1, scene_index=2)
     taken = story.ingest(text="The guild waited.", chapter_index=1, scene_index=3)
-    story.edit_scene((1, 3), title="The wait")
+    story.scenes.edit((1, 3), title="The wait")
     with pytest.raises(UserInputError, match="scene 1:3 changed since"):
         story.undo(taken.change_id)
     assert [story.undo().change.kind for _ in range(3)] == ["title", "ingest", "ingest"]
@@ -185,8 +189,8 @@ def test_undo_takes_back_all_scenes_of_one_taking_in(story: Story) -> None:
     folder.mkdir(parents=True)
     (folder / "chapter_001.txt").write_text("The guild met.\n\n***\n\nIt waited.\n\n***\n\nIt went home.", "utf-8")
     taken = story.ingest(records=False)
-    assert list(story.scene_places()) == [(1, 1), (1, 2), (1, 3), (2, 1)]
-    assert [(each.kind, each.position) for each in story.author_changes()[:1]] == [("ingest", "1:1–1:3")]
+    assert _places(story) == [(1, 1), (1, 2), (1, 3), (2, 1)]
+    assert [(each.kind, each.position) for each in story.changes.list()[:1]] == [("ingest", "1:1–1:3")]
     with pytest.raises(UserInputError, match=f"undo guild {taken.change_id}"):
         story.undo()
     assert story.undo(taken.change_id).what == "1:1–1:3"
@@ -198,42 +202,42 @@ def test_of_runs_as_many_are_kept_as_of_other_changes(story: Story, monkeypatch:
     monkeypatch.setattr("runtime.storage.journal.MAX_KEPT_CHANGES", 2)
     texts = ["The guild met.", "The guild waited.", "The guild went home."]
     numbers = [story.ingest(text=each, chapter_index=1, scene_index=2).change_id for each in texts]
-    assert [each.change_id for each in story.author_changes() if each.kind == "ingest"] == numbers[:0:-1]
+    assert [each.change_id for each in story.changes.list() if each.kind == "ingest"] == numbers[:0:-1]
     with pytest.raises(UnknownIdError):
         story.undo(numbers[0])
     assert [story.undo().change.kind for _ in range(2)] == ["ingest", "ingest"]
-    assert story.get_scene((1, 2)).scene.text == texts[0]
+    assert story.scenes.get((1, 2)).scene.text == texts[0]
 
 
 def test_undo_takes_back_insertions_summaries_and_waivers(story: Story) -> None:
     """A new scene goes and the others close up; an older summary and an older word on a finding come back."""
-    before, places = _read(story), list(story.scene_places())
+    before, places = _read(story), _places(story)
     finding = "K0123456789ab"
-    story.insert_scene((1, 2), text="The guild waited.", title="The wait")
-    assert list(story.scene_places()) == [(1, 1), (1, 2), (1, 3), (2, 1)]
+    story.scenes.insert((1, 2), text="The guild waited.", title="The wait")
+    assert _places(story) == [(1, 1), (1, 2), (1, 3), (2, 1)]
     for text in ("They met.", "They met again."):
-        story.write_author_summary(level="chapter", number=1, text=text)
-    story.waive_finding(finding, note="a dream")
-    story.unwaive_finding(finding)
+        story.summaries.write(level="chapter", number=1, text=text)
+    story.checks.waive(finding, note="a dream")
+    story.checks.unwaive(finding)
     assert story.undo().change.kind == "waive"
-    assert [each.note for each in story.waived_findings()] == ["a dream"]
+    assert [each.note for each in story.checks.list_waivers()] == ["a dream"]
     assert [story.undo().change.kind for _ in range(2)] == ["waive", "summary"]
-    assert story.waived_findings() == []
-    assert story.get_summary(level="chapter", number=1).told == "They met."
+    assert story.checks.list_waivers() == []
+    assert story.summaries.get(level="chapter", number=1).told == "They met."
     assert [story.undo().change.kind for _ in range(2)] == ["summary", "insert"]
-    assert (list(story.scene_places()), _read(story)) == (places, before)
+    assert (_places(story), _read(story)) == (places, before)
     for place, moved in (((1, 2), [(1, 1), (1, 3), (2, 1)]), ((1,), [(2, 1), (2, 2), (3, 1)])):
-        room = story.insert_scene(StoryPosition(*place))
-        assert list(story.scene_places()) == moved
+        room = story.scenes.insert(StoryPosition(*place))
+        assert _places(story) == moved
         story.ingest(text="The guild waited.", chapter_index=1, scene_index=2)
         with pytest.raises(InvalidPositionError, match="first"):
             story.undo(room.change_id)
-        story.delete_scene((1, 2))
+        story.scenes.delete((1, 2))
         assert [story.undo(number).change.kind for number in (room.change_id,)] == ["insert"]
-        assert (list(story.scene_places()), _read(story)) == (places, before)
-    assert story.insert_scene(StoryPosition(9)).change_id is None
-    inserted = story.insert_scene((1, 2), text="The guild waited.")
-    story.edit_scene((1, 2), text="The guild waited in vain.")
+        assert (_places(story), _read(story)) == (places, before)
+    assert story.scenes.insert(StoryPosition(9)).change_id is None
+    inserted = story.scenes.insert((1, 2), text="The guild waited.")
+    story.scenes.edit((1, 2), text="The guild waited in vain.")
     with pytest.raises(UserInputError, match="changed since"):
         story.undo(inserted.change_id)
 
@@ -243,29 +247,29 @@ def _read(story: Story) -> list[object]:
     places = [(1, 1), (1, 2), (2, 1), (3, 1)]
     return [
         [
-            story.entities(as_of=place),
-            story.memories(as_of=place),
-            story.relationships(as_of=place),
-            story.threads(as_of=place),
-            story.knowledge_table(as_of=place),
+            story.entities.list(as_of=place),
+            story.memories.list(as_of=place),
+            story.relationships.list(as_of=place),
+            story.threads.list(as_of=place),
+            story.knowledge.table(as_of=place),
         ]
         for place in places
-    ] + [story.get_scene(place).scene.model_dump(exclude={"updated_at"}) for place in story.scene_places()]
+    ] + [story.scenes.get(place).scene.model_dump(exclude={"updated_at"}) for place in _places(story)]
 
 
 def test_an_edit_of_before_a_merge_or_deletion_names_nobody_who_is_gone(story: Story) -> None:
     """Undone after both, it brings back the link to who is one with the other now, and none to who was deleted."""
-    note = story.note("Two of them lied.", attached_to=["Odile Brandt", "the Archive"]).note.chunk_id
-    edited = story.edit_memory(note, detach=["Odile Brandt", "the Archive"])
-    story.merge_entities(keep="Marcus Vale", gone="Odile Brandt")
-    story.delete_entity("the Archive")
+    note = story.memories.add("Two of them lied.", attached_to=["Odile Brandt", "the Archive"]).note.chunk_id
+    edited = story.memories.edit(note, detach=["Odile Brandt", "the Archive"])
+    story.entities.merge(keep="Marcus Vale", gone="Odile Brandt")
+    story.entities.delete("the Archive")
     story.undo(edited.change_id)
-    assert story.find_memory(memory_id=note).chunk.entities_mentioned == ["C1"]
+    assert story.memories.get(memory_id=note).chunk.entities_mentioned == ["C1"]
 
 
 def test_every_correction_can_be_awaited(story: Story) -> None:
     """A deletion and its undo alike."""
-    done = asyncio.run(story.adelete_thread("OL0"))
+    done = asyncio.run(story.threads.adelete("OL0"))
     assert asyncio.run(story.aundo(done.change.change_id)).change.undone_at is not None
 
 
@@ -280,8 +284,8 @@ def test_what_nests_too_deep_is_refused(story: Story) -> None:
 
     for changes, state in ((nested(400), None), ({"role": "minor"}, nested(400))):
         with pytest.raises(UserInputError, match="nests deeper than 90 levels"):
-            story.edit_entity("C0", changes, state=state)
-    assert "profile_x" not in story.entity("C0").model_dump_json()
-    story.edit_entity("C0", {}, state=nested(88))
-    assert story.entity("C0").model_dump_json()
-    assert not is_deeper(story.project_documents(), than=MAX_DEPTH)
+            story.entities.edit("C0", changes, state=state)
+    assert "profile_x" not in story.entities.get("C0").model_dump_json()
+    story.entities.edit("C0", {}, state=nested(88))
+    assert story.entities.get("C0").model_dump_json()
+    assert not is_deeper(story.project.export_documents(), than=MAX_DEPTH)

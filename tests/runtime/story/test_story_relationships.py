@@ -22,7 +22,7 @@ def a_pair(memory: Memory, project_id: str, names: tuple[str, str]) -> Story:
     """Make a story of two people, and two scenes that both are in."""
     story = memory.create(project_id, language="zh" if project_id == "zh" else "en")
     for name in names:
-        story.add_character(name)
+        story.entities.add_character(name)
     for number in (1, 2):
         record = {"characters_present": ["C0", "C1"]}
         story.ingest(text=f"{' '.join(names)} {number}", record=record, chapter_index=1, scene_index=number)
@@ -33,14 +33,14 @@ def test_an_edit_that_says_nothing_is_refused(memory: Memory) -> None:
     """An empty edit, an empty view, a pair without a relationship, and a second one of a pair change nothing."""
     story = a_pair(memory, "own", ("Ada", "Ben"))
     with pytest.raises(UserInputError, match="have no relationship yet"):
-        story.edit_relationship("Ada", "Ben", status="close")
-    story.add_relationship("Ada", "Ben", "friends")
+        story.relationships.edit("Ada", "Ben", status="close")
+    story.relationships.add("Ada", "Ben", "friends")
     with pytest.raises(UserInputError, match="have relationship R0 already"):
-        story.add_relationship("Ben", "Ada", "rivals")
+        story.relationships.add("Ben", "Ada", "rivals")
     with pytest.raises(UserInputError, match="nothing to update"):
-        story.edit_relationship("Ada", "Ben")
+        story.relationships.edit("Ada", "Ben")
     with pytest.raises(UserInputError, match="perspective_a cannot become ''"):
-        story.edit_relationship("Ada", "Ben", perspective_a="")
+        story.relationships.edit("Ada", "Ben", perspective_a="")
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_the_prompt_tells_the_point_of_view_first(
 ) -> None:
     """Seeds 000.16, 002.13, 002.38: a plan's `pov`, an alias too, puts that side first, with words for feelings."""
     story = a_pair(memory, project_id, names)
-    story.add_relationship(
+    story.relationships.add(
         *names, "client", perspective_a="he pays", perspective_b="she cheats", dimensions={"trust": -100}
     )
-    story.edit_relationship(*names, event="He counted it twice.")
+    story.relationships.edit(*names, event="He counted it twice.")
     plan = {"characters": list(names), "purpose": "settle the bill", "pov": names[1]}
     context = story.context(2, 1, plan)
     assert f"- [1:2] {line}" in context.as_prompt().splitlines()
@@ -86,10 +86,10 @@ def mother_and_son(memory: Memory) -> Story:
     """Anna and Boris on stage, whom the author says to be mother and son; Clara knows neither."""
     story = memory.create("mill", language="en")
     for name in ("Anna", "Boris", "Clara"):
-        story.add_character(name, start="1:1")
+        story.entities.add_character(name, start="1:1")
     record = {"characters_present": ["C0", "C1"], "summary": ["Anna baked bread."]}
     story.ingest(chapter_index=1, scene_index=1, text="Anna baked bread. Boris ate it.", record=record)
-    story.add_relationship(
+    story.relationships.add(
         "Anna", "Boris", "mother-son", perspective_a="He is too thin.", perspective_b="She sees all."
     )
     return story
@@ -120,7 +120,7 @@ def test_a_third_person_does_not_know_it(mother_and_son: Story) -> None:
 
 def test_what_an_author_hides_of_two_keeps_their_relationship_from_them(mother_and_son: Story) -> None:
     """A note about both that is hidden from one outranks what is stated of both."""
-    mother_and_son.note("Anna bore Boris in secret.", attached_to=["Anna", "Boris"], hidden_from=["Boris"])
+    mother_and_son.memories.add("Anna bore Boris in secret.", attached_to=["Anna", "Boris"], hidden_from=["Boris"])
     known, hidden = _divided(mother_and_son, "Boris")
     assert ("mother-son" in known, "mother-son" in hidden) == (False, True)
     assert "mother-son" in _divided(mother_and_son, "Anna")[0]
@@ -130,7 +130,7 @@ def test_who_acts_in_a_scene_without_a_record_knows_it(memory: Memory) -> None:
     """Elena met Marcus: both were there; Anna was not."""
     story = memory.create("archive", language="en")
     for name in ("Elena", "Marcus", "Anna"):
-        story.add_character(name, start="1:1")
+        story.entities.add_character(name, start="1:1")
     story.ingest(chapter_index=1, scene_index=1, text="Elena met Marcus in the archive.")
     story.ingest(chapter_index=1, scene_index=2, text="Rain fell on the roofs.")
     for pov, is_known in (("Elena", True), ("Marcus", True), ("Anna", False)):

@@ -15,11 +15,11 @@ Change = Callable[..., Any]
 
 
 def _note(story: Story) -> str:
-    return next(each.chunk.memory_id for each in story.memories(content_types=["note"]).memories)
+    return next(each.chunk.memory_id for each in story.memories.list(content_types=["note"]).memories)
 
 
 def _pair(story: Story) -> dict[str, str]:
-    pair = story.relationships()[0]
+    pair = story.relationships.list()[0]
     return {"character_a": pair.character_a, "character_b": pair.character_b}
 
 
@@ -29,50 +29,50 @@ def _recorded(story: Story) -> dict[str, Any]:
 
 THINGS: dict[str, tuple[Seen, Change, dict[str, Any], dict[str, Any]]] = {
     "card": (
-        lambda story: story.entity("C0").version,
-        lambda story, **said: story.edit_entity("C0", said.pop("fields"), **said),
+        lambda story: story.entities.get("C0").version,
+        lambda story, **said: story.entities.edit("C0", said.pop("fields"), **said),
         {"fields": {"description": "first"}},
         {"fields": {"description": "second"}},
     ),
     "state of a card": (
-        lambda story: story.entity("C0", as_of=(1, 2)).version,
-        lambda story, **said: story.edit_entity("C0", {}, **said),
+        lambda story: story.entities.get("C0", as_of=(1, 2)).version,
+        lambda story, **said: story.entities.edit("C0", {}, **said),
         {"state": {"mood": "first"}},
         {"state": {"mood": "second"}},
     ),
     "note": (
-        lambda story: story.find_memory(_note(story)).version,
-        lambda story, **said: story.edit_memory(_note(story), **said),
+        lambda story: story.memories.get(_note(story)).version,
+        lambda story, **said: story.memories.edit(_note(story), **said),
         {"content": "first"},
         {"content": "second"},
     ),
     "thread": (
-        lambda story: story.get_thread("OL0").version,
-        lambda story, **said: story.edit_thread("OL0", **said),
+        lambda story: story.threads.get("OL0").version,
+        lambda story, **said: story.threads.edit("OL0", **said),
         {"description": "first"},
         {"description": "second"},
     ),
     "scene": (
-        lambda story: story.get_scene((1, 1)).version,
-        lambda story, **said: story.edit_scene((1, 1), **said),
+        lambda story: story.scenes.get((1, 1)).version,
+        lambda story, **said: story.scenes.edit((1, 1), **said),
         {"title": "first", "text": "A first text."},
         {"title": "second", "text": "A second text."},
     ),
     "record of a scene": (
-        lambda story: story.read_scene((1, 1)).version,
-        lambda story, **said: story.amend_recorded_fact(**_recorded(story), **said),
+        lambda story: story.scenes.read((1, 1)).version,
+        lambda story, **said: story.scenes.amend_fact(**_recorded(story), **said),
         {"text": "first"},
         {"text": "second"},
     ),
     "summary": (
-        lambda story: story.list_summaries()[0].version,
-        lambda story, **said: story.write_author_summary(level="chapter", number=1, **said),
+        lambda story: story.summaries.list()[0].version,
+        lambda story, **said: story.summaries.write(level="chapter", number=1, **said),
         {"text": "first"},
         {"text": "second"},
     ),
     "relationship": (
-        lambda story: story.get_relationship(**_pair(story)).version,
-        lambda story, **said: story.edit_relationship(**_pair(story), **said),
+        lambda story: story.relationships.get(**_pair(story)).version,
+        lambda story, **said: story.relationships.edit(**_pair(story), **said),
         {"status": "first"},
         {"status": "second"},
     ),
@@ -83,7 +83,7 @@ THINGS: dict[str, tuple[Seen, Change, dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize("kind", THINGS)
 def test_who_saw_something_older_is_told_both_texts(guild: Story, kind: str) -> None:
     """The first text stays, the error has both, and with the version that it names the second is stored."""
-    guild.note("The lamp is lit.", attached_to=["C0"])
+    guild.memories.add("The lamp is lit.", attached_to=["C0"])
     seen, change, first, second = THINGS[kind]
     version = seen(guild)
     change(guild, **first, expected_version=version)
@@ -101,45 +101,45 @@ def test_who_saw_something_older_is_told_both_texts(guild: Story, kind: str) -> 
 
 def test_a_version_is_of_what_can_be_edited(guild: Story) -> None:
     """Where a card is read and what is stored beside it change nothing; taken back, it is the version before."""
-    version = guild.entity("C0").version
-    guild.note("The lamp is lit.", attached_to=["C0"])
-    assert {guild.entity("C0", as_of=(2, 1)).version, guild.entity("C0").version} == {version}
-    edited = guild.edit_entity("C0", {"role": "minor"}, expected_version=version)
-    assert edited.version == guild.entity("C0").version != version
+    version = guild.entities.get("C0").version
+    guild.memories.add("The lamp is lit.", attached_to=["C0"])
+    assert {guild.entities.get("C0", as_of=(2, 1)).version, guild.entities.get("C0").version} == {version}
+    edited = guild.entities.edit("C0", {"role": "minor"}, expected_version=version)
+    assert edited.version == guild.entities.get("C0").version != version
     guild.undo()
-    assert guild.entity("C0").version == version
+    assert guild.entities.get("C0").version == version
 
 
 DELETIONS: dict[str, tuple[Seen, Change, Change]] = {
     "card": (
-        lambda story: story.entity("C0").version,
-        lambda story: story.edit_entity("C0", {"role": "minor"}),
-        lambda story, **said: story.delete_entity("C0", **said),
+        lambda story: story.entities.get("C0").version,
+        lambda story: story.entities.edit("C0", {"role": "minor"}),
+        lambda story, **said: story.entities.delete("C0", **said),
     ),
     "note": (
-        lambda story: story.find_memory(_note(story)).version,
-        lambda story: story.edit_memory(_note(story), content="first"),
-        lambda story, **said: story.delete_memory(_note(story), **said),
+        lambda story: story.memories.get(_note(story)).version,
+        lambda story: story.memories.edit(_note(story), content="first"),
+        lambda story, **said: story.memories.delete(_note(story), **said),
     ),
     "thread": (
-        lambda story: story.get_thread("OL0").version,
-        lambda story: story.edit_thread("OL0", description="first"),
-        lambda story, **said: story.delete_thread("OL0", **said),
+        lambda story: story.threads.get("OL0").version,
+        lambda story: story.threads.edit("OL0", description="first"),
+        lambda story, **said: story.threads.delete("OL0", **said),
     ),
     "relationship": (
-        lambda story: story.get_relationship(**_pair(story)).version,
-        lambda story: story.edit_relationship(**_pair(story), status="first"),
-        lambda story, **said: story.delete_relationship(**_pair(story), **said),
+        lambda story: story.relationships.get(**_pair(story)).version,
+        lambda story: story.relationships.edit(**_pair(story), status="first"),
+        lambda story, **said: story.relationships.delete(**_pair(story), **said),
     ),
     "scene": (
-        lambda story: story.get_scene((1, 1)).version,
-        lambda story: story.edit_scene((1, 1), title="first"),
-        lambda story, **said: story.delete_scene((1, 1), **said),
+        lambda story: story.scenes.get((1, 1)).version,
+        lambda story: story.scenes.edit((1, 1), title="first"),
+        lambda story, **said: story.scenes.delete((1, 1), **said),
     ),
     "scene that comes again": (
-        lambda story: story.get_scene((1, 1)).version,
-        lambda story: story.edit_scene((1, 1), title="first"),
-        lambda story, **said: story.ingest_finished_scene(position=(1, 1), text="Another text.", **said),
+        lambda story: story.scenes.get((1, 1)).version,
+        lambda story: story.scenes.edit((1, 1), title="first"),
+        lambda story, **said: story.scenes.store(position=(1, 1), text="Another text.", **said),
     ),
 }
 """Kind to how its version is read, how it is changed, and what deletes or replaces it."""
@@ -148,7 +148,7 @@ DELETIONS: dict[str, tuple[Seen, Change, Change]] = {
 @pytest.mark.parametrize("kind", DELETIONS)
 def test_nothing_is_deleted_that_was_changed_meanwhile(guild: Story, kind: str) -> None:
     """Nor does a whole scene take its place; with the version that stands, both do."""
-    guild.note("The lamp is lit.", attached_to=["C0"])
+    guild.memories.add("The lamp is lit.", attached_to=["C0"])
     seen, change, delete = DELETIONS[kind]
     version = seen(guild)
     change(guild)

@@ -13,7 +13,7 @@ from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, view_labels_for
 from runtime.doors.cli.parameters import CliSession, opened_project, opened_stores
 from runtime.stores import MemoryStores
-from runtime.story.continuity import StoryContinuity
+from runtime.story.continuity import StoryChecks, StoryContinuity, StoryDraftChecks
 from runtime.story.draft_checker import CheckOptions
 from runtime.story.scene_plans import StoryScenePlans
 
@@ -94,7 +94,7 @@ def _check_draft(stores: MemoryStores, project: str, requested_fields: CommandVa
 
 def _check_stored(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
     with output.progress_bars("scenes") as (progress,):
-        stored_check = StoryContinuity(stores, project).check_stored(
+        stored_check = StoryChecks(stores, project).check_stored(
             chapter_index=requested_fields["chapter"],
             scene_index=requested_fields["scene"],
             model=requested_fields["model"],
@@ -134,7 +134,7 @@ def _check_drafts(stores: MemoryStores, project: str, requested_fields: CommandV
     )
     folder: Path = requested_fields["out"]
     with output.progress_bars("drafts") as (progress,):
-        report = StoryContinuity(stores, project).check_drafts(
+        report = StoryDraftChecks(stores, project).check_drafts(
             drafts_file=requested_fields["drafts_file"],
             folder=folder,
             options=options,
@@ -151,7 +151,7 @@ def _check_drafts(stores: MemoryStores, project: str, requested_fields: CommandV
 
 
 def _waive(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
-    waived_waiver = StoryContinuity(stores, project).waive_finding(
+    waived_waiver = StoryChecks(stores, project).waive(
         issue_id=requested_fields["waive"], note=requested_fields["note"] or ""
     )
     output.print_result(waived_waiver, f"waived: {waived_waiver.issue_id}", as_json=requested_fields["as_json"])
@@ -159,7 +159,7 @@ def _waive(stores: MemoryStores, project: str, requested_fields: CommandValues) 
 
 
 def _unwaive(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
-    waiver = StoryContinuity(stores, project).unwaive_finding(issue_id=requested_fields["unwaive"])
+    waiver = StoryChecks(stores, project).unwaive(issue_id=requested_fields["unwaive"])
     output.print_result(waiver, f"told again: {waiver.issue_id}", as_json=requested_fields["as_json"])
     return 0
 

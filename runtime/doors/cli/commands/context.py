@@ -12,6 +12,7 @@ from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.parameters import CliSession, opened_stores
 from runtime.doors.cli.views import print_context, print_difference, print_explanation, print_first_screen
 from runtime.stores import MemoryStores
+from runtime.story.base import chapter_names_of
 from runtime.story.contexts import BuiltContext, ContextOptions, StoryContexts
 from runtime.story.scene_plans import StoryScenePlans
 
@@ -85,8 +86,7 @@ def _show_context(stores: MemoryStores, built: BuiltContext, *, is_short: bool, 
             if issue.stage == "write":
                 output.report_warning(f"the context is not written: {issue.message}")
         return
-    names = StoryContexts(stores, built.context.project_id).chapter_names
-    labels = view_labels_for(built.language).with_names(names)
+    labels = view_labels_for(built.language).with_names(lambda: chapter_names_of(stores, built.context.project_id))
     if is_short:
         print_first_screen(built.context, labels)
         return

@@ -50,7 +50,7 @@ def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: b
         if report is None:
             return
         labels = story_labels(stores, project)
-        condition = None if over is not None or as_json else StoryUpkeep(stores, project).story_condition()
+        condition = None if over is not None or as_json else StoryUpkeep(stores, project).condition()
     _report_scenes(report)
     if as_json:
         output.print_json(report)
@@ -79,7 +79,7 @@ def _read(
 ) -> Any:
     """Let a model read scenes, and return its report, None for an estimate."""
     chat_model = None if dry_run else extraction.build_extraction_model(stores.settings, model)
-    story = extraction.StoryExtraction(stores, project)
+    story = extraction.StoryExtractionRuns(stores, project)
     estimate = story.estimate_project(**chosen_fields) if over is None else story.estimate_pass(over, **chosen_fields)
     if dry_run:
         output.print_result(estimate, _estimate_line(estimate), as_json=as_json)
@@ -203,7 +203,7 @@ def _reconcile(
 ) -> None:
     with opened_project(session, project) as stores:
         with output.progress_bars("chapters") as (progress,):
-            report = extraction.StoryExtraction(stores, project).reconcile_project(
+            report = extraction.StoryReconciliation(stores, project).reconcile(
                 chapter_index=chapter, again=again, model=model, progress=progress
             )
         labels = story_labels(stores, project)

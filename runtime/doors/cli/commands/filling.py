@@ -11,8 +11,9 @@ from runtime.doors.cli import output, parameters
 from runtime.doors.cli.commands.projects import resuming
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words
-from runtime.story.ingest import IngestReport, StoryIngest
-from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer
+from runtime.stores import MemoryStores
+from runtime.story.ingest import IngestReport, ProjectIngest
+from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer, is_of_another_story, may_store_twice
 
 _OF_ONE_TEXT = ("at", "title", "replace", "dry_run")
 """Options of one text that is stored at a place."""
@@ -30,7 +31,7 @@ def ingest(
         return
     if values := [name for name in _OF_ONE_TEXT if of_text[name]]:
         raise click.UsageError(f"--{values[0].replace('_', '-')} goes with --as PLACE")
-    _taken_in(session, project, StoryIngest.ingest_project, as_json=as_json, chapter_index=chapter, **asked)
+    _taken_in(session, project, ProjectIngest.ingest_project, as_json=as_json, chapter_index=chapter, **asked)
 
 
 def _store_text(
@@ -49,7 +50,7 @@ def _store_text(
     text = parameters.StoryText().convert(str(file), None, None)
     requested_fields: dict[str, Any] = {"at": at, "title": title or "", "keep_remarks": keep_remarks}
     with parameters.opened_stores(session, project) as stores:
-        story = StoryIngest(stores, project)
+        story = ProjectIngest(stores, project)
         report = story.store_text(text, **requested_fields, dry_run=True)
         place = report.place
         if not dry_run:
@@ -84,7 +85,7 @@ def _store_text(
 
 def import_book(session: parameters.CliSession, project: str, *, as_json: bool, **asked: Any) -> None:
     """Do `novelgen import-book`."""
-    _taken_in(session, project, StoryIngest.import_book_folder, as_json=as_json, **asked)
+    _taken_in(session, project, ProjectIngest.import_book_folder, as_json=as_json, **asked)
 
 
 def _taken_in(
@@ -97,7 +98,7 @@ def _taken_in(
 ) -> None:
     with parameters.opened_stores(session, project) as stores:
         with output.progress_bars("scenes", "index") as (progress, index_progress):
-            story = StoryIngest(stores, project)
+            story = ProjectIngest(stores, project)
             report = take_in(story, **asked_value, progress=progress, index_progress=index_progress)
         labels = parameters.story_labels(stores, project)
     for warning in report.warnings:
@@ -169,13 +170,13 @@ def import_command(
     with parameters.opened_stores(session, project) as stores:
         story = StoryTransfer(stores, project)
         if dry_run:
-            result = story.import_project(**asked)
+            result = story.import_source(**asked)
         else:
             if not is_confirmed:
-                _ask_before_import(story, source, update=update, replace=replace, headings=asked["headings"])
+                _ask_before_import(stores, project, source, update=update, replace=replace, headings=asked["headings"])
             bars = output.progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
-                result = story.import_project(**asked, progress=progress, index_progress=index_progress)
+                result = story.import_source(**asked, progress=progress, index_progress=index_progress)
         openings = " ".join(chapter.opening for chapter in result.chapters)
         labels = parameters.labels_where_stored(stores, project, else_of=openings)
     if as_json:
@@ -194,16 +195,18 @@ def import_command(
 
 
 def _ask_before_import(
-    transfer: StoryTransfer, source: Path, *, update: bool, replace: bool, headings: Sequence[str]
+    stores: MemoryStores, project: str, source: Path, *, update: bool, replace: bool, headings: Sequence[str]
 ) -> None:
     """Ask before an import mixes stories or edited texts."""
-    project_import = transfer.look_before_import(source=source, update=update, replace=replace, headings=headings)
+    project_import = StoryTransfer(stores, project).preview_import(
+        source=source, update=update, replace=replace, headings=headings
+    )
     if project_import is None:
         return
-    if transfer.is_of_another_story(found=project_import, update=update):
-        action = f"import {str(source)!r} into {transfer.project_id!r}, which holds another story"
+    if is_of_another_story(stores, project, found=project_import, update=update):
+        action = f"import {str(source)!r} into {project!r}, which holds another story"
         parameters.require_confirmation(action, is_confirmed=False)
-    elif transfer.may_store_twice(found=project_import, update=update):
+    elif may_store_twice(found=project_import, update=update):
         preview = project_import.preview
         text = (
             f"{len(preview.kept_scenes)} stored scenes have another text in {str(source)!r} and would stay as they are,"

@@ -113,7 +113,7 @@ def index(session: parameters.CliSession, project: str, as_json: bool) -> None:
 
     bars = output.progress_bars("meaning, characters")
     with parameters.opened_project(session, project) as stores, resuming(project), bars as (progress,):
-        result = StoryUpkeep(stores, project).index_project(progress=progress)
+        result = StoryUpkeep(stores, project).index(progress=progress)
         labels = parameters.story_labels(stores, project)
     if as_json:
         output.print_json(result)

@@ -16,8 +16,8 @@ from runtime.doors.cli.offers import numbered_chapter, summary_name, summary_pla
 from runtime.doors.cli.parameters import CliSession, opened_project, opened_stores, story_labels
 from runtime.doors.operations import change_number
 from runtime.files.file_reading import read_text_file
-from runtime.story.scenes import StoryScenes
-from runtime.story.search import StorySearch
+from runtime.story.base import await_index
+from runtime.story.scenes import StoryRecordFiles
 from runtime.story.summaries import StorySummarizing, summarize_scene
 
 
@@ -29,7 +29,7 @@ def _written(file: Path | None, shown_text: str, extension: str = ".txt") -> str
 def edit_record(session: CliSession, project: str, place: Any, record_file: Path | None, as_json: bool) -> None:
     """Do `novelgen record edit`."""
     with opened_project(session, project) as stores:
-        labels, scenes = story_labels(stores, project), StoryScenes(stores, project)
+        labels, scenes = story_labels(stores, project), StoryRecordFiles(stores, project)
         stored_record = scenes.get_record(position=place).record
         written_form = _written(
             record_file, json.dumps(stored_record.model_dump(mode="json"), indent=2, ensure_ascii=False), ".json"
@@ -68,11 +68,11 @@ def edit_summary(
     with opened_project(session, project) as stores:
         number = numbered_chapter(stores, project, number)
         labels, summaries = story_labels(stores, project), StorySummarizing(stores, project)
-        shown_summary = summaries.get_summary(level=level, number=number)
+        shown_summary = summaries.get(level=level, number=number)
         text = _written(text_file, shown_summary.written or shown_summary.told)
         key = "summary_as_it_was" if text is None else "summary_written" if text.strip() else "summary_made_again"
         if text is not None:
-            shown_summary = summaries.write_author_summary(level=level, number=number, text=text)
+            shown_summary = summaries.write(level=level, number=number, text=text)
     told_text = labels[f"line.{key}"].format(name=summary_name(shown_summary, labels))
     _print_change(shown_summary, told_text, project, labels, as_json=as_json)
 
@@ -86,7 +86,7 @@ def write_summaries(
         place = place and (place[0], numbered_chapter(stores, project, place[1]))
         labels = story_labels(stores, project)
         with output.progress_bars("summaries") as (progress,):
-            result = StorySummarizing(stores, project).write_model_summaries(only=place, model=model, progress=progress)
+            result = StorySummarizing(stores, project).write_with_model(only=place, model=model, progress=progress)
     for issue in result.issues:
         output.report_warning(issue.message)
     if as_json:
@@ -114,7 +114,7 @@ def chunk_context(
     """Do `novelgen chunk-context`."""
     text = _of_bounded_size(text_file)
     with opened_project(session, project) as stores:
-        StorySearch(stores, project).await_index()
+        await_index(stores, project)
         number = numbered_chapter(stores, project, chapter)
         context = build_chunk_context(
             project, text, number, scene_index=scene, with_left_out=left_out, stores=stores, **asked
