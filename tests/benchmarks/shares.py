@@ -114,7 +114,7 @@ def _note(stores: MemoryStores, project_id: str, book: BenchBook, part: Sequence
         memories = book.book.records[place].memories
         if memories and place in next_places:
             weightiest = max(memories, key=lambda memory: memory.importance)
-            StoryMemories(stores, project_id).note(weightiest.content, start=StoryPosition(*next_places[place]))
+            StoryMemories(stores, project_id).add(weightiest.content, start=StoryPosition(*next_places[place]))
 
 
 def _conveyed(

@@ -343,8 +343,8 @@ def test_a_note_from_before_a_card_is_found_by_its_words(own: Story) -> None:
 
 def test_a_chat_model_chooses_what_the_page_needs(own: Story, opened: MemoryStores) -> None:
     """What no word of the page names comes, too; notes of other chapters are not in its list."""
-    debt = own.note("三块灵石是借来的，从未归还。", attached_to=["book"]).note.chunk_id
-    own.note("第九章用现在时。", attached_to=["chapter:9"])
+    debt = own.memories.add("三块灵石是借来的，从未归还。", attached_to=["book"]).note.chunk_id
+    own.memories.add("第九章用现在时。", attached_to=["chapter:9"])
     model = answering('{"numbers": [1]}')
     chosen = Story(opened, own.project_id, chat_model=model).chunk_context(
         "他低下头。", chapter_index=4, selector="model"

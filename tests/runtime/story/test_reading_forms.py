@@ -129,7 +129,7 @@ def read_story(stores: MemoryStores, language: Language) -> Story:
 
 def memories_at(stores: MemoryStores, story: Story, place: StoryPosition) -> dict[str, StoryMemoryChunk]:
     """Return the memories before a place by id, each with what ended it by then."""
-    listing = story.memories(content_types=["memory"], as_of=place)
+    listing = story.memories.list(content_types=["memory"], as_of=place)
     with stores.database(story.project_id).read() as unit:
         return unit.memories.by_source_ids([stored.chunk.memory_id for stored in listing.memories], as_of=place)
 
@@ -201,7 +201,7 @@ def test_who_does_not_know_the_memory_does_not_know_the_thread_of_it(marsh: Stor
 def test_one_undo_takes_back_what_a_memory_ended(stores: MemoryStores) -> None:
     """What it ended holds again; the same record read from its export ends them again."""
     story = read_story(stores, "en")
-    record = story.get_scene("1:2").scene.record
+    record = story.scenes.get("1:2").scene.record
     assert record is not None
     exported = json.loads(record.model_dump_json())
     [said] = exported["memories"]
