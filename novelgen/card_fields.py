@@ -60,10 +60,10 @@ def under_keys(values: Mapping[str, Any], fields: Sequence[CardField]) -> dict[s
 
     A text becomes a list where a field has many values.
     """
-    kept_fields: dict[str, Any] = {}
+    fields_by_key: dict[str, Any] = {}
     for name, value in values.items():
         field = next((field for field in fields if name.casefold() in field.names), None)
         if field is not None and field.many and isinstance(value, str):
             value = [part.strip() for part in re.split("[、，,；;\n]", value) if part.strip()]
-        kept_fields[name if field is None else field.key] = value
-    return kept_fields
+        fields_by_key[name if field is None else field.key] = value
+    return fields_by_key

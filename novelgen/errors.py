@@ -102,11 +102,13 @@ class StaleVersionError(UserInputError):
         sent: What the change says.
     """
 
-    def __init__(self, message: str, *, version: str, stored: Mapping[str, Any], sent: Mapping[str, Any]) -> None:
+    def __init__(
+        self, message: str, *, version: str, stored_fields: Mapping[str, Any], sent_fields: Mapping[str, Any]
+    ) -> None:
         super().__init__(message)
         self.version = version
-        self.stored = dict(stored)
-        self.sent = dict(sent)
+        self.stored = dict(stored_fields)
+        self.sent = dict(sent_fields)
 
 
 class ConfigurationError(UserInputError):

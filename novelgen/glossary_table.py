@@ -131,13 +131,13 @@ def _read_tsv(text: str) -> list[dict[str, Any]]:
 
 
 def _table(rows: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    filled_items = [row for row in rows if any(cell.strip() for cell in row)]
-    if not filled_items:
+    filled_rows = [row for row in rows if any(cell.strip() for cell in row)]
+    if not filled_rows:
         return []
-    headings = [_FIELD_OF.get(cell.strip().casefold(), "") for cell in filled_items[0]]
+    headings = [_FIELD_OF.get(cell.strip().casefold(), "") for cell in filled_rows[0]]
     has_headings = {"src", "dst"} <= set(headings)
     fields = headings if has_headings else list(_COLUMNS)
-    return [_row(zip(fields, row, strict=False)) for row in filled_items[has_headings:]]
+    return [_row(zip(fields, row, strict=False)) for row in filled_rows[has_headings:]]
 
 
 def _read_json(text: str) -> list[dict[str, Any]]:

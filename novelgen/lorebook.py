@@ -161,7 +161,7 @@ def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[s
         }
     fixed = {"keysecondary": [], "selective": False, "order": 100, "position": 0, "probability": 100}
     fixed |= {"useProbability": False, "addMemo": True}
-    numbered_fields = {
+    entries_by_number = {
         str(number): {
             "uid": number,
             "key": [*lore_entry.keys, *lore_entry.patterns],
@@ -175,7 +175,7 @@ def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[s
         }
         for number, lore_entry in enumerate(entries)
     }
-    return {"entries": numbered_fields}
+    return {"entries": entries_by_number}
 
 
 def _own(entry: LoreEntry) -> dict[str, Any]:

@@ -16,21 +16,21 @@ ALIKE = 0.6
 """A name that is refused anyway may be told one that is less like it."""
 
 
-def nearest_names(given: str, known: Iterable[str], *, at_most: int, likeness: float = ALIKE) -> list[str]:
+def nearest_names(given: str, known_names: Iterable[str], *, at_most: int, likeness: float = ALIKE) -> list[str]:
     """Return the known names that are most like a given one, the likeliest first."""
-    by_letters = {name.casefold(): name for name in reversed(list(known))}
+    by_letters = {name.casefold(): name for name in reversed(list(known_names))}
     matches = get_close_matches(given.casefold(), by_letters, n=at_most, cutoff=likeness)
     return [by_letters[entity_id] for entity_id in matches]
 
 
-def nearest_name(given: str, known: Iterable[str], *, likeness: float = SAME_LETTERS) -> str | None:
+def nearest_name(name: str, known_names: Iterable[str], *, likeness: float = SAME_LETTERS) -> str | None:
     """Return the known name that is most like a given one, or None when none is like it."""
-    return next(iter(nearest_names(given, known, at_most=1, likeness=likeness)), None)
+    return next(iter(nearest_names(name, known_names, at_most=1, likeness=likeness)), None)
 
 
-def did_you_mean(given: str, known: Iterable[str], *, likeness: float = SAME_LETTERS) -> str:
+def did_you_mean(name: str, known_names: Iterable[str], *, likeness: float = SAME_LETTERS) -> str:
     """Return the end of an error message that names the nearest name, or an empty text."""
-    nearest = nearest_name(given, known, likeness=likeness)
+    nearest = nearest_name(name, known_names, likeness=likeness)
     return f"; did you mean {nearest!r}?" if nearest is not None else ""
 
 
@@ -41,13 +41,13 @@ MAX_NEAR = 3
 _LIKENESS = 0.4
 
 
-def near_names(name: str, known: Sequence[Entity]) -> str:
+def near_names(name: str, entities: Sequence[Entity]) -> str:
     """Return which known names are near one that nobody bears, or else which are known."""
-    bearers = {name: entity.entity_id for entity in reversed(known) for name in entity.names()}
+    bearers = {name: entity.entity_id for entity in reversed(entities) for name in entity.names()}
     near = nearest_names(name, reversed(bearers), at_most=MAX_NEAR, likeness=_LIKENESS)
     if near:
         return f"near it: {', '.join(f'{bearers[entity_id]} ({entity_id})' for entity_id in near)}"
-    return f"known are {listed_entities(known)}" if known else "nobody is known yet"
+    return f"known are {listed_entities(entities)}" if entities else "nobody is known yet"
 
 
 def listed_entities(entities: Sequence[Entity]) -> str:

@@ -186,11 +186,11 @@ _OF_MEMORY = [*MemorySettings.model_fields, *CharacterMemorySettings.model_field
 """Settings that may be given without the `memory` that they belong to."""
 
 
-def grouped_settings(given: Mapping[str, Any], *, other_keywords: Sequence[str] = ()) -> dict[str, Any]:
+def grouped_settings(values: Mapping[str, Any], *, other_keywords: Sequence[str] = ()) -> dict[str, Any]:
     """Return settings that were given as keywords, those of the memory under `memory`, where they belong."""
-    memory: Any = given.get("memory", {})
+    memory: Any = values.get("memory", {})
     grouped: dict[str, Any] = {}
-    for name, value in given.items():
+    for name, value in values.items():
         if name in NovelgenSettings.model_fields:
             grouped[name] = value
         elif name in _OF_MEMORY:

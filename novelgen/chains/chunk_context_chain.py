@@ -203,8 +203,8 @@ def _choose(run: _Run) -> ChunkContext:
         run.request,
         run.mentions,
         search.candidates,
-        known=run.known,
-        linked=search.linked,
+        entities=run.known,
+        link_count=search.linked,
         read_at=run.read_at,
         first_ids=run.selection.chunk_ids if run.selection else (),
     )

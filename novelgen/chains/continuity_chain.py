@@ -199,7 +199,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             return run
         request = run.request
         reader = judging.FindingReader(request.draft, request.story, run.exhibits.by_number())
-        read_parts = self._ask_question(
+        answer_parts = self._ask_question(
             run,
             self._judge,
             {
@@ -213,9 +213,9 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
             accept=lambda answer: (len(answer.contradictions), reader.read(answer)),
             text="no model judged the draft",
         )
-        if read_parts is not None:
+        if answer_parts is not None:
             run.check.is_judged = True
-            run.check.candidates, run.check.issues = read_parts
+            run.check.candidates, run.check.issues = answer_parts
             run.check.dropped = dict(reader.dropped)
         return run
 

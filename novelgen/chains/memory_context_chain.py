@@ -253,21 +253,21 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if planner is not None and not self._settings.planner_rounds and self._is_chosen_by_model(run):
             run = self._with_memories(run)
             planner = None if self._whole_list(run, None) else planner
-        planned_plan = scene_planning.plan_scene(
+        scene_plan = scene_planning.plan_scene(
             run.request,
             run.outline,
             planner=planner,
             recall=partial(self._recall, run, unread_issues),
             takes_names=self._takes_names,
         )
-        run = replace(run, plan=planned_plan.plan, deadline=run.deadline.later(planned_plan.model_time_s))
+        run = replace(run, plan=scene_plan.plan, deadline=run.deadline.later(scene_plan.model_time_s))
         run = run.with_issues(*unread_issues)
         if planner is not None:
-            run = run.with_timings({"model": planned_plan.model_time_s})
+            run = run.with_timings({"model": scene_plan.model_time_s})
         elif self._planner is not None:
             run = replace(run, plan=run.plan.model_copy(update={"planner": NOT_ASKED}))
-        if self._settings.planner_rounds > 1 and planned_plan.plan.planner.used == "llm":
-            run = self._plan_on(run, planned_plan)
+        if self._settings.planner_rounds > 1 and scene_plan.plan.planner.used == "llm":
+            run = self._plan_on(run, scene_plan)
         run = run.with_timings({"plan": time.monotonic() - started_s})
         run = self._with_names_of_text(run)
         point_of_view, issue = decided_point_of_view(run.request, run.plan, run.outline, self._settings.knowledge)
@@ -294,7 +294,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         values = {name: stepwise_chain.value_of(outcome) for name, outcome in outcomes.items()}
         return values.get("recap") or story_recap, values.get("states") or ()
 
-    def _plan_on(self, run: ContextRun, planned_plan: scene_planning.PlannedScene) -> ContextRun:
+    def _plan_on(self, run: ContextRun, scene_plan: scene_planning.PlannedScene) -> ContextRun:
         """Let the model see the first hits and plan again.
 
         A failure keeps the first round's plan.
@@ -304,9 +304,14 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if result is None or self._planner is None:
             return run
         further = scene_planning.plan_on(
-            planned_plan, run.request, run.outline, planner=self._planner, found=result, takes_names=self._takes_names
+            scene_plan,
+            run.request,
+            run.outline,
+            planner=self._planner,
+            first_result=result,
+            takes_names=self._takes_names,
         )
-        took_s = further.model_time_s - planned_plan.model_time_s
+        took_s = further.model_time_s - scene_plan.model_time_s
         run = replace(run, plan=further.plan, deadline=run.deadline.later(took_s))
         return run.with_timings({"model": further.model_time_s})
 
@@ -503,7 +508,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             count_tokens=self._count_tokens,
             timestamp=self._clock(),
             point_of_view=run.point_of_view,
-            cut=view_cut,
+            view_cut=view_cut,
             left_off=run.left_off,
             first_ids=selection.chunk_ids if selection else (),
         )

@@ -82,7 +82,7 @@ def accepted_shorts(answer: ModelShorts, *, request: ShortFormsRequest) -> dict[
 
 def _says_no_more(short: str, memory: RecordedMemory, names: Sequence[str]) -> bool:
     try:
-        answers.require_grounded(short, shown=f"{memory.content} {memory.short}", names=names)
+        answers.require_grounded(short, source=f"{memory.content} {memory.short}", names=names)
     except answers.UnusableAnswerError:
         return False
     return True
@@ -141,7 +141,7 @@ class SummaryChain(StepwiseChain[SummaryRequest | Mapping[str, Any], SummaryResu
 
         def accepted(answer: ModelSummary) -> str:
             text = answers.whole_sentences(answer.summary, field="summary", max_tokens=SUMMARY_TOKENS)
-            answers.require_grounded(text, shown="\n".join(request.events), names=request.names)
+            answers.require_grounded(text, source="\n".join(request.events), names=request.names)
             return text
 
         text, work = self._question.answer(
@@ -242,7 +242,7 @@ def _accepted_bullets(answer: ModelBullets, *, request: SceneSummaryRequest) -> 
             "empty", f"summary has {len(bullets)} bullets and needs {wanted_count} or more"
         )
     kept_names = bullets[: request.max_bullets]
-    answers.require_grounded(" ".join(kept_names), shown=request.text, names=())
+    answers.require_grounded(" ".join(kept_names), source=request.text, names=())
     return kept_names
 
 

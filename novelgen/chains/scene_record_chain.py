@@ -143,9 +143,9 @@ class SceneRecordChain(StepwiseChain[RecordInput, SceneRecordResult]):
         issues = [*read.issues, *result.issues]
         return result.model_copy(update={"windows": len(read.parts), "issues": issues, **read.work})
 
-    def prompt_tokens(self, given: RecordInput) -> list[PromptTokens]:
+    def prompt_tokens(self, record_input: RecordInput) -> list[PromptTokens]:
         """Estimate the tokens of each part's first prompt for the present story."""
-        request = SceneRecordRequest.model_validate(given)
+        request = SceneRecordRequest.model_validate(record_input)
         so_far = SceneSoFar.on_entering(request)
         estimates = []
         for part in self._cut(request):
@@ -293,9 +293,9 @@ class SceneKnowledgeChain(StepwiseChain[KnowledgeInput, SceneKnowledgeResult]):
         self._earlier_tokens = prompt_list_tokens // WINDOWS_AT_ONCE
         super().__init__(RunnableLambda(self._read).with_config(run_name="read_knowledge"))
 
-    def prompt_tokens(self, given: KnowledgeInput) -> list[int]:
+    def prompt_tokens(self, knowledge_input: KnowledgeInput) -> list[int]:
         """Estimate the tokens of the first prompt of each part of a scene."""
-        request = knowledge_reading.SceneKnowledgeRequest.model_validate(given)
+        request = knowledge_reading.SceneKnowledgeRequest.model_validate(knowledge_input)
         tokens = []
         for part, memories in _with_memories(request, self._cut(request)):
             lists = knowledge_reading.knowledge_lists(request, memories, max_tokens=self._earlier_tokens)

@@ -119,9 +119,9 @@ class Untraced(Generic[T]):
 
     __slots__ = ("shown", "value")
 
-    def __init__(self, value: T, shown: str) -> None:
+    def __init__(self, value: T, label: str) -> None:
         self.value = value
-        self.shown = shown
+        self.shown = label
 
     def __repr__(self) -> str:
         return self.shown

@@ -68,10 +68,10 @@ class StoryMemoryRetriever(BaseRetriever):
         return [document_of(chunk) for chunk in memories]
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **asked_value: Any
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, **options: Any
     ) -> list[Document]:
         search = self._get_relevant_documents
-        return await run_in_executor(None, search, query, run_manager=run_manager.get_sync(), **asked_value)
+        return await run_in_executor(None, search, query, run_manager=run_manager.get_sync(), **options)
 
 
 def document_of(chunk: StoryMemoryChunk) -> Document:

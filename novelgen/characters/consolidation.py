@@ -128,10 +128,10 @@ def _grouped(mind: Mind, view: View, places: Sequence[int], *, days: int) -> lis
     known_vectors = mind.vectors[mind.has_vector]
     centre = known_vectors.mean(axis=0) if len(known_vectors) else np.zeros(mind.vectors.shape[1], np.float32)
     level = float(np.dot(centre, centre))
-    folded_values = {place: mind.memories[place].content.casefold() for place in places}
+    folded_texts = {place: mind.memories[place].content.casefold() for place in places}
     trigrams = {
         place: {text[start : start + 3] for start in range(max(1, len(text) - 2))}
-        for place, text in folded_values.items()
+        for place, text in folded_texts.items()
     }
 
     def share_topic(one: int, other: int) -> bool:

@@ -104,10 +104,10 @@ def folded_disposition(changes: Iterable[DispositionChange]) -> Disposition:
     return disposition
 
 
-def require_dimensions(given: Mapping[str, Any]) -> dict[str, int]:
+def require_dimensions(deltas: Mapping[str, Any]) -> dict[str, int]:
     """Return changes or values of dimensions as whole numbers."""
     found_counts: dict[str, int] = {}
-    for name, value in given.items():
+    for name, value in deltas.items():
         dimension = str(name).removesuffix("_change")
         if dimension not in DIMENSION_RANGES:
             raise UserInputError(

@@ -51,23 +51,26 @@ SMALL_TALK = "casual_conversation"
 """What an interaction of no valid type counts as."""
 
 
-def typed_interaction(given: str, settings: CharacterMemorySettings) -> tuple[str, str | None]:
+def typed_interaction(interaction: str, settings: CharacterMemorySettings) -> tuple[str, str | None]:
     """Return a valid interaction type and any problem with the input.
 
     Case, spaces and hyphens do not count. What is not valid is small talk: letters tell `life_not_saved` from
     `life_saved` by little. A setting for debugging takes the nearest type.
     """
     valid = settings.valid_interaction_types
-    folded_text = "_".join(given.casefold().replace("-", " ").replace("_", " ").split())
+    folded_text = "_".join(interaction.casefold().replace("-", " ").replace("_", " ").split())
     if folded_text in valid:
         return folded_text, None
     likeness, nearest = max(((_likeness(folded_text, text), text) for text in valid), default=(0.0, ""))
     is_near = likeness >= settings.interaction_type_similarity_threshold
     if is_near and settings.match_interaction_types:
-        return nearest, f"interaction type {given!r} was taken for {nearest!r}"
+        return nearest, f"interaction type {interaction!r} was taken for {nearest!r}"
     fallback = SMALL_TALK if SMALL_TALK in valid or not valid else valid[0]
     hint = f"; the nearest is {nearest!r}" if is_near else ""
-    return fallback, f"interaction type {given!r} is none of those that are valid{hint}; it counts as {fallback!r}"
+    return (
+        fallback,
+        f"interaction type {interaction!r} is none of those that are valid{hint}; it counts as {fallback!r}",
+    )
 
 
 def _likeness(one: str, other: str) -> float:
@@ -176,12 +179,14 @@ def derived_short(text: str) -> str | None:
     return None if result is None or len(result) >= len(text) else result
 
 
-def ended_by(memory: CharacterMemory, begun: Sequence[CharacterMemory]) -> tuple[CharacterMemory | None, str | None]:
+def ended_by(
+    memory: CharacterMemory, beginnings: Sequence[CharacterMemory]
+) -> tuple[CharacterMemory | None, str | None]:
     """Return the open memory that an event ends, or the reason for none."""
     people = set(memory.participants)
     opened_memories_by_id = {
         memory.memory_id: memory
-        for memory in begun
+        for memory in beginnings
         if memory.superseded_by is None
         and (not people or not memory.participants or people.intersection(memory.participants))
     }
@@ -246,9 +251,9 @@ class GivenEvent(BaseModel):
         }
 
 
-def people_named(given: str | Mapping[str, Any] | Sequence[str]) -> list[str]:
+def people_named(people: str | Mapping[str, Any] | Sequence[str]) -> list[str]:
     """Return the names of an input, a single name as one item."""
-    return [given] if isinstance(given, str) else list(given)
+    return [people] if isinstance(people, str) else list(people)
 
 
 Delay = timedelta | int
@@ -290,11 +295,11 @@ def _too_long(delay: Delay) -> UserInputError:
 
 def made_memory(
     event: GivenEvent,
-    learnt: Mapping[str, Any],
+    provenance: Mapping[str, Any],
     *,
     participants: Sequence[str],
     settings: CharacterMemorySettings,
-    **known: Any,
+    **fields: Any,
 ) -> tuple[CharacterMemory, list[ReportIssue]]:
     """Return a character's memory of an event, with remarks.
 
@@ -317,7 +322,7 @@ def made_memory(
     if worth is None:
         worth = importance(event.event_type, event.state_deltas, settings, milestone=milestone)
     tier = detected_tier(event.event_type, worth, settings, interaction_type=interaction, milestone=event.is_milestone)
-    is_own = learnt["how"] in ("own_doing", "witnessed")
+    is_own = provenance["how"] in ("own_doing", "witnessed")
     memory = CharacterMemory(
         content=event.content,
         short=derived_short(event.content) if event.short is None else event.short or None,
@@ -327,8 +332,8 @@ def made_memory(
         is_milestone=milestone and is_own,
         participants=list(dict.fromkeys(participants)),
         **{name: getattr(event, name) for name in ("event_type", "emotion", "location", "slot", "details")},
-        **learnt,
-        **known,
+        **provenance,
+        **fields,
     )
     return memory, issues
 

@@ -32,10 +32,10 @@ class StoryShare:
 
     def beside(self, own: Mind, view: View) -> tuple[Mind, View]:
         """Return a character's own memories and these as one mind, with a view of it."""
-        joined_mind = self._beside.get(own)
-        if joined_mind is None:
-            joined_mind = self._beside[own] = self._join_mind(own)
-        return joined_mind, View(
+        mind = self._beside.get(own)
+        if mind is None:
+            mind = self._beside[own] = self._join_mind(own)
+        return mind, View(
             live=np.concatenate([np.ones(len(self.mind), dtype=bool), view.live]),
             superseded=np.concatenate([self.superseded, view.superseded]),
             now=view.now,

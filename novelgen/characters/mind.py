@@ -134,10 +134,10 @@ class Mind:
         """Return which memories hold, or held, a slot of one of these types."""
         return np.isin(self._slot_types, slot_types)
 
-    def word_relevance(self, said: str, among: Mask) -> NDArray[np.float64]:
+    def word_relevance(self, text: str, among: Mask) -> NDArray[np.float64]:
         """Return each memory's share of the text's weighted words, from 0 to 1."""
         shares = np.zeros(len(self), dtype=np.float64)
-        asked_words = significant_words(said)
+        asked_words = significant_words(text)
         places = np.flatnonzero(among)
         weights = {word: math.log(1 + len(self) / (1 + self._word_counts[word])) for word in sorted(asked_words)}
         whole = sum(weights.values())

@@ -176,15 +176,15 @@ def score_parts(
     )
 
 
-def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings: CharacterMemorySettings) -> Recall:
+def recall(mind: Mind, view: View, request: Asked, *, character_id: str, settings: CharacterMemorySettings) -> Recall:
     """Choose the recalled memories."""
-    choice = _Choice(mind, view, asked, settings)
+    choice = _Choice(mind, view, request, settings)
     header = choice.header()
     in_header = {mind.place(line.memory_id) for line in header}
-    name = (asked.names or {}).get(character_id, character_id)
+    name = (request.names or {}).get(character_id, character_id)
     issues: list[ReportIssue] = []
     heading_tokens = _most_tokens(lambda language: _heading(name, language))
-    remaining_tokens = asked.budget_tokens - heading_tokens
+    remaining_tokens = request.budget_tokens - heading_tokens
     fitting: list[ProtectedLine] = []
     for line in header:
         if line.tokens <= remaining_tokens:
@@ -200,12 +200,12 @@ def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings:
     return Recall(
         character_id=character_id,
         character_name=name,
-        said=asked.said,
-        by=asked.compared.by,
+        said=request.said,
+        by=request.compared.by,
         header=fitting,
         items=items,
         left_out=left_out,
-        budget_tokens=asked.budget_tokens,
+        budget_tokens=request.budget_tokens,
         tokens=used_tokens + heading_tokens if has_any else 0,
         memories=int((view.live & ~mind.of_story).sum()),
         story_memories=int((view.live & mind.of_story).sum()),
@@ -216,14 +216,14 @@ def recall(mind: Mind, view: View, asked: Asked, *, character_id: str, settings:
 class _Choice:
     """One recall."""
 
-    def __init__(self, mind: Mind, view: View, asked: Asked, settings: CharacterMemorySettings) -> None:
+    def __init__(self, mind: Mind, view: View, request: Asked, settings: CharacterMemorySettings) -> None:
         self._mind = mind
         self._view = view
-        self._asked = asked
+        self._asked = request
         self._settings = settings
         # What the story tells has no date: it is neither fresh nor recent, and fades no further.
         self._age_days = np.where(mind.of_story, np.inf, (view.now - mind.known_at) / SECONDS_PER_DAY)
-        near = asked.compared.nearness
+        near = request.compared.nearness
         self._relevance = np.full(len(mind), UNKNOWN_RELEVANCE) if near is None else np.clip(near, 0.0, 1.0)
 
     def header(self) -> list[ProtectedLine]:
@@ -266,11 +266,13 @@ class _Choice:
 
         return [recalled_memories_by_number[place] for place in sorted(recalled_memories_by_number, key=order)]
 
-    def filled(self, ranked: Sequence[RecalledMemory], budget: int) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
+    def filled(
+        self, ranking: Sequence[RecalledMemory], budget: int
+    ) -> tuple[list[RecalledMemory], list[LeftOutMemory]]:
         """Return the fitting memories, best first, and the others."""
         items: list[RecalledMemory] = []
         left_out: list[LeftOutMemory] = []
-        for memory in ranked:
+        for memory in ranking:
             forms = [memory]
             if memory.form == "short" and memory.relevance >= self._settings.high_relevance_threshold:
                 forms = [memory.model_copy(update={"text": memory.memory.content, "form": "full"}), memory]

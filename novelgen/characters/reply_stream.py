@@ -94,8 +94,8 @@ def read_analysis(text: str) -> ReplyAnalysis:
     inner = results.get("analysis")
     fields = {**results, **inner} if isinstance(inner, dict) else results
     changes = {key: value for key, value in fields.items() if key.endswith("_change") and type(value) in (int, float)}
-    told_fields = {name: fields[name] for name in ReplyAnalysis.model_fields if name in fields}
-    return ReplyAnalysis(**{**told_fields, "changes": changes})
+    analysis_fields = {name: fields[name] for name in ReplyAnalysis.model_fields if name in fields}
+    return ReplyAnalysis(**{**analysis_fields, "changes": changes})
 
 
 # --- Parting what is said from the analysis ---
@@ -277,12 +277,12 @@ def require_whole(parts: ReplyParts) -> None:
         raise UnusableAnswerError("cut", "the reply ends within its JSON object")
 
 
-def require_own_words(spoken: str, analysis: ReplyAnalysis) -> None:
+def require_own_words(speech: str, analysis: ReplyAnalysis) -> None:
     """Refuse a model's refusal in place of its part.
 
     A character may well say that it cannot help; a model that plays it tells the analysis of that, too.
     """
-    if analysis == ReplyAnalysis() and _REFUSAL.match(spoken):
+    if analysis == ReplyAnalysis() and _REFUSAL.match(speech):
         raise UnusableAnswerError("withheld", "the reply is a refusal of the model, no words of the character")
 
 

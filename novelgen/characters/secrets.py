@@ -137,13 +137,13 @@ class Secret(BaseModel):
         return held_texts[-1] if held_texts else None
 
 
-def _with_conditions(given_value: Any, *, text_names: tuple[str, str]) -> Any:
+def _with_conditions(secret: Any, *, text_names: tuple[str, str]) -> Any:
     """Put the conditions that stand flat among the fields (`unlock_trust`) where they belong."""
-    if isinstance(given_value, str):
-        return {"text": given_value}
-    if not isinstance(given_value, Mapping):
-        return given_value
-    fields = dict(given_value)
+    if isinstance(secret, str):
+        return {"text": secret}
+    if not isinstance(secret, Mapping):
+        return secret
+    fields = dict(secret)
     name, other_name = text_names
     if other_name in fields and name not in fields:
         fields[name] = fields.pop(other_name)
@@ -370,14 +370,14 @@ def withheld_places(mind: Mind, closed: Sequence[Secret], *, own_names: Sequence
 
     What such a memory put an end to is withheld, too: that it is over would tell that there is something newer.
     """
-    asked_parts = tuple((secret.secret_id, secret.text, tuple(secret.key_words)) for secret in closed), tuple(own_names)
-    known_fields = _PLACES_BY_MIND.setdefault(mind, {})
-    if asked_parts not in known_fields:
+    request_key = tuple((secret.secret_id, secret.text, tuple(secret.key_words)) for secret in closed), tuple(own_names)
+    places_by_request = _PLACES_BY_MIND.setdefault(mind, {})
+    if request_key not in places_by_request:
         ids = {secret.secret_id for secret in closed}
         places = {
             place
             for place, memory in enumerate(mind.memories if closed else ())
-            if memory.details.get(SECRET_DETAIL) in ids or any(_tells(text, asked_parts) for text in _texts(memory))
+            if memory.details.get(SECRET_DETAIL) in ids or any(_tells(text, request_key) for text in _texts(memory))
         }
         told_ids = {mind.memories[place].memory_id for place in places}
         places |= {
@@ -385,19 +385,19 @@ def withheld_places(mind: Mind, closed: Sequence[Secret], *, own_names: Sequence
             for place, memory in enumerate(mind.memories)
             if told_ids.intersection(memory.stands_for) or memory.superseded_by in told_ids
         }
-        known_fields[asked_parts] = sorted(places)
-    return known_fields[asked_parts]
+        places_by_request[request_key] = sorted(places)
+    return places_by_request[request_key]
 
 
 @lru_cache(maxsize=50_000)
-def _tells(text: str, asked_parts: _SecretRequest) -> bool:
+def _tells(text: str, secret_request: _SecretRequest) -> bool:
     """Return whether a text reveals one of the secrets."""
-    return any(find_secret(text, secret, own_names=asked_parts[1]) for secret in _secrets(asked_parts))
+    return any(find_secret(text, secret, own_names=secret_request[1]) for secret in _secrets(secret_request))
 
 
 @lru_cache(maxsize=64)
-def _secrets(asked_parts: _SecretRequest) -> list[Secret]:
-    return [Secret(secret_id=name, text=text, key_words=list(words)) for name, text, words in asked_parts[0]]
+def _secrets(secret_request: _SecretRequest) -> list[Secret]:
+    return [Secret(secret_id=name, text=text, key_words=list(words)) for name, text, words in secret_request[0]]
 
 
 def without_secrets(text: str, closed: Sequence[Secret], *, own_names: Sequence[str] = ()) -> str:

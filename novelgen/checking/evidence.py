@@ -64,10 +64,10 @@ def gather_evidence(
         return []
     pieces = [piece for piece, _ in readings]
     scores = _Scores(draft, story, pieces, [terms for _, terms in readings], similar=similar)
-    chosen_choice = _Chosen(pieces, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
+    choice = _Chosen(pieces, limit=limit, max_tokens=max_tokens, count_tokens=count_tokens)
     for index in scores.in_order():
-        chosen_choice.take(index)
-    best_first = sorted(chosen_choice.groups, key=lambda group: -scores.total[group[0]])
+        choice.take(index)
+    best_first = sorted(choice.groups, key=lambda group: -scores.total[group[0]])
     return [_evidence(pieces, group, story, float(scores.total[group[0]])) for group in best_first]
 
 
@@ -177,12 +177,12 @@ class _Scores:
         scores = np.zeros((max(1, sentence_count), len(self.pieces)))
         by_id = {piece.source_id: index for index, piece in enumerate(self.pieces) if piece.memory is not None}
         for number, cosines in enumerate(self.similar[:sentence_count]):
-            known_pairs = [(by_id[entity_id], value) for entity_id, value in cosines.items() if entity_id in by_id]
-            if len(known_pairs) < 2:
+            row_cosines = [(by_id[entity_id], value) for entity_id, value in cosines.items() if entity_id in by_id]
+            if len(row_cosines) < 2:
                 continue
-            values = np.array([value for _, value in known_pairs])
+            values = np.array([value for _, value in row_cosines])
             deviation = float(values.std()) or 1.0
-            scores[number, [index for index, _ in known_pairs]] = (values - values.mean()) / deviation
+            scores[number, [index for index, _ in row_cosines]] = (values - values.mean()) / deviation
         return scores
 
     def _names_of(self, whole: NDArray[np.float64]) -> list[frozenset[str]]:
@@ -199,12 +199,12 @@ class _Scores:
             ).union(piece.memory.entities_mentioned if piece.memory is not None else ())
             for index, piece in enumerate(self.pieces)
         ]
-        counts = Counter(entity_id for named_names in names for entity_id in named_names)
+        counts = Counter(entity_id for names_of_row in names for entity_id in names_of_row)
         self._rarity: defaultdict[str, float] = defaultdict(lambda: math.log(2.0 * (len(self.pieces) + 1)))
         self._rarity.update({entity_id: rarity_of(count, len(self.pieces)) for entity_id, count in counts.items()})
         self._naming: defaultdict[str, list[int]] = defaultdict(list)
-        for index, named_names in enumerate(names):
-            for entity_id in named_names:
+        for index, names_of_row in enumerate(names):
+            for entity_id in names_of_row:
                 self._naming[entity_id].append(index)
         return names
 
@@ -236,7 +236,7 @@ class _Scores:
     def _of_numbers_and_bodies(self) -> Iterator[int]:
         """Find evidence about numbers and limbs, which may use different words."""
         language = self.story.language
-        named_names = set(self._named)
+        name_set = set(self._named)
         for number, text in enumerate(self._asked):
             scores = self._of_text[number] + self._of_draft
             alike = [
@@ -248,7 +248,7 @@ class _Scores:
                     index
                     for index in self._considered
                     if self._is_memory[index]
-                    and named_names & self._names[index]
+                    and name_set & self._names[index]
                     and part in _body_parts(self.pieces[index].words)
                 ]
                 for part in sorted(_body_parts(text))

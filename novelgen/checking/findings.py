@@ -44,19 +44,19 @@ def of_change(
     change: StateChange, story: StoryBefore, names: Mapping[str, str] | None = None
 ) -> continuity.ContinuityEvidence:
     """Return a state as evidence in words, a death always in one form."""
-    labels, rendered_words = labels_of(story), words(SUBJECT, story.language)
-    shown_values = names or {entity.entity_id: entity.name for entity in story.entities}
+    labels, subject_words = labels_of(story), words(SUBJECT, story.language)
+    names_by_id = names or {entity.entity_id: entity.name for entity in story.entities}
     label, value = (
         labels.attribute(change.attribute),
-        render_value(change.value, shown_values, labels)[:MAX_VALUE_CHARACTERS],
+        render_value(change.value, names_by_id, labels)[:MAX_VALUE_CHARACTERS],
     )
     if change.value is None:
-        value = rendered_words["state.nowhere"]
+        value = subject_words["state.nowhere"]
     elif is_death(change.attribute, change.value) and not isinstance(change.value, str):
-        label, value = "", rendered_words["state.dead"]
+        label, value = "", subject_words["state.dead"]
     elif labels.language == "zh" and _CODE.fullmatch(label):
         label = ""
-    name = shown_values.get(change.entity_id, change.entity_id)
+    name = names_by_id.get(change.entity_id, change.entity_id)
     text = labels.colon.join(part for part in (name, label, value) if part)
     slot = slot_of(change.entity_id, change.attribute)
     return continuity.ContinuityEvidence.at(
@@ -64,9 +64,9 @@ def of_change(
     )
 
 
-def place_of(told: StateChange | StoryMemoryChunk) -> StoryPosition:
+def place_of(source: StateChange | StoryMemoryChunk) -> StoryPosition:
     """Return the place of a state or memory, timeless ones first."""
-    return StoryPosition(told.chapter_index or 0, told.scene_index or 0)
+    return StoryPosition(source.chapter_index or 0, source.scene_index or 0)
 
 
 def where_told(evidence: continuity.ContinuityEvidence, language: str) -> str:
@@ -88,7 +88,7 @@ class Conclusion(NamedTuple):
 
 
 def conclude(
-    issues: Iterable[continuity.ContinuityIssue], *, as_of: StoryPosition, waived: Mapping[str, str]
+    issues: Iterable[continuity.ContinuityIssue], *, as_of: StoryPosition, waivers: Mapping[str, str]
 ) -> Conclusion:
     """Return all findings worst first, one for each place of the draft, with its id, the waived ones apart."""
     findings = []
@@ -96,9 +96,9 @@ def conclude(
         if evidence := evidence_before(finding.evidence, as_of):
             issue_id = continuity.continuity_issue_id(finding.kind, finding.draft_quote, evidence)
             findings.append(finding.model_copy(update={"evidence": evidence, "issue_id": issue_id}))
-    findings_by_id = {finding.issue_id: finding for finding in findings if finding.issue_id in waived}
+    findings_by_id = {finding.issue_id: finding for finding in findings if finding.issue_id in waivers}
     told_off = (
-        finding.model_copy(update={"waived_note": waived[finding.issue_id]}) for finding in findings_by_id.values()
+        finding.model_copy(update={"waived_note": waivers[finding.issue_id]}) for finding in findings_by_id.values()
     )
     return Conclusion(
         issues=merge_issues(finding for finding in findings if finding.issue_id not in findings_by_id),
@@ -114,11 +114,13 @@ def merge_issues(issues: Iterable[continuity.ContinuityIssue]) -> list[continuit
         if at is None:
             merged_findings.append(issue)
             continue
-        known_pairs = {(evidence_item.source_id, evidence_item.text) for evidence_item in merged_findings[at].evidence}
+        evidence_keys = {
+            (evidence_item.source_id, evidence_item.text) for evidence_item in merged_findings[at].evidence
+        }
         more = [
             evidence_item
             for evidence_item in issue.evidence
-            if (evidence_item.source_id, evidence_item.text) not in known_pairs
+            if (evidence_item.source_id, evidence_item.text) not in evidence_keys
         ]
         merged_findings[at] = merged_findings[at].model_copy(
             update={"evidence": [*merged_findings[at].evidence, *more]}

@@ -56,12 +56,12 @@ SURE = 0.8
 _KIND_WORDS: Mapping[str, Any] = synonyms("continuity_kinds")
 
 
-def read_kind(said: Any) -> ContinuityKind:
+def read_kind(value: Any) -> ContinuityKind:
     """Return the finding kind for a model's word, invented_past by default."""
-    word = "_".join(str(said).casefold().replace("-", " ").replace("_", " ").split())
-    known_by_key = {continuity_kind: continuity_kind for continuity_kind in CONTINUITY_KINDS}
-    if word in known_by_key:
-        return known_by_key[word]
+    word = "_".join(str(value).casefold().replace("-", " ").replace("_", " ").split())
+    kinds_by_name = {continuity_kind: continuity_kind for continuity_kind in CONTINUITY_KINDS}
+    if word in kinds_by_name:
+        return kinds_by_name[word]
     parts = [word, *word.split("_")]
     return next((_KIND_WORDS[part] for part in parts if part in _KIND_WORDS), "invented")
 
@@ -128,9 +128,9 @@ class ModelFindings(ModelPart):
 class FindingReader:
     """Reads findings, and keeps those that a quote of the draft and one of the story prove."""
 
-    def __init__(self, draft: Draft, story: StoryBefore, shown: Mapping[str, Sequence[ContinuityEvidence]]) -> None:
+    def __init__(self, draft: Draft, story: StoryBefore, evidence: Mapping[str, Sequence[ContinuityEvidence]]) -> None:
         self._draft = draft
-        self._shown = shown
+        self._shown = evidence
         self._scenes = {scene.position: scene for scene in story.scenes}
         self.dropped: Counter[str] = Counter()
 
@@ -179,9 +179,9 @@ class FindingReader:
     def _proved(self, cited: ModelCited) -> ContinuityEvidence | None:
         """Return the proven quote from the named line, its scene or another one."""
         number = _NUMBER.match(cited.id)
-        named_evidence_items = self._shown.get(f"{number.group(1).upper()}{number.group(2)}", ()) if number else ()
+        evidence_items = self._shown.get(f"{number.group(1).upper()}{number.group(2)}", ()) if number else ()
         every = [evidence_item for pieces in self._shown.values() for evidence_item in pieces]
-        for pieces, is_meant in ((named_evidence_items, True), (every, False)):
+        for pieces, is_meant in ((evidence_items, True), (every, False)):
             for evidence_item in pieces:
                 if (matching_evidence_item := _with_quote(evidence_item, cited.quote)) is not None:
                     return matching_evidence_item
@@ -213,14 +213,12 @@ def _with_quote(evidence: ContinuityEvidence, quote: str) -> ContinuityEvidence 
     return None
 
 
-def _passage(shown_evidence_item: ContinuityEvidence, text: str, span: Span) -> ContinuityEvidence:
+def _passage(evidence_item: ContinuityEvidence, text: str, span: Span) -> ContinuityEvidence:
     """Return the sentences in which a quote stands as evidence of their own."""
     start, end = _whole(span, split_sentences(text))
-    source_id = f"{shown_evidence_item.chapter_index}:{shown_evidence_item.scene_index}:passage:{start}"
+    source_id = f"{evidence_item.chapter_index}:{evidence_item.scene_index}:passage:{start}"
     told_text = " ".join(text[start:end].split())
-    return ContinuityEvidence.at(
-        shown_evidence_item, "passage", source_id, told_text, quote=text[span.start : span.end]
-    )
+    return ContinuityEvidence.at(evidence_item, "passage", source_id, told_text, quote=text[span.start : span.end])
 
 
 def _whole(span: Span, sentences: Iterable[Span]) -> Span:

@@ -82,22 +82,22 @@ def names_for(draft: Draft, story: StoryBefore) -> dict[str, str]:
 
 def place_text(draft: Draft, story: StoryBefore) -> str:
     """Return the draft's place, point of view, names and planned events."""
-    rendered_words, labels = words(SUBJECT, story.language), labels_of(story)
+    subject_words, labels = words(SUBJECT, story.language), labels_of(story)
     names = names_for(draft, story)
     lines = [place_in_words(story.as_of.chapter_index, story.as_of.scene_index, story.language)]
     if story.pov is not None:
-        lines.append(rendered_words.text("prompt.pov", name=as_data(story.name(story.pov))))
+        lines.append(subject_words.text("prompt.pov", name=as_data(story.name(story.pov))))
     people = [
         names[entity_id] for entity_id in cast_of(draft, story) if story.entity[entity_id].entity_type == "character"
     ]
     if people:
-        lines.append(rendered_words["prompt.people"] + labels.list_separator.join(map(as_data, people)))
+        lines.append(subject_words["prompt.people"] + labels.list_separator.join(map(as_data, people)))
     plan, suggestion = story.plan, ""
     if plan is not None:
         planned_text = labels.list_separator.join(plan.characters)
         parts = (plan.location, planned_text, plan.purpose, *plan.key_actions)
         suggestion = " | ".join(as_data(part) for part in parts if part.strip())
-    lines.append(rendered_words["prompt.plan"] + suggestion if suggestion else rendered_words["prompt.no_plan"])
+    lines.append(subject_words["prompt.plan"] + suggestion if suggestion else subject_words["prompt.no_plan"])
     return "\n".join(lines)
 
 
@@ -285,10 +285,10 @@ def _last_seen(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> 
     where = value.get("location_id") or value.get("place") or ""
     place = names.get(where, where) if isinstance(where, str) else ""
     position = f"{change.chapter_index}:{change.scene_index}"
-    seen_value = words(SUBJECT, story.language)["prompt.seen"] + labels.list_separator.join(
+    sighting_text = words(SUBJECT, story.language)["prompt.seen"] + labels.list_separator.join(
         filter(None, (position, place))
     )
-    slot, text = f"{entity_id}.{PRESENCE_ATTRIBUTE}", f"{names[entity_id]}{labels.colon}{seen_value}"
+    slot, text = f"{entity_id}.{PRESENCE_ATTRIBUTE}", f"{names[entity_id]}{labels.colon}{sighting_text}"
     is_guess = bool(value.get(GUESSED))
     yield ContinuityEvidence.at(change, "presence", slot, text, entity_ids=[entity_id], is_guess=is_guess)
 
@@ -318,9 +318,9 @@ def _last_scene(story: StoryBefore, names: Mapping[str, str]) -> list[Continuity
 
 
 def _relationships(cast: Iterable[str], story: StoryBefore, names: Mapping[str, str]) -> Iterator[ContinuityEvidence]:
-    named_names, labels = set(cast), labels_of(story)
+    name_set, labels = set(cast), labels_of(story)
     for relationship in story.relationships:
-        if {relationship.character_a, relationship.character_b} <= named_names:
+        if {relationship.character_a, relationship.character_b} <= name_set:
             parts = [relationship.relationship_type, relationship.status if relationship.status != "neutral" else ""]
             parts += [relationship.history[-1].event] if relationship.history else []
             tie = labels.separator.join(part for part in parts if part)[:MAX_VALUE_CHARACTERS]
@@ -335,12 +335,12 @@ def _relationships(cast: Iterable[str], story: StoryBefore, names: Mapping[str, 
 def threads_of(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEvidence]:
     """Yield the unresolved threads of a cast, the nearest and weightiest first."""
     named_ids = set(cast)
-    touched_pairs = [
+    touched_threads = [
         (len(named_ids & set(thread.related_entities)), LOOP_WEIGHTS[thread.importance], thread)
         for thread in story.threads
         if thread.status in UNRESOLVED_STATUSES and named_ids & set(thread.related_entities)
     ]
-    for _, _, thread in sorted(touched_pairs, key=lambda one: (-one[0], -one[1], one[2].loop_id))[:MAX_THREADS]:
+    for _, _, thread in sorted(touched_threads, key=lambda one: (-one[0], -one[1], one[2].loop_id))[:MAX_THREADS]:
         text = words(SUBJECT, story.language)["prompt.thread"] + thread.description
         yield ContinuityEvidence.at(thread, "thread", thread.loop_id, text, entity_ids=list(thread.related_entities))
 

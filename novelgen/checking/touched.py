@@ -209,7 +209,9 @@ def _of_promises(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
 
 def _of_numbers(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityEvidence]) -> Iterator[TouchedMatter]:
     """Yield numbers whose unit has another value in related statements."""
-    known_pairs = [(evidence_item, find_quantities(evidence_item.text, story.language)) for evidence_item in evidence]
+    evidence_quantities = [
+        (evidence_item, find_quantities(evidence_item.text, story.language)) for evidence_item in evidence
+    ]
     for quantity in find_quantities(draft.text, story.language):
         sentence = draft.sentence_at(quantity.start)
         if sentence is None:
@@ -221,7 +223,7 @@ def _of_numbers(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityE
         )
         others = [
             _at_quantity(evidence_item, other)
-            for evidence_item, quantities in known_pairs
+            for evidence_item, quantities in evidence_quantities
             if (other := next((one for one in quantities if _is_other(quantity, one)), None)) is not None
             and not any(_is_same(quantity, one) for one in quantities)
             and own & telling_words(evidence_item.text)

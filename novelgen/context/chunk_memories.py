@@ -103,8 +103,8 @@ def choose_for_chunk(
     mentions: Sequence[TextMention],
     candidates: Sequence[Candidate],
     *,
-    known: Sequence[Entity] = (),
-    linked: int | None = None,
+    entities: Sequence[Entity] = (),
+    link_count: int | None = None,
     read_at: Mapping[str, datetime] = MappingProxyType({}),
     first_ids: Sequence[str] = (),
 ) -> ChosenMemories:
@@ -112,12 +112,12 @@ def choose_for_chunk(
     here = _here(mentions)
     targets = here.union(request.targets)
     first_ranks = {chunk_id: rank for rank, chunk_id in enumerate(first_ids, start=1)}
-    named_fields = _naming(candidates, here, known)
+    names_by_candidate = _naming(candidates, here, entities)
     own_text = _unspaced(request.text)
     fitting = [
         candidate
         for candidate in candidates
-        if (candidate.chunk.chunk_id in first_ranks or _fits(candidate, request, targets, named_fields))
+        if (candidate.chunk.chunk_id in first_ranks or _fits(candidate, request, targets, names_by_candidate))
         and _unspaced(candidate.chunk.content) not in own_text
     ]
     rendered_candidates = [candidate for candidate in fitting if candidate.chunk.content_type not in PASSAGE_TYPES]
@@ -125,7 +125,7 @@ def choose_for_chunk(
     pool = (
         rendered_candidates
         if any(
-            targets_of(candidate.chunk) - {BOOK} or candidate.chunk.chunk_id in named_fields
+            targets_of(candidate.chunk) - {BOOK} or candidate.chunk.chunk_id in names_by_candidate
             for candidate in rendered_candidates
         )
         else fitting
@@ -153,7 +153,7 @@ def choose_for_chunk(
         memory.model_copy(update={"arm_ranks": {"selector": rank, **memory.arm_ranks}})
         if (rank := first_ranks.get(memory.chunk.chunk_id))
         else memory
-        for memory in _scored(pool, targets, named_fields, telling_queries=telling)
+        for memory in _scored(pool, targets, names_by_candidate, telling_queries=telling)
     ]
     ranked_memories = sorted(scored_memories, key=order)
     finder = DuplicateFinder(pool, DUPLICATE_OVERLAP)
@@ -171,7 +171,7 @@ def choose_for_chunk(
         candidate.chunk.content_type in DISTILLED_TYPES and not here.isdisjoint(candidate.chunk.entities_mentioned)
         for candidate in candidates
     )
-    more = len(unique) - len(chosen_memories) + max(0, (linked or 0) - match_count)
+    more = len(unique) - len(chosen_memories) + max(0, (link_count or 0) - match_count)
     shown_ids = {memory.chunk.chunk_id for memory in chosen_memories}
     left_out = [memory for memory in unique if memory.chunk.chunk_id not in shown_ids]
     return ChosenMemories(sorted(chosen_memories, key=order), more, left_out)
@@ -201,9 +201,9 @@ def ranked_candidates(
 ) -> list[Candidate]:
     """Return the candidates by their score for a text, the best first."""
     here = _here(mentions)
-    named_fields = _naming(candidates, here, known)
+    names_by_candidate = _naming(candidates, here, known)
     telling = len(_text_queries(request, mentions))
-    scored_memories = _scored(candidates, here.union(request.targets), named_fields, telling_queries=telling)
+    scored_memories = _scored(candidates, here.union(request.targets), names_by_candidate, telling_queries=telling)
     scores = {memory.chunk.chunk_id: memory.score for memory in scored_memories}
     return sorted(candidates, key=lambda candidate: (-scores[candidate.chunk.chunk_id], candidate.chunk.chunk_id))
 
@@ -215,7 +215,7 @@ def _here(mentions: Sequence[TextMention]) -> set[str]:
 def _naming(candidates: Sequence[Candidate], here: set[str], known_entities: Sequence[Entity]) -> dict[str, list[str]]:
     """Return the named entities of memories without an attachment to the text."""
     resolver, present = NameResolver(list(known_entities)), sorted(here)
-    named_fields = {
+    names_by_candidate = {
         candidate.chunk.chunk_id: [
             entity_id
             for entity_id in resolver.entity_ids_in(candidate.chunk.content, also_present=present)
@@ -224,14 +224,14 @@ def _naming(candidates: Sequence[Candidate], here: set[str], known_entities: Seq
         for candidate in candidates
         if here.isdisjoint(candidate.chunk.entities_mentioned)
     }
-    return {chunk_id: entity_ids for chunk_id, entity_ids in named_fields.items() if entity_ids}
+    return {chunk_id: entity_ids for chunk_id, entity_ids in names_by_candidate.items() if entity_ids}
 
 
 def _fits(
     candidate: Candidate,
     request: ChunkContextRequest,
     targets: set[str],
-    named_fields: Mapping[str, Sequence[str]],
+    names_by_candidate: Mapping[str, Sequence[str]],
     *,
     is_any_near: bool = False,
 ) -> bool:
@@ -247,7 +247,7 @@ def _fits(
     is_about = not targets.isdisjoint(about)
     # What an author attached to something holds there alone, whomever its words name; in the whole book anywhere.
     is_elsewhere = chunk.is_attached_by_hand and not (request.chapter_index is None and _is_of_chapters(about))
-    is_near = chunk.chunk_id in named_fields or (is_match and not is_taken_off)
+    is_near = chunk.chunk_id in names_by_candidate or (is_match and not is_taken_off)
     return is_own and is_before and (is_about or (is_near and not is_elsewhere))
 
 
@@ -262,7 +262,7 @@ def _unspaced(text: str) -> str:
 def _scored(
     candidates: Sequence[Candidate],
     targets: set[str],
-    named_fields: Mapping[str, Sequence[str]],
+    names_by_candidate: Mapping[str, Sequence[str]],
     *,
     telling_queries: int,
 ) -> list[ChunkMemory]:
@@ -273,12 +273,12 @@ def _scored(
         for candidate in candidates
     }
     best = max(relevance.values(), default=0.0) or 1.0
-    rarity = _rarity(candidates, targets, named_fields)
+    rarity = _rarity(candidates, targets, names_by_candidate)
     scored = []
     for candidate in candidates:
         chunk = candidate.chunk
         attached_to = sorted(targets & targets_of(chunk), key=lambda target: (-rarity[target], target))
-        about = [*attached_to, *named_fields.get(chunk.chunk_id, ())]
+        about = [*attached_to, *names_by_candidate.get(chunk.chunk_id, ())]
         score = (
             RELEVANCE * relevance[chunk.chunk_id] / best
             + ATTACHED * max((rarity[target] for target in about), default=0.0)
@@ -291,7 +291,7 @@ def _scored(
                 chunk=chunk,
                 score=round(score, 4),
                 attached_to=attached_to,
-                names=list(named_fields.get(chunk.chunk_id, ())),
+                names=list(names_by_candidate.get(chunk.chunk_id, ())),
                 arm_ranks=candidate.best_ranks(),
             )
         )
@@ -299,7 +299,7 @@ def _scored(
 
 
 def _rarity(
-    candidates: Sequence[Candidate], targets: set[str], named_fields: Mapping[str, Sequence[str]]
+    candidates: Sequence[Candidate], targets: set[str], names_by_candidate: Mapping[str, Sequence[str]]
 ) -> dict[str, float]:
     """Return the weight of attachment to each target, from 0.5 to 1.
 
@@ -308,7 +308,7 @@ def _rarity(
     counts = Counter(
         target
         for candidate in candidates
-        for target in {*(targets & targets_of(candidate.chunk)), *named_fields.get(candidate.chunk.chunk_id, ())}
+        for target in {*(targets & targets_of(candidate.chunk)), *names_by_candidate.get(candidate.chunk.chunk_id, ())}
     )
     total = max(2, len(candidates))
     rarity = {target_id: 1 - 0.5 * math.log(max(1, counts[target_id])) / math.log(total) for target_id in targets}
@@ -348,8 +348,8 @@ def render_chunk_context(
     stated_words, blocks = words("context", code, "chunk"), []
     for heading, lines, rest in (("names", names, 0), ("memories", told_names, more)):
         if lines:
-            counted_items = [stated_words["more"].format(rest)] if rest else []
-            blocks.append("\n".join([f"## {stated_words[heading]}", *fenced(lines, mark), *counted_items]))
+            rest_lines = [stated_words["more"].format(rest)] if rest else []
+            blocks.append("\n".join([f"## {stated_words[heading]}", *fenced(lines, mark), *rest_lines]))
     return "\n\n".join([stated_words["note"], *blocks]) + "\n" if blocks else ""
 
 

@@ -120,7 +120,7 @@ class _Teller:
         Some may be empty.
         """
         difference = self._difference
-        told_by_key: dict[str, Iterable[str]] = {
+        lines_by_section: dict[str, Iterable[str]] = {
             "deaths": map(self._death, difference.deaths),
             "identities": map(self._identity, difference.identities),
             "newcomers": self._newcomers(),
@@ -130,7 +130,7 @@ class _Teller:
             "learnt": map(self._learning, difference.learnt),
             "relationships": map(self._relationship, difference.relationships),
         }
-        return [(self.words[name], list(lines)) for name, lines in told_by_key.items()]
+        return [(self.words[name], list(lines)) for name, lines in lines_by_section.items()]
 
     def fact(self, fact: differences.NewFact, *, is_short: bool) -> str:
         """Return a fact, in its short form where it has one and that is wanted."""
@@ -183,12 +183,12 @@ class _Teller:
 
     def _turn(self, was: Any, now: Any, *, tells_removed: bool) -> str:
         if isinstance(was, list | tuple) and isinstance(now, list | tuple):
-            added_items = [item for item in now if item not in was]
+            new_items = [item for item in now if item not in was]
             removed = [item for item in was if item not in now]
-            if added_items and removed and tells_removed:
-                return self.words["added_removed"].format(self._value(added_items), self._value(removed))
-            if added_items or removed:
-                return self.words["added" if added_items else "removed"].format(self._value(added_items or removed))
+            if new_items and removed and tells_removed:
+                return self.words["added_removed"].format(self._value(new_items), self._value(removed))
+            if new_items or removed:
+                return self.words["added" if new_items else "removed"].format(self._value(new_items or removed))
         if was in (None, "", []):
             return self._value(now)
         return self.words["turned"].format(self._value(was), self._value(now))

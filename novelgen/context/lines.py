@@ -91,7 +91,7 @@ def _labels(language: str) -> Labels:
     return Labels(
         language=language,
         **words("context", language, "labels"),
-        dimensions={name: FeelingWords(*map(tuple, named_value)) for name, named_value in dimensions.items()},
+        dimensions={name: FeelingWords(*map(tuple, word_lists)) for name, word_lists in dimensions.items()},
         attributes=words("context", language, "attributes"),
         values=words("context", language, "values"),
     )
@@ -169,14 +169,14 @@ def render_states(
         **{entity_id: f"{names.get(entity_id, entity_id)}{labels.also.format(other)}" for entity_id, other in others},
     }
     holders = {thing_id: snapshot.entity_id for snapshot in snapshots for thing_id in snapshot.holds}
-    held_values = {
+    holders_by_id = {
         snapshot.entity_id: holders[snapshot.entity_id]
         for snapshot in snapshots
         if snapshot.entity_id in holders and _is_merely_held(snapshot)
     }
     beside = {snapshot.entity_id: snapshot for snapshot in snapshots}
     parts = [
-        [] if snapshot.entity_id in held_values else state_parts(snapshot, names, labels, beside=beside)
+        [] if snapshot.entity_id in holders_by_id else state_parts(snapshot, names, labels, beside=beside)
         for snapshot in snapshots
     ]
     factual = {index for index, part in enumerate(parts) if {name for name, _ in part} - MIND_ATTRIBUTES}
@@ -186,8 +186,8 @@ def render_states(
 
     def line(index: int, texts: Sequence[str], *, is_mind: bool) -> str:
         entity_id = snapshots[index].entity_id
-        called_values = names if is_mind and index in factual else heads
-        return f"- {called_values.get(entity_id, entity_id)}{labels.colon}{labels.separator.join(texts)}"
+        display_names = names if is_mind and index in factual else heads
+        return f"- {display_names.get(entity_id, entity_id)}{labels.colon}{labels.separator.join(texts)}"
 
     for depth in range(max((len(part) for part in parts), default=0)):
         for index, part in enumerate(parts):
@@ -213,7 +213,7 @@ def render_states(
     )
     told_of = {
         thing_id: holder_id
-        for thing_id, holder_id in held_values.items()
+        for thing_id, holder_id in holders_by_id.items()
         if holder_id in lines and not {HOLDS, INVENTORY_ATTRIBUTE} & set(dropped.get(holder_id, ()))
     }
     return RenderedStates(lines=lines, minds=minds, held=told_of, tokens=used_tokens, dropped=dropped)
@@ -336,8 +336,8 @@ def _scene(said_place: Placing | None, now: Place) -> str:
 def _last_place(snapshot: EntityStateSnapshot) -> Place:
     """Return where somebody or something was last seen or changed."""
     presence = snapshot.state_data.get(PRESENCE_ATTRIBUTE)
-    seen_fields = presence if isinstance(presence, Mapping) and not presence.get(GUESSED) else {}
-    return max(sort_key(*place) for place in [*snapshot.since.values(), _place_seen(seen_fields)])
+    presence_fields = presence if isinstance(presence, Mapping) and not presence.get(GUESSED) else {}
+    return max(sort_key(*place) for place in [*snapshot.since.values(), _place_seen(presence_fields)])
 
 
 def _place_seen(presence: Mapping[str, Any]) -> Placing:

@@ -63,7 +63,7 @@ def _grounded_queries(answer: planning.ModelRetrievalPlan, ground: Ground) -> li
     echoes = _search_texts(ground.example)
     queries = [(query, "model") for query in answer.queries]
     queries += [(planning.ModelQuery(query=event), "event") for event in answer.events]
-    kept_search_queries_by_id: dict[str, SearchQuery] = {}
+    queries_by_text: dict[str, SearchQuery] = {}
     for query, purpose in queries:
         text = folded(query.query)
         if not text or text in echoes:
@@ -72,10 +72,10 @@ def _grounded_queries(answer: planning.ModelRetrievalPlan, ground: Ground) -> li
         shared = significant_words(query.query).intersection(scene_words)
         if mentions or len(shared) >= SHARED_WORDS_OF_A_GROUNDED_QUERY:
             says_more = bool(significant_words(_without(query.query, mentions)))
-            kept_search_queries_by_id.setdefault(
+            queries_by_text.setdefault(
                 text, _search_query(query, purpose if says_more else NAMES_PURPOSE, ground.names)
             )
-    return list(kept_search_queries_by_id.values())[: planning.MAX_QUERIES]
+    return list(queries_by_text.values())[: planning.MAX_QUERIES]
 
 
 def _search_query(query: planning.ModelQuery, purpose: str, names: NameResolver) -> SearchQuery:
@@ -91,11 +91,11 @@ def _search_query(query: planning.ModelQuery, purpose: str, names: NameResolver)
 
 def _known_ids(picked: Iterable[str], names: NameResolver) -> list[str]:
     """The distinct known entities of ids and names."""
-    found_by_key: dict[str, None] = {}
+    ordered_ids: dict[str, None] = {}
     for name in picked:
         resolved_text = names.resolve(name).entity_id
-        found_by_key.update(dict.fromkeys([resolved_text] if resolved_text else names.entity_ids_in(name)))
-    return list(found_by_key)
+        ordered_ids.update(dict.fromkeys([resolved_text] if resolved_text else names.entity_ids_in(name)))
+    return list(ordered_ids)
 
 
 def _without(text: str, mentions: Sequence[Mention]) -> str:
@@ -186,7 +186,7 @@ class ModelPlanner:
             **prompt_sections.tokens,
             "whole": sum(estimate_tokens(str(message.text)) for message in messages),
         }
-        shown_fields = {"prompt_tokens": prompt_tokens, "prompt_left_out": prompt_sections.left_out}
+        prompt_fields = {"prompt_tokens": prompt_tokens, "prompt_left_out": prompt_sections.left_out}
         conversation = self._question.begin(deadline.remaining_s)
         try:
             answer, plan = self._question.ask(
@@ -194,15 +194,15 @@ class ModelPlanner:
             )
         except (ModelError, DeadlineExceededError) as error:
             failed = _failed(error, f"the model's plan was not used: {error}")
-            return FirstRound(_with_report(failed, shown_fields), (), ground, language, 0.0)
+            return FirstRound(_with_report(failed, prompt_fields), (), ground, language, 0.0)
         stated_message = AIMessage(answer.model_dump_json())
-        plan = _with_report(plan, {"rounds": 1, **shown_fields}, conversation.issues("plan"))
+        plan = _with_report(plan, {"rounds": 1, **prompt_fields}, conversation.issues("plan"))
         return FirstRound(plan, (*messages, stated_message), ground, language, deadline.remaining_s)
 
-    def plan_on(self, first: FirstRound, found: SearchResult) -> planning.RetrievalPlan:
+    def plan_on(self, first: FirstRound, first_result: SearchResult) -> planning.RetrievalPlan:
         """Show the model its results, and ask once for missing ones."""
         language, ground = first.language, first.ground
-        hits = planning.first_hits_text(found, language)
+        hits = planning.first_hits_text(first_result, language)
         values = {"first_hits": hits, "max_queries": str(planning.MAX_FURTHER_QUERIES)}
         further = load_chat_prompt("plan_retrieval_again", language, variables=values).format_messages(**values)
         grounded = replace(ground, scene_text=f"{ground.scene_text}\n{hits}")

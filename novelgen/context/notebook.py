@@ -124,10 +124,10 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
     language = report.language or story_language(statement)
     labels = labels_for(language)
     words = _words(labels)
-    ended_pairs: list[tuple[str, ...]] = [
+    ending_rows: list[tuple[str, ...]] = [
         (render_told_before(notice, labels=labels).removeprefix("- "),) for notice in context.story_so_far
     ]
-    ended_pairs += (
+    ending_rows += (
         [(name,) for name in render_left_off(context.left_off, report.names, labels=labels)] if context.left_off else []
     )
     timeline = [
@@ -158,7 +158,7 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
                 [_state_row(snapshot, report.names, labels) for snapshot in context.entity_states],
                 labels.states,
             ),
-            Table(("memory",), ended_pairs, labels.left_off),
+            Table(("memory",), ending_rows, labels.left_off),
             Table(("kind", "memory"), timeline, labels.timeline),
             Table(("where", "memory", "why"), memories, labels.memories),
         ],

@@ -147,11 +147,11 @@ class PointOfViewCut:
     @cached_property
     def unknown_names(self) -> dict[str, str]:
         """Entity id to the display name in the story, where they know another one, or none."""
-        known_values = {entity.entity_id: entity.name for entity in self.known.outline.entities}
+        names_by_id = {entity.entity_id: entity.name for entity in self.known.outline.entities}
         return {
             entity.entity_id: entity.name
             for entity in self.found.outline.entities
-            if known_values.get(entity.entity_id) != entity.name
+            if names_by_id.get(entity.entity_id) != entity.name
         }
 
     def counted(self) -> dict[str, int]:
@@ -258,8 +258,8 @@ class PointOfViewCut:
             if view.was_in(loop.last_chapter_index, loop.last_scene_index):
                 yield loop
             else:
-                planted_by_key = {"last_chapter_index": loop.chapter_index, "last_scene_index": loop.scene_index}
-                yield loop.model_copy(update={"status": "open", **planted_by_key})
+                planting_fields = {"last_chapter_index": loop.chapter_index, "last_scene_index": loop.scene_index}
+                yield loop.model_copy(update={"status": "open", **planting_fields})
 
     def _knows_summary(self, text: str, first_chapter: int, last_chapter: int) -> bool:
         places = [
@@ -272,7 +272,7 @@ class PointOfViewCut:
     # --- States ---
 
     def _known_states(self) -> Iterable[EntityStateSnapshot]:
-        held_fields = fold_holders(
+        holders_by_id = fold_holders(
             (change.entity_id, change.value)
             for change in self._seen_changes
             if change.kind == "explicit" and change.attribute == HOLDER_ATTRIBUTE
@@ -296,7 +296,7 @@ class PointOfViewCut:
                     snapshot.project_id, seen_alive(changes), as_of=as_of, timestamp=snapshot.timestamp
                 )
             if visible_snapshot is not None:
-                yield visible_snapshot.model_copy(update={"holds": held_fields.get(snapshot.entity_id, [])})
+                yield visible_snapshot.model_copy(update={"holds": holders_by_id.get(snapshot.entity_id, [])})
 
     @cached_property
     def _seen_changes(self) -> list[StateChange]:
@@ -359,10 +359,10 @@ class PointOfViewCut:
             if _tells_alike(unknown_relationship, relationship and relationship.model_copy(update=own)):
                 continue
             if relationship is not None:
-                untold_fields = {
+                hidden_fields = {
                     name: _OF_PAIR[name] for name in _OF_PAIR if getattr(relationship, name) == getattr(whole, name)
                 }
-                unknown_relationship = unknown_relationship.model_copy(update=untold_fields)
+                unknown_relationship = unknown_relationship.model_copy(update=hidden_fields)
             yield unknown_relationship
 
     def _saw_pair(self, change: PairChange, whole: Relationship) -> bool:

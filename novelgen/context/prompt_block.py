@@ -83,20 +83,20 @@ def context_lines(context: SceneMemoryContext, *, count_tokens: TokenCounter = e
 
 
 def _lines_of(
-    told_value: SceneMemoryContext | HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: TokenCounter
+    context: SceneMemoryContext | HiddenContext, names: Mapping[str, str], labels: Labels, count_tokens: TokenCounter
 ) -> Iterator[ContextLine]:
     """The lines of all groups but the memories."""
-    report = told_value.report if isinstance(told_value, SceneMemoryContext) else None
-    tokens = told_value.tokens if isinstance(told_value, HiddenContext) else report.tokens if report else {}
+    report = context.report if isinstance(context, SceneMemoryContext) else None
+    tokens = context.tokens if isinstance(context, HiddenContext) else report.tokens if report else {}
     rendered_states = render_states(
-        told_value.entity_states,
+        context.entity_states,
         names,
         labels=labels,
         budget_tokens=tokens.get("states", DEFAULT_STATE_BUDGET),
         count_tokens=count_tokens,
         also_called=report.also_called if report else None,
     )
-    entries = {section: list(_entries(told_value, section, names, labels, count_tokens)) for section in SECTION_ORDER}
+    entries = {section: list(_entries(context, section, names, labels, count_tokens)) for section in SECTION_ORDER}
 
     def of_states(section: Literal["states", "minds"], texts: Mapping[str, str]) -> Iterator[ContextLine]:
         for entity_id, text in texts.items():
@@ -107,7 +107,7 @@ def _lines_of(
 
     yield from of_states("states", rendered_states.lines)
     yield from entries["snapshots"]
-    for before in told_value.story_so_far:
+    for before in context.story_so_far:
         yield ContextLine(
             need="story_so_far",
             section="story_so_far",
@@ -116,7 +116,7 @@ def _lines_of(
             chapter_index=before.chapter_index,
             scene_index=before.scene_index,
         )
-    left_off = told_value.left_off if isinstance(told_value, SceneMemoryContext) else None
+    left_off = context.left_off if isinstance(context, SceneMemoryContext) else None
     for line in render_left_off(left_off, names, labels=labels) if left_off else ():
         yield ContextLine(
             need="left_off",
@@ -133,15 +133,15 @@ def _lines_of(
 
 
 def _entries(
-    told_value: SceneMemoryContext | HiddenContext,
+    context: SceneMemoryContext | HiddenContext,
     section: str,
     names: Mapping[str, str],
     labels: Labels,
     count_tokens: TokenCounter,
 ) -> Iterator[ContextLine]:
-    for entry in (told_value.timeline_context or {}).get(section) or ():
+    for entry in (context.timeline_context or {}).get(section) or ():
         text = render_timeline_entry(section, entry, names, labels=labels)
-        named_items = [entry.get(name) for name in ("entity_id", "character_a", "character_b")]
+        named_ids = [entry.get(name) for name in ("entity_id", "character_a", "character_b")]
         yield ContextLine(
             need=need_of(section),
             section=section,
@@ -150,7 +150,7 @@ def _entries(
             tokens=count_tokens(text),
             chapter_index=entry.get("chapter_index"),
             scene_index=entry.get("scene_index"),
-            entity_ids=[item for item in named_items if item] or list(entry.get("related_entities") or ()),
+            entity_ids=[item for item in named_ids if item] or list(entry.get("related_entities") or ()),
         )
 
 
@@ -260,7 +260,7 @@ def prompt_order(items: Sequence[MemoryLike]) -> list[MemoryLike]:
 
 
 def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
-    ended_by_key = {
+    endings_by_id = {
         memory.chunk_id: bool(memory.slot_type) for memory in context.relevant_memories if memory.superseded_by
     }
     verbatim = {memory.chunk_id for memory in context.relevant_memories if memory.content_type in PASSAGE_TYPES}
@@ -269,8 +269,8 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
     def line(memory: ContextItem | StoryMemoryChunk, text: str) -> str:
         newer = memory.holds_now if isinstance(memory, ContextItem) else None
         mark = (
-            _what_followed(newer, labels, is_over=ended_by_key[memory.chunk_id])
-            if memory.chunk_id in ended_by_key
+            _what_followed(newer, labels, is_over=endings_by_id[memory.chunk_id])
+            if memory.chunk_id in endings_by_id
             else ""
         )
         return f"- [{memory_place_text(memory, always=labels.everywhere)}] {text}{mark}"

@@ -129,8 +129,8 @@ def with_further(plan: RetrievalPlan, further: RetrievalPlan) -> RetrievalPlan:
     whole = merge_plans(plan, further)
     planner = plan.planner.model_copy(update={"reason": further.planner.reason})
     if further.planner.used == "llm":
-        shown_fields = further.planner.model_dump(include={"rounds", "prompt_tokens"})
-        planner = plan.planner.model_copy(update=shown_fields)
+        planner_fields = further.planner.model_dump(include={"rounds", "prompt_tokens"})
+        planner = plan.planner.model_copy(update=planner_fields)
     inferred = dict.fromkeys([*plan.inferred_ids, *whole.inferred_ids])
     return whole.model_copy(update={"planner": planner, "inferred_ids": list(inferred)})
 
@@ -330,8 +330,10 @@ def listing_order(
         recent += [*([scene.location_id] if scene.location_id else []), *scene.participants]
     held_ids = [item for holder in [*touched_ids, *recent] for item in outline.holders.get(holder, ())]
     weights = _weights(outline)
-    shown_by_key = {entity.entity_id: sort_key(entity.first_chapter, entity.first_scene) for entity in entities}
-    others = sorted(by_id, key=lambda entity_id: (weights[entity_id], shown_by_key[entity_id], entity_id), reverse=True)
+    appearance_by_id = {entity.entity_id: sort_key(entity.first_chapter, entity.first_scene) for entity in entities}
+    others = sorted(
+        by_id, key=lambda entity_id: (weights[entity_id], appearance_by_id[entity_id], entity_id), reverse=True
+    )
     said_ids = significant_words(text)
     worded_ids = [entity.entity_id for entity in entities if significant_words(" ".join(entity.names())) & said_ids]
     ordered = dict.fromkeys([*touched_ids, *worded_ids, *recent, *held_ids, *others])
@@ -351,11 +353,11 @@ def _weights(outline: StoryOutline) -> defaultdict[str, float]:
     return weights
 
 
-def first_hits_text(found: SearchResult, language: StoryLanguage) -> str:
+def first_hits_text(result: SearchResult, language: StoryLanguage) -> str:
     """Return the search results as lines, facts first, within a budget."""
     facts = {True: 0, False: 1}
     ranked_candidates = sorted(
-        (candidate for candidate in found.candidates if candidate.hits),
+        (candidate for candidate in result.candidates if candidate.hits),
         key=lambda candidate: (
             facts[candidate.chunk.content_type in DISTILLED_TYPES],
             -sum(hit.by_rank for hit in candidate.hits),
@@ -374,9 +376,9 @@ def _add_lines(
     sections: PromptSections, name: str, lines: Sequence[str], language: StoryLanguage, *, from_the_end: bool = False
 ) -> None:
     ordered = lines[::-1] if from_the_end else lines
-    shown_value = listed(ordered, str, sections.budget(name), stops_at_first=True)
-    text = "\n".join(shown_value.lines[::-1] if from_the_end else shown_value.lines)
-    sections.add(name, text or NOTHING[language], left_out=shown_value.left_out)
+    line_list = listed(ordered, str, sections.budget(name), stops_at_first=True)
+    text = "\n".join(line_list.lines[::-1] if from_the_end else line_list.lines)
+    sections.add(name, text or NOTHING[language], left_out=line_list.left_out)
 
 
 def _last_scenes(scenes: Sequence[OutlineScene], names: dict[str, str], language: StoryLanguage) -> Iterable[str]:

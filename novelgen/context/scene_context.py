@@ -50,8 +50,8 @@ from novelgen.settings import ContextSettings
 
 
 def with_what_holds(
-    chosen: Selection,
-    found: Sequence[StoryMemoryChunk],
+    selection: Selection,
+    candidates: Sequence[StoryMemoryChunk],
     request: MemoryContextRequest,
     *,
     slots: Mapping[str, tuple[Place, str]],
@@ -60,12 +60,12 @@ def with_what_holds(
     """Return the memories with their successors, in words if needed."""
     named_memories_by_id = {
         memory.memory_id: memory
-        for memory in found
+        for memory in candidates
         if request.position.admits(memory.chapter_index, memory.scene_index)
     }
-    told_ids = {context_item.memory_id for context_item in chosen.items}
+    told_ids = {context_item.memory_id for context_item in selection.items}
     items: list[ContextItem] = []
-    for item, chunk in zip(chosen.items, chosen.chunks, strict=True):
+    for item, chunk in zip(selection.items, selection.chunks, strict=True):
         if item.told_in is not None:
             items.append(item)
             continue
@@ -87,7 +87,7 @@ def with_what_holds(
             continue
         told_ids.add(source_id)
         items.append(item.model_copy(update={"holds_now": now if is_told else now.model_copy(update={"text": ""})}))
-    return replace(chosen, items=tuple(items))
+    return replace(selection, items=tuple(items))
 
 
 def _newest(chunk: StoryMemoryChunk, named_memories_by_id: Mapping[str, StoryMemoryChunk]) -> StoryMemoryChunk | None:
@@ -155,11 +155,11 @@ def assemble_states(
     budget = {"budget": str(budget_tokens)}
     too_many = LeftOutWhy(code="over_max_states", values={"limit": str(max_states)})
     no_room = LeftOutWhy(code="no_attribute_fits", values=budget)
-    missed_pairs = [(snapshot.entity_id, too_many) for snapshot in filled_snapshots[max_states:]]
-    missed_pairs += [
+    left_out_pairs = [(snapshot.entity_id, too_many) for snapshot in filled_snapshots[max_states:]]
+    left_out_pairs += [
         (snapshot.entity_id, no_room) for snapshot in wanted_snapshots if snapshot.entity_id not in shown_ids
     ]
-    missed_pairs += [
+    left_out_pairs += [
         (entity_id, LeftOutWhy(code="partly_in_prompt", values=budget | {"attributes": ", ".join(dropped)}))
         for entity_id, dropped in rendered_states.dropped.items()
         if entity_id in shown_ids
@@ -167,7 +167,7 @@ def assemble_states(
     return AssembledStates(
         snapshots=[snapshot for snapshot in wanted_snapshots if snapshot.entity_id in shown_ids],
         tokens=rendered_states.tokens,
-        left_out=[why.item(section="states", id=entity_id) for entity_id, why in missed_pairs],
+        left_out=[why.item(section="states", id=entity_id) for entity_id, why in left_out_pairs],
     )
 
 
@@ -183,7 +183,7 @@ def assemble_context(
     count_tokens: TokenCounter,
     timestamp: datetime,
     point_of_view: PointOfView | None = None,
-    cut: PointOfViewCut | None = None,
+    view_cut: PointOfViewCut | None = None,
     left_off: LeftOff | None = None,
     first_ids: Sequence[str] = (),
 ) -> SceneMemoryContext:
@@ -193,15 +193,15 @@ def assemble_context(
     """
     language = language_of(request, story)
     assembler = _Assembler(request, story, plan, bounds, labels_for(language), count_tokens)
-    matching_story = cut.known if cut else FoundStory(story, search, states, timeline)
+    matching_story = view_cut.known if view_cut else FoundStory(story, search, states, timeline)
     names = matching_story.outline.names
     also_called = _also_called(matching_story, request)
-    ended_omission, unknown_omissions = _known_end(left_off, cut, point_of_view, names)
+    ended_omission, unknown_omissions = _known_end(left_off, view_cut, point_of_view, names)
     so_far = assembler.story_so_far(matching_story)
     tokens_before = _told_tokens(so_far) | ({"left_off": ended_omission.tokens} if ended_omission else {})
-    shown_assembled_states = assembler.states(matching_story, names, also_called)
+    assembled_states = assembler.states(matching_story, names, also_called)
     left_tokens = max(0, bounds.memory_budget - sum(tokens_before.values()))
-    spare_tokens = assembler.spare_tokens(matching_story, names, shown_assembled_states)
+    spare_tokens = assembler.spare_tokens(matching_story, names, assembled_states)
     memories = assembler.memories(
         matching_story,
         budget_tokens=left_tokens,
@@ -210,18 +210,18 @@ def assemble_context(
         ended=ended_omission,
         first_ids=first_ids,
     )
-    left_by_memories = bounds.state_budget - shown_assembled_states.tokens - max(0, memories.tokens - left_tokens)
+    left_by_memories = bounds.state_budget - assembled_states.tokens - max(0, memories.tokens - left_tokens)
     times = assembler.timeline(
         matching_story,
         names,
-        shown=shown_assembled_states.snapshots,
+        snapshots=assembled_states.snapshots,
         memories=memories,
         budget_tokens=bounds.timeline_budget + min(0, left_by_memories),
     )
     if point_of_view is None:
         # With one a memory's own line says who does not know it, which no other line could.
         memories = _each_fact_once(
-            memories, _told_elsewhere(ended_omission, so_far, times, shown_assembled_states, names, assembler.labels)
+            memories, _told_elsewhere(ended_omission, so_far, times, assembled_states, names, assembler.labels)
         )
     memories = with_what_holds(
         memories,
@@ -231,7 +231,7 @@ def assemble_context(
             matching_story.states,
             names,
             assembler.labels,
-            shown_ids={snapshot.entity_id for snapshot in shown_assembled_states.snapshots},
+            shown_ids={snapshot.entity_id for snapshot in assembled_states.snapshots},
         ),
         is_told=point_of_view is None,
     )
@@ -241,37 +241,39 @@ def assemble_context(
         )
     used_ids = [
         *plan.entity_ids,
-        *_ids_in(shown_assembled_states.snapshots),
-        *(omission.id for omission in shown_assembled_states.left_out),
+        *_ids_in(assembled_states.snapshots),
+        *(omission.id for omission in assembled_states.left_out),
         *_ids_in(times.timeline),
     ]
     used_ids += [*ended_omission.present, ended_omission.location_id or ""] if ended_omission else []
     report = ContextReport(
         planner=plan.planner,
-        queries=[cut.reported(query) if cut else ReportedQuery(**query.model_dump()) for query in plan.queries],
+        queries=[
+            view_cut.reported(query) if view_cut else ReportedQuery(**query.model_dump()) for query in plan.queries
+        ],
         entities=plan.entity_ids,
-        unresolved_names=cut.reported_names(plan.unresolved_names) if cut else plan.unresolved_names,
+        unresolved_names=view_cut.reported_names(plan.unresolved_names) if view_cut else plan.unresolved_names,
         names=_names_in_use(names, used_ids),
         also_called={
             snapshot.entity_id: also_called[snapshot.entity_id]
-            for snapshot in shown_assembled_states.snapshots
+            for snapshot in assembled_states.snapshots
             if snapshot.entity_id in also_called
         },
         items=_receipts(memories, is_full=bounds.full_report),
         tokens={
             "memories": memories.tokens,
-            "states": shown_assembled_states.tokens,
+            "states": assembled_states.tokens,
             "timeline": times.tokens,
             **tokens_before,
         },
         tokens_per_need={
-            "states": shown_assembled_states.tokens,
+            "states": assembled_states.tokens,
             **tokens_before,
             **times.tokens_per_need,
             "memories": memories.tokens - memories.passage_tokens,
             "passages": memories.passage_tokens,
         },
-        left_out=[*memories.left_out, *shown_assembled_states.left_out, *times.left_out, *unknown_omissions],
+        left_out=[*memories.left_out, *assembled_states.left_out, *times.left_out, *unknown_omissions],
         story_version=story.story_version,
         language=language,
         scene_plan=request.scene_plan,
@@ -283,14 +285,16 @@ def assemble_context(
         project_id=request.project_id,
         chapter_index=request.chapter_index,
         scene_index=request.scene_index,
-        entity_states=shown_assembled_states.snapshots,
+        entity_states=assembled_states.snapshots,
         relevant_memories=_given_out(memories, is_full=bounds.full_report),
         timeline_context=times.timeline,
         story_so_far=so_far,
         left_off=ended_omission,
         retrieval_timestamp=timestamp,
         report=report,
-        hidden=_hidden(assembler, cut) if cut and point_of_view and point_of_view.mode == "separate" else None,
+        hidden=_hidden(assembler, view_cut)
+        if view_cut and point_of_view and point_of_view.mode == "separate"
+        else None,
     )
 
 
@@ -311,9 +315,9 @@ def _given_out(memories: Selection, *, is_full: bool) -> list[StoryMemoryChunk]:
 def _receipts(memories: Selection, *, is_full: bool) -> list[ContextItem]:
     in_prompt = prompt_order([item for item in memories.items if item.told_in is None])
     places = {item.chunk_id: index for index, item in enumerate(in_prompt)}
-    untold_fields: dict[str, Any] = {} if is_full else {"score_parts": {}}
+    blank_fields: dict[str, Any] = {} if is_full else {"score_parts": {}}
     return [
-        item.model_copy(update={"prompt_index": places.get(item.chunk_id), **untold_fields}) for item in memories.items
+        item.model_copy(update={"prompt_index": places.get(item.chunk_id), **blank_fields}) for item in memories.items
     ]
 
 
@@ -341,7 +345,7 @@ def _also_called(story: FoundStory, request: MemoryContextRequest) -> dict[str, 
         for candidate in story.search.candidates
         if candidate.chunk.content_type not in PASSAGE_TYPES
     ]
-    wanted_ids, called_values = {snapshot.entity_id for snapshot in story.states}, {}
+    wanted_ids, other_names = {snapshot.entity_id for snapshot in story.states}, {}
     for entity in story.outline.entities:
         if entity.entity_id not in wanted_ids or entity.entity_type != "character":
             continue
@@ -350,8 +354,8 @@ def _also_called(story: FoundStory, request: MemoryContextRequest) -> dict[str, 
         uses = Counter({name: sum(name in text for text in texts) for name in (own, *others)})
         most = max(others, key=lambda name: (name in planned_names, uses[name]), default="")
         if most in planned_names or uses[most] > uses[own]:
-            called_values[entity.entity_id] = most
-    return called_values
+            other_names[entity.entity_id] = most
+    return other_names
 
 
 def _are_alike(one: str, other: str) -> bool:
@@ -390,7 +394,7 @@ def _hidden(assembler: _Assembler, view_cut: PointOfViewCut) -> HiddenContext | 
     bounds = assembler.bounds.model_copy(update={"state_budget": beside, "timeline_budget": beside})
     within = replace(assembler, bounds=bounds)
     states = within.states(view_cut.hidden, names)
-    times = within.timeline(view_cut.hidden, names, shown=(), memories=Selection())
+    times = within.timeline(view_cut.hidden, names, snapshots=(), memories=Selection())
     so_far = within.story_so_far(view_cut.hidden, budget_tokens=max(0, beside - times.tokens))
     tokens = {"states": states.tokens, "timeline": times.tokens, **_told_tokens(so_far)}
     memories = assembler.memories(view_cut.hidden, budget_tokens=budget_tokens - sum(tokens.values()), so_far=so_far)
@@ -423,11 +427,11 @@ class _Assembler:
         """Maximum number of memories, None for the budget alone."""
         return self.bounds.top_k if self.request.top_k is None else self.request.top_k
 
-    def story_so_far(self, found: FoundStory, *, budget_tokens: int | None = None) -> list[ToldBefore]:
+    def story_so_far(self, story: FoundStory, *, budget_tokens: int | None = None) -> list[ToldBefore]:
         """Tell the last scenes, chapters and parts within their share of the memories' budget."""
         share = self.bounds.quotas.tokens("story_so_far", self.bounds.memory_budget)
         return story_so_far(
-            found.outline,
+            story.outline,
             as_of=self.request.position,
             budget_tokens=share if budget_tokens is None else budget_tokens,
             labels=self.labels,
@@ -436,7 +440,7 @@ class _Assembler:
 
     def memories(
         self,
-        found: FoundStory,
+        story: FoundStory,
         *,
         budget_tokens: int,
         spare_tokens: int = 0,
@@ -452,8 +456,8 @@ class _Assembler:
         weights, request = self.bounds.weights, self.request
         if told_count > weights.at_hand_scenes:
             weights = weights.model_copy(update={"at_hand_scenes": told_count})
-        candidates = admitted_candidates(found.search, request)
-        scene = selection_scene(self.story, self.plan, found.search)
+        candidates = admitted_candidates(story.search, request)
+        scene = selection_scene(self.story, self.plan, story.search)
         lines = [
             content_words(text) for text in [*(notice.text for notice in so_far), *([ended.text] if ended else [])]
         ]
@@ -476,15 +480,15 @@ class _Assembler:
         """Return the tokens that states and timeline leave to unread scenes."""
         if not any(scene.is_guessed for scene in self.story.scenes):
             return 0
-        times = self.timeline(found, names, shown=shown_states.snapshots, memories=Selection())
+        times = self.timeline(found, names, snapshots=shown_states.snapshots, memories=Selection())
         return self.bounds.state_budget - shown_states.tokens + self.bounds.timeline_budget - times.tokens
 
     def states(
-        self, found: FoundStory, names: Mapping[str, str], also_called: Mapping[str, str] | None = None
+        self, story: FoundStory, names: Mapping[str, str], also_called: Mapping[str, str] | None = None
     ) -> AssembledStates:
         """Choose the states."""
         return assemble_states(
-            self._before(found.states),
+            self._before(story.states),
             names,
             labels=self.labels,
             budget_tokens=self.bounds.state_budget,
@@ -495,16 +499,16 @@ class _Assembler:
 
     def timeline(
         self,
-        found: FoundStory,
+        story: FoundStory,
         names: Mapping[str, str],
         *,
-        shown: Sequence[EntityStateSnapshot],
+        snapshots: Sequence[EntityStateSnapshot],
         memories: Selection,
         budget_tokens: int | None = None,
     ) -> AssembledTimeline:
         """Fill the timeline, aware of the threads that chosen memories tell."""
         scene = self.request.scene_plan
-        known_memories = (candidate.chunk for candidate in found.search.candidates)
+        known_memories = (candidate.chunk for candidate in story.search.candidates)
         ahead = SceneAhead(
             texts=(scene.location, scene.purpose, *scene.key_actions),
             entity_ids=frozenset(self.plan.entity_ids),
@@ -520,10 +524,10 @@ class _Assembler:
             ],
         )
         return assemble_timeline(
-            found.outline,
-            self._before(found.timeline),
+            story.outline,
+            self._before(story.timeline),
             names,
-            shown_states=shown,
+            shown_states=snapshots,
             ahead=ahead,
             labels=self.labels,
             budget_tokens=self.bounds.timeline_budget if budget_tokens is None else budget_tokens,
@@ -563,7 +567,7 @@ def _told_elsewhere(
     ended_omission: LeftOff | None,
     so_far: Sequence[ToldBefore],
     times: AssembledTimeline,
-    shown_assembled_states: AssembledStates,
+    assembled_states: AssembledStates,
     names: Mapping[str, str],
     labels: Labels,
 ) -> list[tuple[str, frozenset[str]]]:
@@ -572,7 +576,7 @@ def _told_elsewhere(
     lines += [("story_so_far", notice.text) for notice in so_far]
     for section, entries in (times.timeline or {}).items():
         lines += [(section, render_timeline_entry(section, entry, names, labels=labels)) for entry in entries]
-    for snapshot in shown_assembled_states.snapshots:
+    for snapshot in assembled_states.snapshots:
         name = names.get(snapshot.entity_id, "")
         lines += [("states", f"{name} {text}") for _, text in state_parts(snapshot, names, labels)]
     return [(section, content_words(text)) for section, text in lines]

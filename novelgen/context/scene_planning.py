@@ -125,14 +125,12 @@ def _queries(plan: ScenePlan, labels: Sequence[str], hints: Sequence[str], betwe
         *(("character", f"{person} {plan.location}") for person in people[:MAX_CHARACTER_QUERIES]),
         *(("pair", f"{one} {other}") for one, other in islice(combinations(people, 2), MAX_RULE_QUERIES)),
     ]
-    kept_search_queries_by_id: dict[str, SearchQuery] = {}
+    queries_by_text: dict[str, SearchQuery] = {}
     for purpose, text in queries:
         clean = " ".join(text.split())[:MAX_QUERY_CHARACTERS]
         if clean:
-            kept_search_queries_by_id.setdefault(
-                clean.casefold(), SearchQuery(text=clean, purpose=purpose, origin="rules")
-            )
-    return list(kept_search_queries_by_id.values())[:MAX_RULE_QUERIES]
+            queries_by_text.setdefault(clean.casefold(), SearchQuery(text=clean, purpose=purpose, origin="rules"))
+    return list(queries_by_text.values())[:MAX_RULE_QUERIES]
 
 
 MAX_INFERRED = 3
@@ -248,26 +246,26 @@ def plan_scene(
 
 
 def plan_on(
-    planned: PlannedScene,
+    scene: PlannedScene,
     request: MemoryContextRequest,
     outline: StoryOutline | None,
     *,
     planner: ModelPlanner,
-    found: SearchResult,
+    first_result: SearchResult,
     takes_names: bool = False,
 ) -> PlannedScene:
     """Let the model plan again after the first hits.
 
     See `plan_scene`.
     """
-    if planned.first_round is None:
-        return planned
+    if scene.first_round is None:
+        return scene
     story = known_story(request, outline)
     started_s = time.monotonic()
-    further = planner.plan_on(planned.first_round, found)
-    plan = with_further(planned.plan, further)
+    further = planner.plan_on(scene.first_round, first_result)
+    plan = with_further(scene.plan, further)
     plan = _with_names(plan, request) if takes_names else _stored_only(plan, story)
-    return PlannedScene(plan, planned.model_time_s + time.monotonic() - started_s, planned.first_round)
+    return PlannedScene(plan, scene.model_time_s + time.monotonic() - started_s, scene.first_round)
 
 
 def _story_so_far(rules: RetrievalPlan, story: StoryOutline, names: NameResolver, recall: Recall | None) -> StorySoFar:
@@ -403,13 +401,13 @@ MAX_VARIANTS = 6
 """So many ways of saying a name are searched for."""
 
 
-def with_names_of_text(plan: RetrievalPlan, found: Mapping[str, Sequence[str]]) -> RetrievalPlan:
+def with_names_of_text(plan: RetrievalPlan, names_by_word: Mapping[str, Sequence[str]]) -> RetrievalPlan:
     """Search a plan's names that are no entity's in all ways in which the text says them."""
-    missed_names = {_nobody(name).message for name in found}
+    missed_names = {_nobody(name).message for name in names_by_word}
     asked_texts = {query.text.casefold() for query in plan.queries}
     queries = [
         SearchQuery(text=text, purpose=NAMES_PURPOSE, origin="rules")
-        for name, variants in found.items()
+        for name, variants in names_by_word.items()
         if any(variant.casefold() != name.casefold() for variant in variants)
         and (text := " ".join(list(dict.fromkeys([name, *variants]))[:MAX_VARIANTS])[:MAX_QUERY_CHARACTERS]).casefold()
         not in asked_texts

@@ -107,12 +107,12 @@ def _with_names(early: Entity, late: Entity, names: Iterable[str]) -> Entity:
     if TRANSLATION in late.profile:
         translated[late.name] = late.profile[TRANSLATION]
     own = early.profile.get(ALIAS_TRANSLATIONS)
-    added_fields = {name: translated[name] for name in fresh if name in translated}
-    profile = {**early.profile, ALIAS_TRANSLATIONS: {**added_fields, **(own if isinstance(own, Mapping) else {})}}
+    new_translations = {name: translated[name] for name in fresh if name in translated}
+    profile = {**early.profile, ALIAS_TRANSLATIONS: {**new_translations, **(own if isinstance(own, Mapping) else {})}}
     return early.model_copy(
         update={
             "aliases": [*early.aliases, *(aliases.get(name, EntityAlias(alias=name)) for name in fresh)],
-            "profile": profile if added_fields else early.profile,
+            "profile": profile if new_translations else early.profile,
         }
     )
 

@@ -103,14 +103,14 @@ def often_enough(candidates: Sequence[NameCandidate], min_count: int | None) -> 
 
 
 def without_known(
-    candidates: Sequence[NameCandidate], known: Iterable[str], *, joined: Iterable[tuple[str, str]] = ()
+    candidates: Sequence[NameCandidate], known_names: Iterable[str], *, joined_names: Iterable[tuple[str, str]] = ()
 ) -> list[NameCandidate]:
     """Drop candidates with known names, and join those the author joined."""
-    keys = {normalise.name_key(name) for name in known}
+    keys = {normalise.name_key(name) for name in known_names}
     kept_candidates = [
         candidate for candidate in candidates if not keys.intersection(map(normalise.name_key, candidate.names()))
     ]
-    for keep, other in joined:
+    for keep, other in joined_names:
         first, second = (candidate_of(kept_candidates, name) for name in (keep, other))
         if first is not None and second is not None and first is not second:
             kept_candidates = [
@@ -203,19 +203,19 @@ MIN_SCENES_OF_NAME = 3
 
 
 def better_display_name(
-    name: str, others: Sequence[str], texts: Sequence[str], *, taken: Collection[str] = ()
+    name: str, others: Sequence[str], texts: Sequence[str], *, taken_names: Collection[str] = ()
 ) -> str | None:
     """Return the name used most by the story, for a rarely used display name."""
     if _scenes_with(name, texts) > MAX_SCENES_OF_MAKESHIFT:
         return None
     own = _words(name)
-    counted_pairs = [
+    name_counts = [
         (_scenes_with(text, texts), len(text), text)
         for text in others
-        if text not in {*taken, *normalise.CHINESE_TITLES_AFTER}
+        if text not in {*taken_names, *normalise.CHINESE_TITLES_AFTER}
         and not (normalise.is_description(text) or _words(text) <= own or text in name)
     ]
-    scenes, _, best = max(counted_pairs, default=(0, 0, ""))
+    scenes, _, best = max(name_counts, default=(0, 0, ""))
     return best if scenes >= MIN_SCENES_OF_NAME else None
 
 

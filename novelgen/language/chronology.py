@@ -63,13 +63,13 @@ def _lunar(first: ToldTime, then: ToldTime, years: int, both_years: bool) -> Dis
     )
 
 
-def calendar_day(told: ToldTime, *, year: int | None = None) -> date | None:
+def calendar_day(story_time: ToldTime, *, year: int | None = None) -> date | None:
     """Return a told date as a calendar day, or None if impossible."""
-    in_year = year if year is not None else told.year
-    if told.is_lunar or told.era or in_year is None or told.month is None or told.day is None:
+    in_year = year if year is not None else story_time.year
+    if story_time.is_lunar or story_time.era or in_year is None or story_time.month is None or story_time.day is None:
         return None
     try:
-        return date(in_year, told.month, told.day)
+        return date(in_year, story_time.month, story_time.day)
     except ValueError:
         return None
 
@@ -244,8 +244,8 @@ def _advance(now: _Now | None, story_time: ToldTime | None, time: SceneTime) -> 
             certainty = "at_least"
         moment = replace(now, day=now.day + gap.likely, certainty=certainty, latest=_added(now.latest, gap.span))
         moment = _pinned(moment, now, story_time)
-        if (counted_parts := _counted_down(now, story_time)) is not None:
-            day, certainty = counted_parts
+        if (countdown := _counted_down(now, story_time)) is not None:
+            day, certainty = countdown
             is_exact = _is_sure(certainty) and _is_sure(now.certainty)
             since = day - now.day
             gap = _Gap(DaySpan(min_days=since, max_days=since if is_exact else None), since, certainty)
@@ -349,10 +349,10 @@ def _counted_down(now: _Now, story_time: ToldTime | None) -> tuple[int, Certaint
     text, event = story_time.text.casefold(), story_time.event.casefold()
     if not event:
         # On the day itself it is merely named: `Orla's Night, noon`.
-        named_names = [
+        occasion_names = [
             event for event in now.events if re.match(rf"{re.escape(event)}(?! after|[a-z'’]|[之的前后])", text)
         ]
-        event = max(named_names, key=len, default="")
+        event = max(occasion_names, key=len, default="")
     if event not in now.events:
         return None
     day, certainty = now.events[event]
@@ -431,8 +431,8 @@ def _lived_then(past: ToldTime, now: _Now | None, first_year: ToldTime | None) -
 
 
 def _in_lived_order(laid: Sequence[tuple[SceneTime, float | None]]) -> list[SceneTime]:
-    known_pairs = sorted((at, time.told_order, time) for time, at in laid if at is not None)
-    for order, (_, _, time) in enumerate(known_pairs, 1):
+    placed_times = sorted((at, time.told_order, time) for time, at in laid if at is not None)
+    for order, (_, _, time) in enumerate(placed_times, 1):
         time.lived_order = order
     return [time for time, _ in laid]
 

@@ -73,8 +73,8 @@ def _weekday_after_days(times: Sequence[SceneTime], index: int) -> Iterator[Cont
         apart = days_apart(times, before, index)
         days = _exact_days(earlier, story_time, apart)
         if days is not None and (earlier.weekday + days - story_time.weekday) % 7:
-            expected_value = WEEKDAYS[(earlier.weekday - 1 + days) % 7]
-            yield Contradiction("weekday", before, index, f"{_days(days)} later it is {expected_value}")
+            expected_weekday = WEEKDAYS[(earlier.weekday - 1 + days) % 7]
+            yield Contradiction("weekday", before, index, f"{_days(days)} later it is {expected_weekday}")
         return
 
 

@@ -382,14 +382,12 @@ def english_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
     by_core: dict[tuple[str, ...], list[FoundName]] = defaultdict(list)
     for name_match in names:
         by_core[_core(name_match.name)].append(name_match)
-    single = {core[0]: named_name_matches for core, named_name_matches in by_core.items() if len(core) == 1}
-    whole = {core: named_name_matches for core, named_name_matches in by_core.items() if len(core) > 1}
+    single = {core[0]: name_matches for core, name_matches in by_core.items() if len(core) == 1}
+    whole = {core: name_matches for core, name_matches in by_core.items() if len(core) > 1}
     somebody = {
-        core: named_name_matches
-        for core, named_name_matches in whole.items()
-        if _may_be_somebody(core, named_name_matches, by_core)
+        core: name_matches for core, name_matches in whole.items() if _may_be_somebody(core, name_matches, by_core)
     }
-    things = [named_name_matches for core, named_name_matches in whole.items() if core not in somebody]
+    things = [name_matches for core, name_matches in whole.items() if core not in somebody]
     people = _named_in_full(somebody)
     own: list[_Bearer] = []
     # Who is called by a given name is clear before it is asked to whom a surname belongs.
@@ -414,9 +412,9 @@ def _named_in_full(somebody: dict[tuple[str, ...], list[FoundName]]) -> list[_Be
     """
     people: dict[tuple[str, str], _Bearer] = {}
     wives: dict[tuple[str, str], _Bearer] = {}
-    for core, named_name_matches in somebody.items():
+    for core, name_matches in somebody.items():
         key = core[0], core[-1]
-        for name_match in named_name_matches:
+        for name_match in name_matches:
             if _titles(name_match.name) & _WIFE and core[0] not in _FEMALE_NAMES:
                 wives.setdefault(key, _Bearer([], last=core[-1])).add([name_match])
             else:
@@ -440,16 +438,16 @@ def _core(name: str) -> tuple[str, ...]:
 
 
 def _may_be_somebody(
-    core: tuple[str, ...], named_name_matches: Sequence[FoundName], by_core: dict[tuple[str, ...], list[FoundName]]
+    core: tuple[str, ...], name_matches: Sequence[FoundName], by_core: dict[tuple[str, ...], list[FoundName]]
 ) -> bool:
     """Return whether several words may be a given name and a surname."""
     if "'" in core[0] or core[0] in _PARTICLES:
         return False
-    if core[0] in _MALE_NAMES | _FEMALE_NAMES or any(_titles(name_match.name) for name_match in named_name_matches):
+    if core[0] in _MALE_NAMES | _FEMALE_NAMES or any(_titles(name_match.name) for name_match in name_matches):
         return True
-    is_thing = likely_kind(named_name_matches) in _THINGS
+    is_thing = likely_kind(name_matches) in _THINGS
     is_family = any(_titles(name_match.name) & _COMMON for name_match in by_core.get((core[-1],), ()))
-    return is_family or (sum(name_match.count for name_match in named_name_matches) > 1 and not is_thing)
+    return is_family or (sum(name_match.count for name_match in name_matches) > 1 and not is_thing)
 
 
 def _titles(name: str) -> set[str]:
@@ -480,18 +478,16 @@ def _gender_of_pronouns(names: Iterable[FoundName]) -> str:
 
 
 def _place_words(
-    word: str, named_name_matches: Sequence[FoundName], people: Sequence[_Bearer], paragraphs: int
+    word: str, name_matches: Sequence[FoundName], people: Sequence[_Bearer], paragraphs: int
 ) -> list[_Bearer]:
     """Assign single words beside titles to bearers, and return the rest."""
     bearers = [bearer for bearer in people if bearer.names and word == bearer.first]
     family = [bearer for bearer in people if bearer.names and bearer.last == word]
     bare = [
-        name_match
-        for name_match in named_name_matches
-        if not _titles(name_match.name) or name_key(name_match.name) == word
+        name_match for name_match in name_matches if not _titles(name_match.name) or name_key(name_match.name) == word
     ]
     titled: dict[frozenset[str], list[FoundName]] = defaultdict(list)
-    for name_match in named_name_matches:
+    for name_match in name_matches:
         if name_match not in bare:
             titled[frozenset(_titles(name_match.name))].append(name_match)
     is_given = bool(bearers) or (word in _MALE_NAMES | _FEMALE_NAMES and not family)
@@ -501,7 +497,7 @@ def _place_words(
     host = _clear_bearer([bearer for bearer in bearers if not gender or bearer.gender in (gender, "")])
     if (
         host is not None
-        and host.count * CLEARLY_MORE > sum(name_match.count for name_match in named_name_matches) - bare_count
+        and host.count * CLEARLY_MORE > sum(name_match.count for name_match in name_matches) - bare_count
     ):
         host.add(bare)
         bare = []
@@ -584,10 +580,8 @@ def _host(
 
 def _is_called(bearer: _Bearer, titles: frozenset[str]) -> bool:
     """Tell whether somebody is called by a title and the given name."""
-    called_items = [
-        name_key(name_match.name).split() for name_match in bearer.names if titles & _titles(name_match.name)
-    ]
-    return any(bearer.first in words for words in called_items)
+    calls = [name_key(name_match.name).split() for name_match in bearer.names if titles & _titles(name_match.name)]
+    return any(bearer.first in words for words in calls)
 
 
 def _are_side_by_side(variants: Sequence[FoundName], bearer: _Bearer, paragraphs: int) -> bool:

@@ -43,7 +43,7 @@ def patterns(name: str) -> dict[str, Any]:
 
 def synonyms(name: str) -> dict[str, str]:
     """Return the canonical word of each synonym, from lines `dead_or_absent = "dead, absent"`."""
-    return {word: meant_value for meant_value, words in _lists()[name].items() for word in words.split(", ")}
+    return {word: meaning for meaning, words in _lists()[name].items() for word in words.split(", ")}
 
 
 def word_pattern(name: str) -> re.Pattern[str]:

@@ -281,14 +281,14 @@ def _date(text: str) -> dict[str, Any]:
     return month | _year(text)
 
 
-def _english_date(found_by_key: dict[str, str | None], text: str) -> dict[str, Any]:
+def _english_date(date_parts: dict[str, str | None], text: str) -> dict[str, Any]:
     parsed_fields: dict[str, Any] = {
-        "month": int(found_by_key.get("number") or 0) or MONTHS.index((found_by_key.get("name") or "").casefold()) + 1
+        "month": int(date_parts.get("number") or 0) or MONTHS.index((date_parts.get("name") or "").casefold()) + 1
     }
-    if day := found_by_key.get("day"):
+    if day := date_parts.get("day"):
         digits = re.sub(r"\D", "", day)
         parsed_fields["day"] = int(digits) if digits else _ORDINAL_WORDS.index(day.casefold()) + 1
-    return parsed_fields | ({"year": int(year)} if (year := found_by_key.get("year")) else _year(text))
+    return parsed_fields | ({"year": int(year)} if (year := date_parts.get("year")) else _year(text))
 
 
 def _year(text: str) -> dict[str, Any]:

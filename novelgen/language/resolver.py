@@ -144,8 +144,8 @@ def _by_key(names: Iterable[tuple[str, Iterable[str]]]) -> dict[str, dict[str, N
 def _proper_words(name: str) -> frozenset[str]:
     """The capitalised words of an English name, folded, without titles and articles."""
     words = (word.removesuffix("'s") for word in _WORD.findall(normalise.fold_width(name)) if word[0].isupper())
-    folded_items = frozenset(word.casefold() for word in words)
-    return folded_items - normalise.TITLES - normalise.ARTICLES
+    folded_words = frozenset(word.casefold() for word in words)
+    return folded_words - normalise.TITLES - normalise.ARTICLES
 
 
 def _longest_shared_run(text: str, entity: Entity) -> int:

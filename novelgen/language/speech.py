@@ -68,12 +68,12 @@ def find_speeches(text: str, people: Sequence[Mention], *, narrator_id: str | No
         Speech(start, end, _english_speaker(text, (start, end), outside, narrator_id)) for start, end in spans
     ]
     paragraph = [text.count("\n", 0, speech.start) for speech in named_speeches]
-    told_by_key: dict[int, set[str]] = {}
+    speakers_by_paragraph: dict[int, set[str]] = {}
     for number, speech in zip(paragraph, named_speeches, strict=True):
         if speech.speaker_id is not None:
-            told_by_key.setdefault(number, set()).add(speech.speaker_id)
+            speakers_by_paragraph.setdefault(number, set()).add(speech.speaker_id)
     return [
-        Speech(speech.start, speech.end, speech.speaker_id or _only(told_by_key.get(number, set())))
+        Speech(speech.start, speech.end, speech.speaker_id or _only(speakers_by_paragraph.get(number, set())))
         for number, speech in zip(paragraph, named_speeches, strict=True)
     ]
 

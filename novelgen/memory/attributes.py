@@ -65,15 +65,15 @@ class Opened(NamedTuple):
     content: str
 
 
-def likeliest_ended(entities: Collection[str], content: str, opened: Sequence[Opened]) -> list[Opened]:
+def likeliest_ended(entities: Collection[str], content: str, open_memories: Sequence[Opened]) -> list[Opened]:
     """Return the likeliest ended memories by shared entities and words, with ties."""
     words = significant_words(content)
     shared = [
         (len(open_memory.entities.intersection(entities)), len(words & significant_words(open_memory.content)))
-        for open_memory in opened
+        for open_memory in open_memories
     ]
     most = max(shared, default=None)
-    return [open_memory for open_memory, likeness in zip(opened, shared, strict=True) if likeness == most]
+    return [open_memory for open_memory, likeness in zip(open_memories, shared, strict=True) if likeness == most]
 
 
 def with_supersessions(

@@ -75,11 +75,11 @@ class StoryKnowledge:
     @cached_property
     def kept_from(self) -> Mapping[str, Collection[str]]:
         """Character id to the memories of which somebody says that they do not know or believe them."""
-        kept_by_key: defaultdict[str, set[str]] = defaultdict(set)
+        secrets_by_character: defaultdict[str, set[str]] = defaultdict(set)
         for event in self.rules.story.events:
             if event.kind != "knows":
-                kept_by_key[event.character_id].add(event.source_id)
-        return kept_by_key
+                secrets_by_character[event.character_id].add(event.source_id)
+        return secrets_by_character
 
     @cached_property
     def hidden_by_author(self) -> Collection[tuple[str, str]]:
@@ -227,16 +227,18 @@ class CharacterView:
             and not self.knows_source(source_id)
         )
 
-    def names_of(self, entity: Entity, shown: str) -> list[str]:
+    def names_of(self, entity: Entity, display_name: str) -> list[str]:
         """Return the names under which they know somebody, the display name first."""
         first = (entity.first_chapter, entity.first_scene)
         places = [(entity.name, entity.name_first_chapter, entity.name_first_scene)]
         places += [(alias.alias, alias.first_chapter, alias.first_scene) for alias in entity.aliases]
-        placed_pairs = [(name, *(first if chapter is None else (chapter, scene))) for name, chapter, scene in places]
+        placed_names = [(name, *(first if chapter is None else (chapter, scene))) for name, chapter, scene in places]
         return [
             name
-            for name, chapter, scene in placed_pairs
-            if chapter is None or name in shown or (self.was_in(chapter, scene) and self._is_open(name, chapter, scene))
+            for name, chapter, scene in placed_names
+            if chapter is None
+            or name in display_name
+            or (self.was_in(chapter, scene) and self._is_open(name, chapter, scene))
         ]
 
     def _is_open(self, name: str, chapter_index: int, scene_index: int | None) -> bool:

@@ -203,9 +203,9 @@ class _Ledger:
     def advance(self, changes: Sequence[StateChange], place: Place) -> list[tuple[str, _Holding, _Holding]]:
         """Take in one scene's changes and return the items then held twice, with both holders."""
         stated = {change.entity_id: change.value for change in changes if change.attribute == HOLDER_ATTRIBUTE}
-        listed_fields = {change.entity_id: change.value for change in changes if change.attribute == INVENTORY}
+        inventories_by_id = {change.entity_id: change.value for change in changes if change.attribute == INVENTORY}
         newly_listed = {
-            item_id for character, value in listed_fields.items() for item_id in self._list(character, value, place)
+            item_id for character, value in inventories_by_id.items() for item_id in self._list(character, value, place)
         }
         matches = []
         for item_id in sorted(newly_listed | stated.keys()):

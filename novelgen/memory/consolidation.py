@@ -317,7 +317,7 @@ def grounded_text(
     """Return an answer as the text of a memory, or refuse it."""
     content = whole_sentences(answer.content, field="content", max_tokens=MAX_TOKENS)
     shown_text = "\n".join(f"{source.content}\n{source.short or ''}" for source in sources)
-    require_grounded(f"{content}\n{answer.short}", shown=shown_text, names=names)
+    require_grounded(f"{content}\n{answer.short}", source=shown_text, names=names)
     line = " ".join(answer.short.split())
     is_usable = len(line) <= SHORT_FORM_CHARACTERS and not short_form_defect(line, content, estimate_tokens)
     return ConsolidatedText(content=content, short=line if is_usable else None)

@@ -272,14 +272,14 @@ class KnowledgeRules:
 
     def _subject(self, memory: KnowledgeMemory) -> str | None:
         """Return the first character named by a memory, or None."""
-        named_pairs = [
+        subject_pairs = [
             (place, entity_id)
             for entity_id in memory.entities
             if entity_id in self.story.character_ids
             for name in self.story.names.get(entity_id, ())
             if name and (place := memory.content.find(name)) >= 0
         ]
-        return min(named_pairs)[1] if named_pairs else None
+        return min(subject_pairs)[1] if subject_pairs else None
 
     # --- What follows from later scenes ---
 
@@ -356,12 +356,14 @@ class KnowledgeRules:
         min_share: float = MIN_KNOWN,
     ) -> Knowing | None:
         """Find the scene since which their `knowledge` holds it."""
-        learnt_pairs = [pair for pair in self._learning_scenes.get(character_id, ()) if after <= pair[0] < before]
-        known_parts = (
-            self.retellings.first_known(memory.content, learnt_pairs, min_share=min_share) if learnt_pairs else None
+        learning_pairs = [pair for pair in self._learning_scenes.get(character_id, ()) if after <= pair[0] < before]
+        knowing_parts = (
+            self.retellings.first_known(memory.content, learning_pairs, min_share=min_share) if learning_pairs else None
         )
         return (
-            None if known_parts is None else _find_retelling(memory, character_id, known_parts[0], share=known_parts[1])
+            None
+            if knowing_parts is None
+            else _find_retelling(memory, character_id, knowing_parts[0], share=knowing_parts[1])
         )
 
     def _find_retelling(

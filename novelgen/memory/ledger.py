@@ -27,17 +27,17 @@ def kind_of(category: str) -> ThreadKind | None:
     """Return the kind that a category means, or None where its words say none."""
     folded_text = category.strip().casefold()
     words = {part.removesuffix("s") for part in re.split(r"[^a-z]+", folded_text)}
-    known_items_view = _CATEGORY_WORDS.items()
+    category_items = _CATEGORY_WORDS.items()
     return next(
-        (kind for word, kind in known_items_view if (word in words if word.isascii() else word in folded_text)), None
+        (kind for word, kind in category_items if (word in words if word.isascii() else word in folded_text)), None
     )
 
 
-def is_of_category(category: str, wanted: str) -> bool:
+def is_of_category(category: str, pattern: str) -> bool:
     """Tell whether a category is the wanted one, or means the same kind, in whichever language either is said."""
-    if category.strip().casefold() == wanted.strip().casefold():
+    if category.strip().casefold() == pattern.strip().casefold():
         return True
-    kind = kind_of(wanted)
+    kind = kind_of(pattern)
     return kind is not None and kind_of(category) == kind
 
 
@@ -130,10 +130,10 @@ class ThreadLedger(Shown, BaseModel):
         """Return the threads of these stages, in the ledger's order."""
         return [entry for entry in self.entries if entry.stage in stages]
 
-    def of_category(self, *wanted: str) -> ThreadLedger:
+    def of_category(self, *patterns: str) -> ThreadLedger:
         """Return the ledger of these categories, in either language."""
-        kept_entries = [entry for entry in self.entries if any(is_of_category(entry.category, one) for one in wanted)]
-        return self.model_copy(update={"entries": kept_entries}) if wanted else self
+        kept_entries = [entry for entry in self.entries if any(is_of_category(entry.category, one) for one in patterns)]
+        return self.model_copy(update={"entries": kept_entries}) if patterns else self
 
     def ended(self, *endings: ThreadEnding) -> list[LedgerEntry]:
         """Return the threads that ended in these ways."""

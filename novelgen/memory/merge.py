@@ -33,7 +33,7 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
 
     first = records[0]
     now = [record for record in records if not record.is_flashback] or records
-    resolved_fields = {loop.id: loop for loop in _all(records, "open_loops_resolved")}
+    resolutions_by_id = {loop.id: loop for loop in _all(records, "open_loops_resolved")}
     advanced = merged_moves(_all(records, "open_loops_advanced"))
     # One change per entity and attribute, the last, with its own evidence.
     states = {
@@ -56,8 +56,8 @@ def merge_records(records: Sequence[SceneRecord], *, max_bullets: int) -> SceneR
         state_changes=list(states.values()),
         relationship_changes=_merged_relationships(_all(records, "relationship_changes")),
         open_loops_created=_first_by_key(_all(records, "open_loops_created"), lambda loop: folded(loop.description)),
-        open_loops_advanced=[loop for loop in advanced if loop.id not in resolved_fields],
-        open_loops_resolved=list(resolved_fields.values()),
+        open_loops_advanced=[loop for loop in advanced if loop.id not in resolutions_by_id],
+        open_loops_resolved=list(resolutions_by_id.values()),
         memories=_distinct_memories(records),
         learned=_all(records, "learned"),
         memories_repeated=_first_by_key(_all(records, "memories_repeated"), lambda item: item.memory_id),
@@ -93,12 +93,12 @@ def _all(records: Sequence[SceneRecord], field: str) -> list:
 
 
 def _merged_relationships(changes: Iterable[RecordedRelationshipChange]) -> list[RecordedRelationshipChange]:
-    merged_recorded_relationship_changes_by_key: dict[frozenset[str], RecordedRelationshipChange] = {}
+    changes_by_pair: dict[frozenset[str], RecordedRelationshipChange] = {}
     for change in changes:
         pair = frozenset({change.character_a, change.character_b})
-        earlier = merged_recorded_relationship_changes_by_key.get(pair)
-        merged_recorded_relationship_changes_by_key[pair] = change if earlier is None else _both_said(earlier, change)
-    return list(merged_recorded_relationship_changes_by_key.values())
+        earlier = changes_by_pair.get(pair)
+        changes_by_pair[pair] = change if earlier is None else _both_said(earlier, change)
+    return list(changes_by_pair.values())
 
 
 def _both_said(earlier: RecordedRelationshipChange, later: RecordedRelationshipChange) -> RecordedRelationshipChange:
@@ -129,10 +129,10 @@ def _distinct_memories(records: Sequence[SceneRecord]) -> list[RecordedMemory]:
 
 
 def _first_by_key(items: Iterable[Item], key: Callable[[Item], Hashable]) -> list[Item]:
-    kept_items_by_key: dict[Hashable, Item] = {}
+    items_by_key: dict[Hashable, Item] = {}
     for item in items:
-        kept_items_by_key.setdefault(key(item), item)
-    return list(kept_items_by_key.values())
+        items_by_key.setdefault(key(item), item)
+    return list(items_by_key.values())
 
 
 def merged_moves(moves: Iterable[RecordedLoopAdvance]) -> list[RecordedLoopAdvance]:
@@ -238,16 +238,16 @@ def _without(record: SceneRecord, memory: RecordedMemory, stays_id: str) -> Scen
     memories = []
     for other_memory in record.memories:
         if other_memory.memory_id != memory.memory_id:
-            named_values: dict[str, Any] = {
+            lists_by_name: dict[str, Any] = {
                 name: stays_id
                 for name in ("supersedes", "contradicts")
                 if getattr(other_memory, name) == memory.memory_id
             }
             if memory.memory_id in other_memory.also_supersedes:
-                named_values["also_supersedes"] = [
+                lists_by_name["also_supersedes"] = [
                     stays_id if one == memory.memory_id else one for one in other_memory.also_supersedes
                 ]
-            memories.append(other_memory.model_copy(update=named_values))
+            memories.append(other_memory.model_copy(update=lists_by_name))
     repeated = list(record.memories_repeated)
     if len(memories) < len(record.memories):
         repeated.append(RecordedRepetition(memory_id=memory.memory_id, evidence=memory.evidence))

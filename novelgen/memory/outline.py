@@ -230,14 +230,14 @@ def chapter_summaries(
     scenes: Sequence[OutlineScene],
     *,
     as_of: StoryPosition = END_OF_STORY,
-    written: Mapping[int, WrittenSummary] | None = None,
+    written_summaries: Mapping[int, WrittenSummary] | None = None,
 ) -> list[ChapterSummary]:
     """Sum up the chapters that are over at a position."""
     summaries = []
     for chapter_index, chapter in groupby(sorted(scenes, key=story_place), key=lambda scene: scene.chapter_index):
         rendered_scenes = list(chapter)
         summary_text = _summed_up(rendered_scenes)
-        stands = (written or {}).get(chapter_index) or WrittenSummary(text=summary_text, origin="made")
+        stands = (written_summaries or {}).get(chapter_index) or WrittenSummary(text=summary_text, origin="made")
         if stands.text and as_of.admits(chapter_index, None):
             place = {"chapter_index": chapter_index, "scene_index": rendered_scenes[-1].scene_index}
             summaries.append(ChapterSummary(**place, summary=stands.text, origin=stands.origin))
@@ -249,7 +249,7 @@ def part_summaries(
     scenes: Sequence[OutlineScene],
     *,
     as_of: StoryPosition = END_OF_STORY,
-    written: Mapping[int, WrittenSummary] | None = None,
+    written_summaries: Mapping[int, WrittenSummary] | None = None,
     weights: Mapping[tuple[int, int], float] | None = None,
 ) -> list[PartSummary]:
     """Sum up the parts that are over at a position, from their whole course, of neighbours the weightiest scene."""
@@ -260,7 +260,7 @@ def part_summaries(
         if not rendered_scenes:
             continue
         summary_text = _rolled_up(rendered_scenes, weights or {})
-        stands = (written or {}).get(part.number) or WrittenSummary(text=summary_text, origin="made")
+        stands = (written_summaries or {}).get(part.number) or WrittenSummary(text=summary_text, origin="made")
         if stands.text:
             matching_parts.append(
                 PartSummary(

@@ -77,16 +77,16 @@ def _signs(
 ) -> dict[str, Sequence[float] | NDArray[np.float64]]:
     places = [story_place(scene) for scene in story.scenes]
     related = [frozenset(thread.related_entities) for thread in threads]
-    shown_items = [{*scene.participants, *([scene.location_id] if scene.location_id else [])} for scene in story.scenes]
-    appearances = Counter(entity_id for scene in shown_items for entity_id in scene)
-    met_items = [own & ahead.entity_ids for own in related]
+    entity_sets = [{*scene.participants, *([scene.location_id] if scene.location_id else [])} for scene in story.scenes]
+    appearances = Counter(entity_id for scene in entity_sets for entity_id in scene)
+    shared_entities = [own & ahead.entity_ids for own in related]
     with_plan, with_chosen = _shared_words(threads, story, ahead)
     # Of places of memories, which come best first: how far up the best of each stands, 1 to 0.
     evidence: dict[Place, float] = {}
     for rank, (place, _) in enumerate(ahead.chosen):
         if place is not None:
             evidence.setdefault(place, 1 - rank / len(ahead.chosen))
-    last = shown_items[-LAST_SCENES:]
+    last = entity_sets[-LAST_SCENES:]
 
     def silence(thread: OpenLoop) -> int:
         chapter, scene = thread.last_chapter_index, thread.last_scene_index
@@ -98,10 +98,11 @@ def _signs(
         "silence": [-math.log(1 + silence(thread)) for thread in threads],
         "words": with_plan,
         "people": [
-            sum(max(0.0, rarity_of(appearances[entity_id], len(places))) for entity_id in own) for own in met_items
+            sum(max(0.0, rarity_of(appearances[entity_id], len(places))) for entity_id in own)
+            for own in shared_entities
         ],
         "found": with_chosen,
-        "share": [len(own) / max(1, len(all_own)) for own, all_own in zip(met_items, related, strict=True)],
+        "share": [len(own) / max(1, len(all_own)) for own, all_own in zip(shared_entities, related, strict=True)],
         "importance": [LOOP_WEIGHTS[thread.importance] for thread in threads],
         "nearby": [sum(len(own & scene) for scene in last) / (1 + len(own)) for own in related],
         "scene": [
@@ -115,7 +116,7 @@ def _shared_words(
 ) -> tuple[list[float], list[float]]:
     """Return the rarity of each thread's words in the plan, names apart, and of those in the best memories."""
     plan, names = _stems(ahead.texts), _stems(entity.name for entity in story.entities)
-    chosen_items = [_stems([text]) for _, text in ahead.chosen[:FOUND_MEMORIES]]
+    memory_stems = [_stems([text]) for _, text in ahead.chosen[:FOUND_MEMORIES]]
     described = [_stems([thread.description]) for thread in threads]
     wanted_words = frozenset().union(*described)
     counts = Counter(word for text in ahead.known_texts for word in _stems([text]) & wanted_words)
@@ -125,7 +126,7 @@ def _shared_words(
 
     with_plan = [weight((own & plan) - names) / math.sqrt(1 + weight(own - names)) for own in described]
     return with_plan, [
-        sum(weight(own & said_names) for said_names in chosen_items) / (1 + weight(own)) for own in described
+        sum(weight(own & said_names) for said_names in memory_stems) / (1 + weight(own)) for own in described
     ]
 
 

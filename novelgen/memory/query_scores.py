@@ -46,11 +46,11 @@ CLIP = 4.0
 def standardise(values: Matrix, reference: Mask) -> Matrix:
     """Bring rows to mean 0 and deviation 1 over the reference columns."""
     known_rows = np.where(reference, values, np.nan)
-    counted_value = np.maximum((~np.isnan(known_rows)).sum(axis=-1, keepdims=True), 1)
-    mean = np.nansum(known_rows, axis=-1, keepdims=True) / counted_value
-    deviation = np.sqrt(np.nansum((known_rows - mean) ** 2, axis=-1, keepdims=True) / counted_value)
-    spread_value = deviation > 1e-9
-    scaled = np.where(spread_value, (values - mean) / np.where(spread_value, deviation, 1.0), 0.0)
+    row_counts = np.maximum((~np.isnan(known_rows)).sum(axis=-1, keepdims=True), 1)
+    mean = np.nansum(known_rows, axis=-1, keepdims=True) / row_counts
+    deviation = np.sqrt(np.nansum((known_rows - mean) ** 2, axis=-1, keepdims=True) / row_counts)
+    has_spread = deviation > 1e-9
+    scaled = np.where(has_spread, (values - mean) / np.where(has_spread, deviation, 1.0), 0.0)
     return np.clip(np.nan_to_num(scaled, nan=0.0), -CLIP, CLIP)
 
 
@@ -66,12 +66,12 @@ def semantic_scores(
 ) -> Matrix:
     """Score candidates by centred cosine, or by the semantic retriever's scores."""
     vectors, present = stack_vectors(candidates)
-    asked_items = [scene.vectors[number] for number in queries] if len(scene.vectors) == len(scene.queries) else []
-    if not present.any() or not asked_items or any(vector is None for vector in asked_items):
+    query_vectors = [scene.vectors[number] for number in queries] if len(scene.vectors) == len(scene.queries) else []
+    if not present.any() or not query_vectors or any(vector is None for vector in query_vectors):
         return retriever_scores(SEMANTIC_RETRIEVER, queries, candidates)
     counted_mask = present & reference if (present & reference).any() else present
     common = vectors[counted_mask].mean(axis=0)
-    cosine = unit_rows(np.array(asked_items, dtype=np.float32) - common) @ unit_rows(vectors - common).T
+    cosine = unit_rows(np.array(query_vectors, dtype=np.float32) - common) @ unit_rows(vectors - common).T
     return np.where(present, cosine, np.nan).astype(np.float64)
 
 
@@ -84,8 +84,8 @@ def retriever_scores(retriever: str, queries: Sequence[int], candidates: Sequenc
             if hit.retriever == retriever and hit.query_index in rows:
                 scores[rows[hit.query_index], column] = hit.worth
     for row in scores:
-        known_value = row[~np.isnan(row)]
-        floor = float(known_value.min()) if retriever == SEMANTIC_RETRIEVER and len(known_value) else 0.0
+        known_scores = row[~np.isnan(row)]
+        floor = float(known_scores.min()) if retriever == SEMANTIC_RETRIEVER and len(known_scores) else 0.0
         np.nan_to_num(row, copy=False, nan=floor)
     return scores
 
@@ -110,21 +110,21 @@ class CandidateTable:
         """Whether scenes were told in other words than the text's: an author's few notes do not count."""
         return any(row.chunk.content_type in SCENE_RECORD_TYPES for row in self.candidates)
 
-    def of_scenes(self, kept: NDArray[np.intp]) -> CandidateTable:
+    def of_scenes(self, scene_indices: NDArray[np.intp]) -> CandidateTable:
         """Return the table limited to some scenes."""
         places = np.full(len(self.scenes) + 1, -1, dtype=np.intp)
-        places[kept] = np.arange(len(kept))
-        scenes = tuple(self.scenes[index] for index in kept)
-        return replace(self, scenes=scenes, ordinals=self.ordinals[kept], scene_of=places[self.scene_of])
+        places[scene_indices] = np.arange(len(scene_indices))
+        scenes = tuple(self.scenes[index] for index in scene_indices)
+        return replace(self, scenes=scenes, ordinals=self.ordinals[scene_indices], scene_of=places[self.scene_of])
 
     def spread(self, scene_values: Column) -> Column:
         """Map scene values to candidates, NaN without a known scene."""
         values = np.append(scene_values, np.nan)
         return values[self.scene_of]
 
-    def best_of_scene(self, values: Column, counted: Mask) -> Column:
+    def best_of_scene(self, values: Column, mask: Mask) -> Column:
         """Return each scene's best value, NaN without one."""
-        rows = np.flatnonzero(counted & (self.scene_of >= 0))
+        rows = np.flatnonzero(mask & (self.scene_of >= 0))
         best = np.full(len(self.scenes), -np.inf)
         np.maximum.at(best, self.scene_of[rows], values[rows])
         return np.where(np.isinf(best), np.nan, best)
@@ -222,9 +222,9 @@ def novelty(table: CandidateTable) -> Column:
     closest[scenes >= table.scene_of[rows][:, np.newaxis]] = np.nan
     # Sorted, the unknown come last; what is alike has the least negative.
     best = np.sort(-closest, axis=1)[:, :COMPARED_SCENES]
-    known_value = ~np.isnan(best)
-    counts = known_value.sum(axis=1)
-    sums = np.where(known_value, best, 0.0).sum(axis=1)
+    is_known = ~np.isnan(best)
+    counts = is_known.sum(axis=1)
+    sums = np.where(is_known, best, 0.0).sum(axis=1)
     told_rows[rows] = np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
     return told_rows
 

@@ -144,11 +144,11 @@ def _by_pair(relationships: Sequence[PairChange], places: Collection[Place]) -> 
         place = story_place(pair_change)
         if place in places:
             before = grouped[pair_change.relationship_id].get(place)
-            kept_fields = {
+            latest_changes = {
                 name: getattr(pair_change, name) or getattr(before, name, "") for name in ("relationship_type", "event")
             }
             grouped[pair_change.relationship_id][place] = replace(
-                pair_change, **kept_fields, status=pair_change.status or ""
+                pair_change, **latest_changes, status=pair_change.status or ""
             )
     return {pair: [stated[place] for place in sorted(stated)] for pair, stated in grouped.items()}
 

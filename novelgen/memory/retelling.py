@@ -147,13 +147,13 @@ class Retellings:
                 self._scene_of.append(index)
 
     def best(
-        self, content: str, wanted: int, *, counts: Callable[[KnowledgeScene, Span], bool] = lambda scene, piece: True
+        self, content: str, limit: int, *, counts: Callable[[KnowledgeScene, Span], bool] = lambda scene, piece: True
     ) -> Retelling | None:
         """Return the piece of the wanted scenes, a bit each, that tells a memory most plainly.
 
         Args:
             content: The memory.
-            wanted: The scenes to look in.
+            limit: The scenes to look in.
             counts: Tells whether a piece that tells it counts; asked of the plainest ones.
         """
         rarities = self._rarities(content)
@@ -164,7 +164,7 @@ class Retellings:
         plainest = (_best_of_few if is_light else _best_of_many)(
             [(self._pieces_with[word], weight) for word, weight in rarities.items() if word in self._pieces_with],
             self._scene_of,
-            wanted,
+            limit,
             MIN_RETOLD * whole,
         )
         for piece, share in plainest:
@@ -175,12 +175,12 @@ class Retellings:
         return None
 
     def first_known(
-        self, content: str, learnt: Iterable[tuple[StoryPosition, frozenset[str]]], *, min_share: float
+        self, content: str, learnings: Iterable[tuple[StoryPosition, frozenset[str]]], *, min_share: float
     ) -> tuple[StoryPosition, float] | None:
         """Return the first scene since which somebody's knowledge holds a memory, and how much of it (0-1)."""
         rarities = self._rarities(content)
         whole = sum(rarities.values())
-        for position, words in learnt if whole else ():
+        for position, words in learnings if whole else ():
             share = sum(weight for word, weight in rarities.items() if word in words) / whole
             if share >= min_share:
                 return position, share

@@ -202,13 +202,13 @@ def _scores_of_one_kind(table: CandidateTable, scene: SelectionScene, weights: S
 
 def entity_overlap(table: CandidateTable, entity_ids: frozenset[str]) -> Column:
     """Sum the rarity of entities shared with the plan."""
-    named_items = [frozenset(row.chunk.entities_mentioned) for row in table.candidates]
+    entity_sets = [frozenset(row.chunk.entities_mentioned) for row in table.candidates]
     counts = Counter(
-        entity for row, counted_value in zip(named_items, table.measure, strict=True) if counted_value for entity in row
+        entity for row, is_counted in zip(entity_sets, table.measure, strict=True) if is_counted for entity in row
     )
     total = int(table.measure.sum())
     rarity = {e: max(0.0, rarity_of(counts[e], total)) for e in entity_ids}
-    return np.array([sum(rarity[e] for e in sorted(row & entity_ids)) for row in named_items], dtype=float)
+    return np.array([sum(rarity[e] for e in sorted(row & entity_ids)) for row in entity_sets], dtype=float)
 
 
 def loop_weights(table: CandidateTable, scene: SelectionScene) -> Column:
@@ -366,16 +366,16 @@ def select_memories(
     `first_ids` go before all others, in that order; passages of unread scenes may fill `spare_tokens`, too.
     """
     by_score = _Ranked.of(merge_candidates(candidates), scene, weights, count_tokens)
-    ranked_value = by_score.with_first(first_ids, count_tokens, budget_tokens=budget_tokens)
-    unlikely = ranked_value.unlikely(budget_tokens)
-    likely = {text: price for text, price in ranked_value.prices.items() if text not in unlikely}
-    stand_in = DuplicateFinder(ranked_value.table.candidates, weights.near_duplicate_overlap).take
-    beside = query_scores.beside_in_text(ranked_value.passages_alone)
+    ranking = by_score.with_first(first_ids, count_tokens, budget_tokens=budget_tokens)
+    unlikely = ranking.unlikely(budget_tokens)
+    likely = {text: price for text, price in ranking.prices.items() if text not in unlikely}
+    stand_in = DuplicateFinder(ranking.table.candidates, weights.near_duplicate_overlap).take
+    beside = query_scores.beside_in_text(ranking.passages_alone)
     filling = fill(likely, budget_tokens, stand_in, beside=beside, beside_points=weights.beside_points, top_k=top_k)
     if spare_tokens:
         filling = fill_further(
             filling,
-            {chunk_id: likely[chunk_id] for chunk_id in filling.no_room if chunk_id in ranked_value.untold},
+            {chunk_id: likely[chunk_id] for chunk_id in filling.no_room if chunk_id in ranking.untold},
             budget_tokens + spare_tokens - sum(likely[chunk_id].tokens for chunk_id in filling.taken),
             stand_in,
             beside=beside,
@@ -383,9 +383,9 @@ def select_memories(
             top_k=top_k,
         )
     return Selection(
-        chunks=tuple(ranked_value.candidate(chunk_id).chunk for chunk_id in filling.taken),
-        items=tuple(ranked_value.receipt(chunk_id, filling.lifted.get(chunk_id)) for chunk_id in filling.taken),
-        left_out=ranked_value.left_out(filling, unlikely),
+        chunks=tuple(ranking.candidate(chunk_id).chunk for chunk_id in filling.taken),
+        items=tuple(ranking.receipt(chunk_id, filling.lifted.get(chunk_id)) for chunk_id in filling.taken),
+        left_out=ranking.left_out(filling, unlikely),
     )
 
 

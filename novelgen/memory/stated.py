@@ -62,13 +62,13 @@ STATED_ATTRIBUTES = (HOLDER_ATTRIBUTE, "location_id", "status", NAME_ATTRIBUTE)
 """Attributes that a note may state."""
 
 
-def statement_of(content: str, known: Sequence[Entity]) -> Statement | None:
+def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
     """Return what a note states; None where it tells anything else or names something without a card."""
     text = content.strip().rstrip(".。!！")
     if len(text) > LONGEST_STATEMENT:
         return None
-    kinds = {entity.entity_id: entity.entity_type for entity in known}
-    mentions = NameResolver(known).find_mentions(text)
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    mentions = NameResolver(entities).find_mentions(text)
     name = _stated_name(text, mentions, kinds)
     if name is not None:
         return name
@@ -87,7 +87,7 @@ def statement_of(content: str, known: Sequence[Entity]) -> Statement | None:
             return Statement(ids[0], "status", "已死" if has_cjk(content) else "dead")
         for pattern in _HELD_THING:
             thing = matching_match["I"] if (matching_match := pattern.fullmatch(bare)) else ""
-            called_ids = [one.entity_id for one in known if one.entity_type == "item" and _is_called(one, thing)]
+            called_ids = [one.entity_id for one in entities if one.entity_type == "item" and _is_called(one, thing)]
             if len(called_ids) == 1:
                 return Statement(called_ids[0], HOLDER_ATTRIBUTE, ids[0])
     for patterns, attribute, subject, value in (

@@ -72,11 +72,11 @@ class KnowledgeStory:
     @cached_property
     def companions(self) -> Mapping[str, frozenset[str]]:
         """Entity id to the ids that stand with it in some memory."""
-        found_by_key: dict[str, set[str]] = {}
+        companions_by_id: dict[str, set[str]] = {}
         for memory in self.memories:
             for entity_id in memory.entities:
-                found_by_key.setdefault(entity_id, set()).update(memory.entities)
-        return {entity_id: frozenset(others - {entity_id}) for entity_id, others in found_by_key.items()}
+                companions_by_id.setdefault(entity_id, set()).update(memory.entities)
+        return {entity_id: frozenset(others - {entity_id}) for entity_id, others in companions_by_id.items()}
 
     @cached_property
     def events_by_memory(self) -> Mapping[str, Sequence[KnowledgeEvent]]:

@@ -233,14 +233,14 @@ def _read_value(text: str, start: int) -> tuple[Any, int]:
 
 def _joined_pairs(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Build an object, joining repeated lists and keeping the first other value."""
-    joined_fields: dict[str, Any] = {}
+    fields_by_name: dict[str, Any] = {}
     for key, value in pairs:
-        earlier = joined_fields.get(key)
+        earlier = fields_by_name.get(key)
         if isinstance(earlier, list) and isinstance(value, list):
-            joined_fields[key] = [*earlier, *value]
+            fields_by_name[key] = [*earlier, *value]
         elif not earlier:
-            joined_fields[key] = value
-    return joined_fields
+            fields_by_name[key] = value
+    return fields_by_name
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -381,11 +381,11 @@ def whole_sentences(text: str, *, field: str, max_tokens: int) -> str:
     return line
 
 
-def require_grounded(text: str, *, shown: str, names: Sequence[str]) -> None:
+def require_grounded(text: str, *, source: str, names: Sequence[str]) -> None:
     """Reject a text with names or facts that the prompt lacks."""
     for name in sorted({match.name for match in NameFinder(names).find(text)}):
-        if not NameFinder([name]).find(shown):
+        if not NameFinder([name]).find(source):
             raise UnusableAnswerError("ungrounded", f"{name!r} is not named in what was to be summed up")
     words = significant_words(text)
-    if len(words & significant_words(shown)) < SHARED_SHARE * len(words):
+    if len(words & significant_words(source)) < SHARED_SHARE * len(words):
         raise UnusableAnswerError("ungrounded", "the answer does not tell what was to be summed up")

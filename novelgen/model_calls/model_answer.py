@@ -92,8 +92,8 @@ def withheld_reason(answer: BaseMessage) -> str | None:
 
 def state_of(answer: BaseMessage) -> str:
     """Return why an answer ended, and the tokens that its reasoning took."""
-    counted_value = getattr(answer, "usage_metadata", None) or {}
-    reasoning = (counted_value.get("output_token_details") or {}).get("reasoning") or 0
+    usage = getattr(answer, "usage_metadata", None) or {}
+    reasoning = (usage.get("output_token_details") or {}).get("reasoning") or 0
     return f"finish_reason {finish_reason_of(answer) or None}, {reasoning} tokens of reasoning"
 
 
@@ -109,17 +109,17 @@ def cut_answer_in(error: Exception) -> AIMessage | None:
     from langchain_core import messages  # noqa: PLC0415 - what only describes an error starts without it
 
     usage = getattr(completion, "usage", None)
-    counted_fields = None
+    usage_fields = None
     if usage is not None:
         details = getattr(usage, "completion_tokens_details", None)
-        counted_fields = {
+        usage_fields = {
             "input_tokens": usage.prompt_tokens,
             "output_tokens": usage.completion_tokens,
             "total_tokens": usage.total_tokens,
             "output_token_details": {"reasoning": getattr(details, "reasoning_tokens", None) or 0},
         }
     text = choices[0].message.content or ""
-    return messages.AIMessage(text, response_metadata={"finish_reason": "length"}, usage_metadata=counted_fields)
+    return messages.AIMessage(text, response_metadata={"finish_reason": "length"}, usage_metadata=usage_fields)
 
 
 def refusal_of(error: Exception) -> str | None:
@@ -287,10 +287,10 @@ def described(error: Exception, *, secrets: Collection[str] = ()) -> str:
 def _text_of(error: Exception) -> str:
     """Return an error's text, or the words of a provider's JSON."""
     body = getattr(error, "body", None)
-    held_value = body if isinstance(body, Mapping) else error.args[0] if error.args else None
+    error_body = body if isinstance(body, Mapping) else error.args[0] if error.args else None
     words = (
-        _words_of(held_value if "error" in held_value else {"error": held_value})
-        if isinstance(held_value, Mapping)
+        _words_of(error_body if "error" in error_body else {"error": error_body})
+        if isinstance(error_body, Mapping)
         else ""
     )
     status = status_of(error)

@@ -55,7 +55,7 @@ def listed(
     items: Iterable[Item], line_of: Callable[[Item], str], max_tokens: float, *, stops_at_first: bool = False
 ) -> Listed[Item]:
     """List the first items with fitting lines, skipping or stopping at long ones."""
-    used_items: list[Item] = []
+    listed_items: list[Item] = []
     lines: list[str] = []
     left_out = used_tokens = 0
     for item in items:
@@ -65,9 +65,9 @@ def listed(
             left_out += 1
             continue
         used_tokens += cost
-        used_items.append(item)
+        listed_items.append(item)
         lines.append(line)
-    return Listed(used_items, lines, left_out)
+    return Listed(listed_items, lines, left_out)
 
 
 def line_tokens(line: str) -> int:

@@ -57,13 +57,13 @@ class TokenPrices(BaseModel):
 
 def usage_of(answer: AIMessage) -> ModelUsage:
     """Return the provider's usage of an answer, or one uncounted call."""
-    counted_value = answer.usage_metadata
-    if counted_value is None:
+    usage = answer.usage_metadata
+    if usage is None:
         return ModelUsage(uncounted_calls=1)
     return ModelUsage(
-        input_tokens=counted_value["input_tokens"],
-        output_tokens=counted_value["output_tokens"],
-        cached_tokens=counted_value.get("input_token_details", {}).get("cache_read") or _deepseek_cached(answer),
+        input_tokens=usage["input_tokens"],
+        output_tokens=usage["output_tokens"],
+        cached_tokens=usage.get("input_token_details", {}).get("cache_read") or _deepseek_cached(answer),
     )
 
 

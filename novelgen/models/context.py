@@ -79,15 +79,15 @@ class MemoryContextRequest(Model):
         return {name: readers[name](value) if name in readers else value for name, value in stated_fields.items()}
 
     @classmethod
-    def require_spelt(cls, given: Mapping[Any, Any]) -> None:
+    def require_spelt(cls, payload: Mapping[Any, Any]) -> None:
         """Refuse a key that is nearly one of the fields that are not there.
 
         Raises:
             ValueError: With the key, and the field that it is like.
         """
         known_names = {*cls.model_fields, "characters_config"}
-        absent = [name for name in (*cls.model_fields, "characters_config") if name not in given]
-        for name in map(str, given):
+        absent = [name for name in (*cls.model_fields, "characters_config") if name not in payload]
+        for name in map(str, payload):
             if name not in known_names and (suggestion := did_you_mean(name, absent, likeness=MISSPELT_KEY)):
                 raise ValueError(f"a context takes no key {name!r}{suggestion}")
 
@@ -297,9 +297,9 @@ class LeftOutWhy(Model):
         text = _WHY_LEFT_OUT[self.code].format(**self.values)
         return f"{text}; lowered as {', '.join(self.lowered_as)}" if self.lowered_as else text
 
-    def item(self, **told: Any) -> "LeftOutItem":
+    def item(self, **fields: Any) -> "LeftOutItem":
         """Return the omission record of an item."""
-        return LeftOutItem(reason=self.sentence, why=self, **told)
+        return LeftOutItem(reason=self.sentence, why=self, **fields)
 
 
 class LeftOutItem(Model):
@@ -596,14 +596,14 @@ def context_document(context: SceneMemoryContext, *, is_full: bool = False) -> d
     return document
 
 
-def with_references_read(given: Any) -> Any:
+def with_references_read(payload: Any) -> Any:
     """Return a context's data with memory references resolved, otherwise unchanged."""
-    if not isinstance(given, Mapping) or not isinstance(given.get("relevant_memories"), list | tuple):
-        return given
+    if not isinstance(payload, Mapping) or not isinstance(payload.get("relevant_memories"), list | tuple):
+        return payload
     return {
-        **given,
+        **payload,
         "relevant_memories": [
             {"embedding_id": item.get("chunk_id"), **item} if isinstance(item, Mapping) else item
-            for item in given["relevant_memories"]
+            for item in payload["relevant_memories"]
         ],
     }

@@ -41,8 +41,8 @@ _VALUES = TypeAdapter(list[DatedValue])
 
 def dated_values(entity: Entity) -> list[DatedValue]:
     """Return the dated values of a card, in story order, those without a position first."""
-    listed_value = entity.profile.get(DATED)
-    values = _VALUES.validate_python(listed_value) if isinstance(listed_value, list) else []
+    stored_list = entity.profile.get(DATED)
+    values = _VALUES.validate_python(stored_list) if isinstance(stored_list, list) else []
     return _in_order(values)
 
 
@@ -81,20 +81,25 @@ def undated(entity: Entity) -> Entity:
 
 
 def with_values_from(
-    stored: Entity, shown: Entity, changed: Entity, *, start: tuple[int, int] | None, is_first: bool = False
+    stored_entity: Entity,
+    shown_entity: Entity,
+    changed: Entity,
+    *,
+    start: tuple[int, int] | None,
+    is_first: bool = False,
 ) -> Entity:
     """Return a stored card with new values that hold from a position on.
 
     Args:
-        stored: The card as it is stored.
-        shown: The same as it is read where the values begin.
+        stored_entity: The card as it is stored.
+        shown_entity: The same as it is read where the values begin.
         changed: What was shown, with the new values; its names and places are taken as they are.
         start: Where they begin; None: in the place of the newest value of each field.
         is_first: They begin with the story.
     """
-    before = _values(shown)
+    before = _values(shown_entity)
     new = {path: value for path, value in _values(changed).items() if value != before.get(path)}
-    values = [dated_value for dated_value in dated_values(stored) if dated_value.start is not None]
+    values = [dated_value for dated_value in dated_values(stored_entity) if dated_value.start is not None]
     first: list[DatedValue] = []
     for (field, key), value in new.items():
         newest = (
@@ -111,8 +116,10 @@ def with_values_from(
             values[newest] = values[newest].model_copy(update={"value": value})
         else:
             first.append(DatedValue(field=field, key=key, value=value))
-    texts = {name: getattr(stored, name) for name in CARD_TEXTS}
-    return _with_values(changed.model_copy(update={**texts, "profile": dict(stored.profile)}), first, later=values)
+    texts = {name: getattr(stored_entity, name) for name in CARD_TEXTS}
+    return _with_values(
+        changed.model_copy(update={**texts, "profile": dict(stored_entity.profile)}), first, later=values
+    )
 
 
 def _values(entity: Entity) -> dict[Path, Any]:

@@ -140,19 +140,19 @@ def profile_with_names(entity: Entity, names: Sequence[str], *, is_told: bool) -
     """Return a profile that translates some names only, since a translation tells a name, and no true identity."""
     elsewhere = (TRANSLATION, ALIAS_TRANSLATIONS, SAME_AS, DATED)
     rest = {key: value for key, value in entity.profile.items() if key not in elsewhere}
-    shown_fields: dict[str, Any] = dict(rest) if is_told else {}
+    profile_fields: dict[str, Any] = dict(rest) if is_told else {}
     if entity.name in names and TRANSLATION in entity.profile:
-        shown_fields[TRANSLATION] = entity.profile[TRANSLATION]
+        profile_fields[TRANSLATION] = entity.profile[TRANSLATION]
     by_alias = entity.profile.get(ALIAS_TRANSLATIONS)
     if isinstance(by_alias, dict):
         translated = {name: by_alia for name, by_alia in by_alias.items() if name in names}
-        shown_fields |= {ALIAS_TRANSLATIONS: translated} if translated else {}
+        profile_fields |= {ALIAS_TRANSLATIONS: translated} if translated else {}
     dated_value = entity.profile.get(DATED)
     if isinstance(dated_value, list):
         is_of = {TRANSLATION: lambda _: entity.name in names, ALIAS_TRANSLATIONS: lambda item: item.get("key") in names}
         listing = [item for item in dated_value if is_of.get(item.get("field"), lambda _: is_told)(item)]
-        shown_fields |= {DATED: listing} if listing else {}
-    return shown_fields
+        profile_fields |= {DATED: listing} if listing else {}
+    return profile_fields
 
 
 def translated_under(entity: Entity, name: str) -> dict[str, Any]:
@@ -194,18 +194,13 @@ def translated_as(profile: Mapping[str, Any], names: Mapping[str, str]) -> dict[
     return copied
 
 
-def _of_alias(dated_fields: Mapping[str, Any], alias: str) -> dict[str, Any]:
-    language, value = dated_fields.get("key"), dated_fields.get("value")
-    return {
-        **dated_fields,
-        "field": ALIAS_TRANSLATIONS,
-        "key": alias,
-        "value": {language: value} if language else value,
-    }
+def _of_alias(name_fields: Mapping[str, Any], alias: str) -> dict[str, Any]:
+    language, value = name_fields.get("key"), name_fields.get("value")
+    return {**name_fields, "field": ALIAS_TRANSLATIONS, "key": alias, "value": {language: value} if language else value}
 
 
-def _of_name(dated_fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {**{name: item for name, item in dated_fields.items() if name != "key"}, "field": TRANSLATION}
+def _of_name(name_fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {**{name: item for name, item in name_fields.items() if name != "key"}, "field": TRANSLATION}
 
 
 def translation_of(entity: Entity, name: str, *, into: str = "") -> str:
@@ -228,8 +223,8 @@ def _text(value: Any, into: str) -> str:
         return value.strip() if isinstance(value, str) else ""
     of_any = [value.get(TRANSLATION), value.get(ANY_LANGUAGE)]
     by_language = [item for name, item in value.items() if name not in (*_NO_LANGUAGES, TRANSLATION, ANY_LANGUAGE)]
-    wanted_items = [value.get(into), *of_any] if into else [*of_any, *by_language]
-    return next((item.strip() for item in wanted_items if isinstance(item, str) and item.strip()), "")
+    candidate_texts = [value.get(into), *of_any] if into else [*of_any, *by_language]
+    return next((item.strip() for item in candidate_texts if isinstance(item, str) and item.strip()), "")
 
 
 SAID_FROM = "said_from"

@@ -202,15 +202,13 @@ def fold_loop_events(events: Sequence[AnyLoopEvent]) -> LoopFold[AnyLoopEvent]:
 
 def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str, Any]:
     """Fold the changes of one pair."""
-    folded_fields: dict[str, Any] = {
-        name: Relationship.model_fields[name].default for name in FOLDED_RELATIONSHIP_FIELDS
-    }
-    folded_fields |= {"dimensions": {}, "dimensions_a": {}, "dimensions_b": {}}
+    pair_fields: dict[str, Any] = {name: Relationship.model_fields[name].default for name in FOLDED_RELATIONSHIP_FIELDS}
+    pair_fields |= {"dimensions": {}, "dimensions_a": {}, "dimensions_b": {}}
     for change in changes:
         stated_fields = {name: getattr(change, name) for name in FOLDED_RELATIONSHIP_FIELDS}
-        folded_fields |= {name: value for name, value in stated_fields.items() if value is not None}
-        folded_fields |= feelings_after(change, folded_fields)
-    return folded_fields
+        pair_fields |= {name: value for name, value in stated_fields.items() if value is not None}
+        pair_fields |= feelings_after(change, pair_fields)
+    return pair_fields
 
 
 def feelings_after(
@@ -222,8 +220,8 @@ def feelings_after(
     """
 
     def side(name: str) -> dict[str, int]:
-        kept_fields = {item: value for item, value in before[name].items() if item not in change.dimensions}
-        return kept_fields | (getattr(change, name) or {})
+        unchanged_feelings = {item: value for item, value in before[name].items() if item not in change.dimensions}
+        return unchanged_feelings | (getattr(change, name) or {})
 
     both = {**before["dimensions"], **change.dimensions}
     return {"dimensions": both, "dimensions_a": side("dimensions_a"), "dimensions_b": side("dimensions_b")}
@@ -332,8 +330,8 @@ def loop_event_values(event: RecordedLoopEvent) -> dict[str, Any]:
     kind, note, detail = "planted", "", {}
     if isinstance(event, RecordedLoop):
         detail = event.model_dump(exclude={"id", "extra", *EXPECTED_FIELDS})
-        if expected_fields := event.model_dump(mode="json", include=EXPECTED_FIELDS):
-            detail["expected"] = expected_fields
+        if expectations := event.model_dump(mode="json", include=EXPECTED_FIELDS):
+            detail["expected"] = expectations
     elif isinstance(event, RecordedLoopAdvance):
         kind, note = "advanced", event.note
         detail = event.model_dump(exclude={"id", "note", "extra"})

@@ -226,22 +226,22 @@ def is_entity_target(target: str) -> bool:
     return target != BOOK and chapter_of_target(target) is None
 
 
-def linked_targets(derived: list[str], attached: list[str], detached: list[str]) -> list[str]:
+def linked_targets(derived: list[str], attachments: list[str], detached: list[str]) -> list[str]:
     """Return the links of a memory: derived and added ones, without removed ones."""
     kept_keys = [entity_id for entity_id in derived if entity_id not in detached]
-    return list(dict.fromkeys([*kept_keys, *attached]))
+    return list(dict.fromkeys([*kept_keys, *attachments]))
 
 
-def attached_to(targets: Sequence[str], known: Mapping[str, AttachedTo]) -> list[AttachedTo]:
+def attached_to(targets: Sequence[str], attachments_by_key: Mapping[str, AttachedTo]) -> list[AttachedTo]:
     """Return the attachments of a memory: entities, chapters, then the book."""
     if not targets:
         return [AttachedTo(type=BOOK, id=BOOK, is_default=True)]
     attachments = [
-        known[target_id]
-        if target_id in known
+        attachments_by_key[target_id]
+        if target_id in attachments_by_key
         else AttachedTo(type=BOOK if target_id == BOOK else "chapter", id=target_id)
         for target_id in targets
-        if target_id in known or not is_entity_target(target_id)
+        if target_id in attachments_by_key or not is_entity_target(target_id)
     ]
     return sorted(attachments, key=lambda attachment: (attachment.type == BOOK, attachment.type == "chapter"))
 

@@ -161,9 +161,9 @@ _NESTED: dict[type[UserFileModel], dict[str, type[UserFileModel]]] = {
 }
 
 
-def given_scene_plan(given: object, *, scene_index: object) -> object:
+def given_scene_plan(value: object, *, scene_index: object) -> object:
     """Return scene plan data for `ScenePlan`, with a default number."""
-    fields = given_fields(given, ScenePlan, where="scene_plan")
+    fields = given_fields(value, ScenePlan, where="scene_plan")
     _require_known_field(fields)
     people = fields.characters if isinstance(fields, ScenePlan) else None
     people = fields.get("characters") if isinstance(fields, dict) else people
@@ -172,32 +172,32 @@ def given_scene_plan(given: object, *, scene_index: object) -> object:
     return _with_default(fields, "scene_number", scene_index)
 
 
-def given_chapter_plan(given: object, *, chapter_index: object) -> object:
+def given_chapter_plan(value: object, *, chapter_index: object) -> object:
     """Return chapter plan data for `ChapterPlan`, numbering unnumbered scenes."""
-    fields = given_fields(given, ChapterPlan, where="chapter_plan")
+    fields = given_fields(value, ChapterPlan, where="chapter_plan")
     scenes = fields.get("scenes") if isinstance(fields, dict) else None
     if isinstance(fields, dict) and isinstance(scenes, list) and all(map(_lacks_number, scenes)):
-        numbered_items = [_with_default(scene, "scene_number", number) for number, scene in enumerate(scenes, 1)]
-        fields = {**fields, "scenes": numbered_items}
+        numbered_scenes = [_with_default(scene, "scene_number", number) for number, scene in enumerate(scenes, 1)]
+        fields = {**fields, "scenes": numbered_scenes}
     return _with_default(fields, "chapter_number", chapter_index)
 
 
-def given_settings(given: object) -> object:
+def given_settings(value: object) -> object:
     """Return settings data for `Settings`."""
-    return given_fields(given, Settings, where="settings")
+    return given_fields(value, Settings, where="settings")
 
 
-def given_characters(given: object) -> object:
+def given_characters(value: object) -> object:
     """Return characters in the fields of `CharactersConfig`, from any form of `read_characters`."""
-    fields = given_fields(read_characters(given), CharactersConfig, where="characters")
+    fields = given_fields(read_characters(value), CharactersConfig, where="characters")
     if isinstance(fields, dict):
         require_characters([name for name in fields if name != "extra"] or list(fields.get("extra", ())))
     return fields
 
 
-def given_record(given: object, *, chapter_index: int, scene_index: int) -> object:
+def given_record(value: object, *, chapter_index: int, scene_index: int) -> object:
     """Return record data for `SceneRecord`, placed at its scene."""
-    fields = given_fields(given, SceneRecord, where="record")
+    fields = given_fields(value, SceneRecord, where="record")
     place = {"chapter_index": chapter_index, "scene_index": scene_index}
     stated_fields = dict(fields) if isinstance(fields, dict | SceneRecord) else {}
     if any(stated_fields.get(name) not in (None, number) for name, number in place.items()):
@@ -218,15 +218,15 @@ def given_fields(given: object, model: type[UserFileModel], *, where: str) -> ob
     fields = _fields_of(given)
     if fields is None:
         return given
-    known_fields = {name: fields[name] for name in fields if name in model.model_fields}
+    model_fields = {name: fields[name] for name in fields if name in model.model_fields}
     extra = {name: value for name, value in fields.items() if name not in model.model_fields}
-    _require_spelt(extra, [name for name in model.model_fields if name not in known_fields], where)
+    _require_spelt(extra, [name for name in model.model_fields if name not in model_fields], where)
     for name, inner in _NESTED.get(model, {}).items():
-        if name in known_fields:
-            known_fields[name] = _nested(known_fields[name], inner, where=f"{where}.{name}")
+        if name in model_fields:
+            model_fields[name] = _nested(model_fields[name], inner, where=f"{where}.{name}")
     if extra:
-        known_fields["extra"] = {**(known_fields.get("extra") or {}), **extra}
-    return known_fields
+        model_fields["extra"] = {**(model_fields.get("extra") or {}), **extra}
+    return model_fields
 
 
 def _require_spelt(extra: Mapping[str, Any], absent: Sequence[str], where: str) -> None:

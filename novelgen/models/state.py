@@ -167,9 +167,9 @@ _SIGN, _WORD = (
 """Between two roles; a word between long ones may as well be a part of what both are."""
 
 
-def turned_type(said: str) -> str:
+def turned_type(name: str) -> str:
     """Return the type of a pair for the pair the other way round: "killer and victim", "victim and killer"."""
-    return "、".join(_turned_roles(item) for item in said.split("、"))
+    return "、".join(_turned_roles(item) for item in name.split("、"))
 
 
 def _turned_roles(statement: str) -> str:

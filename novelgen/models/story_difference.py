@@ -180,5 +180,5 @@ class StoryDifference(Shown, BaseModel):
     @property
     def is_empty(self) -> bool:
         """Whether nothing changed."""
-        told_parts = (self.facts, self.states, self.handovers, self.threads, self.learnt, self.relationships)
-        return not any((*told_parts, self.newcomers, self.identities, self.deaths))
+        difference_parts = (self.facts, self.states, self.handovers, self.threads, self.learnt, self.relationships)
+        return not any((*difference_parts, self.newcomers, self.identities, self.deaths))

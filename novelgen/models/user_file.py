@@ -62,9 +62,9 @@ class UserFileModel(Model):
         if not unknown_names:
             return data
         collected.extend(f"{cls.__name__}.{name}" for name in unknown_names)
-        kept_fields = {name: value for name, value in data.items() if name in known_fields_by_id}
-        extra = kept_fields.get("extra") or {}
-        return {**kept_fields, "extra": {**extra, **{name: data[name] for name in unknown_names}}}
+        own_fields = {name: value for name, value in data.items() if name in known_fields_by_id}
+        extra = own_fields.get("extra") or {}
+        return {**own_fields, "extra": {**extra, **{name: data[name] for name in unknown_names}}}
 
 
 class Character(UserFileModel):

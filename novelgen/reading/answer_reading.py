@@ -267,15 +267,15 @@ class AnswerReader:
     def _relationships(
         self, changes: Sequence[model_record.ModelRelationshipChange]
     ) -> list[records.RecordedRelationshipChange]:
-        cut_parts: list[str] = []
+        cut_texts: list[str] = []
         reader = RelationshipReader(
             self._placer,
             so_far=self._so_far.relationships,
             on_entering=self._request.relationships,
-            report_cut=cut_parts.append,
+            report_cut=cut_texts.append,
         )
         recorded = reader.read(changes)
-        self._report("over_limit", "changes of a relationship were cut to a scene's bounds", cut_parts)
+        self._report("over_limit", "changes of a relationship were cut to a scene's bounds", cut_texts)
         return recorded
 
     def _loops_created(self, answer: model_record.ModelSceneRecord) -> list[records.RecordedLoop]:
@@ -501,7 +501,7 @@ def items_text(unplaced: Sequence[UnplacedItem]) -> str:
 
 
 def with_corrections(
-    said: model_record.ModelSceneRecord, correction: model_record.ModelSceneRecord, unplaced: Sequence[UnplacedItem]
+    answer: model_record.ModelSceneRecord, correction: model_record.ModelSceneRecord, unplaced: Sequence[UnplacedItem]
 ) -> model_record.ModelSceneRecord:
     """Return an answer merged with the model's corrections.
 
@@ -511,7 +511,7 @@ def with_corrections(
     asked_ids = {match.group(1) for item in unplaced if (match := _PLACE.match(item.field))}
     changes: dict[str, Any] = {}
     for name in model_record.ModelSceneRecord.model_fields:
-        before, now = getattr(said, name), getattr(correction, name)
+        before, now = getattr(answer, name), getattr(correction, name)
         if name in _NEVER_CORRECTED or not now:
             continue
         if isinstance(before, list):
@@ -521,22 +521,24 @@ def with_corrections(
             changes[name] = now
     corrected = {memory.content: memory for memory in correction.memories}
     if "memories" in asked_ids:
-        changes["memories"] = [corrected.get(memory.content, memory) for memory in said.memories]
-    return said.model_copy(update=changes)
+        changes["memories"] = [corrected.get(memory.content, memory) for memory in answer.memories]
+    return answer.model_copy(update=changes)
 
 
 def without_replaced(
-    merged: model_record.ModelSceneRecord, said: model_record.ModelSceneRecord, still_unplaced: Sequence[UnplacedItem]
+    merged_record: model_record.ModelSceneRecord,
+    answer: model_record.ModelSceneRecord,
+    still_unplaced: Sequence[UnplacedItem],
 ) -> model_record.ModelSceneRecord:
     """Return an answer without those first items that still cannot be placed where the correction put others."""
-    gone_by_key: dict[str, set[int]] = {}
+    removed_numbers_by_list: dict[str, set[int]] = {}
     for item in still_unplaced:
         match = _PLACE.match(item.field)
         if match and match.group(2) is not None and match.group(1) not in _NEVER_CORRECTED:
-            gone_by_key.setdefault(match.group(1), set()).add(int(match.group(2)))
+            removed_numbers_by_list.setdefault(match.group(1), set()).add(int(match.group(2)))
     changes = {}
-    for name, numbers in gone_by_key.items():
-        first, now = getattr(said, name), getattr(merged, name)
+    for name, numbers in removed_numbers_by_list.items():
+        first, now = getattr(answer, name), getattr(merged_record, name)
         if len(now) > len(first):
             changes[name] = [item for number, item in enumerate(now) if number >= len(first) or number not in numbers]
-    return merged.model_copy(update=changes)
+    return merged_record.model_copy(update=changes)

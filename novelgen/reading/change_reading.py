@@ -52,10 +52,10 @@ def with_endings(
 def with_endings_of_the_scene(record: SceneRecord, *, before: States) -> SceneRecord:
     """Return a record with the ends of facts that hold until the next sighting."""
     stated = {(change.entity_id, name) for change in record.state_changes for name in change.changes}
-    seen_fields = dict.fromkeys([*record.characters_present, *(change.entity_id for change in record.state_changes)])
-    ended_pairs = [
+    seen_ids = dict.fromkeys([*record.characters_present, *(change.entity_id for change in record.state_changes)])
+    ended_statements = [
         (entity_id, name)
-        for entity_id in seen_fields
+        for entity_id in seen_ids
         for name in ENDED_WHEN_SEEN_AGAIN
         if before.get(entity_id, {}).get(name) is not None
     ]
@@ -63,14 +63,14 @@ def with_endings_of_the_scene(record: SceneRecord, *, before: States) -> SceneRe
         if any((entity_id, name) in stated for name in WHERE_A_PERSON_IS):
             continue
         was = before.get(entity_id, {})
-        ended_pairs += [
+        ended_statements += [
             (entity_id, name)
             for name in WHERE_A_PERSON_IS
             if was.get(name) is not None and was[name] != record.location_id
         ]
     clearings = [
         RecordedStateChange(entity_id=entity_id, changes={name: None})
-        for entity_id, name in ended_pairs
+        for entity_id, name in ended_statements
         if (entity_id, name) not in stated
     ]
     return record.model_copy(update={"state_changes": [*record.state_changes, *clearings]})
@@ -235,9 +235,9 @@ class StateReader:
         )
 
 
-def entry_meant(said: str, entries: Sequence[str]) -> str | None:
+def entry_meant(text: str, entries: Sequence[str]) -> str | None:
     """Return the matching entry of a list, or None if unclear."""
-    target, words = folded(said), significant_words(said)
+    target, words = folded(text), significant_words(text)
     shared: dict[str, int] = {}
     for entry in entries:
         own = significant_words(entry)

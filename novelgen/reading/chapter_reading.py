@@ -224,10 +224,10 @@ class ChapterLists:
         return sorted(known_entities, key=nearness)
 
     def _list_text(self, name: str, items: Sequence[Item], line_of: Callable[[Item], str], max_tokens: int) -> str:
-        shown_value = listed(items, line_of, self._share * max_tokens, stops_at_first=True)
-        if shown_value.left_out:
-            self._report_cut(name, len(shown_value.items), len(items))
-        return shown_value.text(self._request.language)
+        line_list = listed(items, line_of, self._share * max_tokens, stops_at_first=True)
+        if line_list.left_out:
+            self._report_cut(name, len(line_list.items), len(items))
+        return line_list.text(self._request.language)
 
     def _report_cut(self, name: str, kept_count: int, whole: int) -> None:
         message = (
@@ -290,13 +290,13 @@ class ChapterAnswerReader:
 
     def read(self, answer: ModelChapter) -> ChapterReading:
         """Turn an answer into storable corrections."""
-        joined_values = self._join_threads(answer.threads_joined)
+        joined_ids = self._join_threads(answer.threads_joined)
         return ChapterReading(
             names=self._names(answer.known_names),
             identities=self._identities(answer.same_entities),
             wrong_names=self._wrong_names(answer.not_same),
-            endings=[pair for pair in self._endings(answer.threads_ended) if pair[1].id not in joined_values],
-            joined=joined_values,
+            endings=[pair for pair in self._endings(answer.threads_ended) if pair[1].id not in joined_ids],
+            joined=joined_ids,
             joined_memories=self._joined_memories(answer.memories_joined),
             importances=self._importances(answer.importance),
             issues=[*self._lists.issues, *self._issues],
@@ -376,7 +376,7 @@ class ChapterAnswerReader:
         return self._proven_place(model_chapter_name.quote, model_chapter_name.scene)
 
     def _endings(self, model_ended_threads: Sequence[ModelEndedThread]) -> list[tuple[Place, RecordedLoopResolution]]:
-        found_by_key: dict[str, tuple[Place, RecordedLoopResolution]] = {}
+        endings_by_thread: dict[str, tuple[Place, RecordedLoopResolution]] = {}
         for model_ended_thread in model_ended_threads:
             loop_id = meant_thread(model_ended_thread.id, self._request.threads)
             place = self._proven_place(model_ended_thread.quote, model_ended_thread.scene) or self._stated_place(
@@ -395,8 +395,8 @@ class ChapterAnswerReader:
                 resolution_summary=model_ended_thread.note,
                 abandoned=model_ended_thread.outcome == "abandoned",
             )
-            found_by_key.setdefault(loop_id, (max(place, moved_place), ending))
-        return list(found_by_key.values())
+            endings_by_thread.setdefault(loop_id, (max(place, moved_place), ending))
+        return list(endings_by_thread.values())
 
     def _join_threads(self, model_joined_threads: Sequence[ModelJoinedThread]) -> dict[str, str]:
         matches: dict[str, str] = {}

@@ -171,9 +171,9 @@ def with_given_ids(
     if record is None:
         return result, []
     values = {entity.temporary_id: allocate(entity.entity_type) for entity in result.proposed_entities}
-    known_values = known_loops or {}
+    loops_by_id = known_loops or {}
     values |= {
-        loop.id: known_values.get(loop.id) or allocate("open_loop")
+        loop.id: loops_by_id.get(loop.id) or allocate("open_loop")
         for loop in record.open_loops_created
         if loop.id.startswith(TEMPORARY_LOOP_PREFIX)
     }

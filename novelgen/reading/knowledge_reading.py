@@ -136,8 +136,10 @@ def _nearest(text: str, story: KnowledgeStory) -> list[tuple[float, int]]:
         whole = sum(rarity.values()) or 1.0
         shared = max((sum(rarity[word] for word in own & paragraph) for paragraph in paragraphs), default=0.0)
         # A main character is in every other memory and tells little; a thing or a walk-on tells much.
-        touched_value = sum(1 / (1 + log(people[entity_id])) for entity_id in memory.entities if entity_id in named_ids)
-        return shared / whole + 0.6 * min(1.0, touched_value)
+        nearness_score = sum(
+            1 / (1 + log(people[entity_id])) for entity_id in memory.entities if entity_id in named_ids
+        )
+        return shared / whole + 0.6 * min(1.0, nearness_score)
 
     scored = [
         (nearness(memory, own), number) for number, (memory, own) in enumerate(zip(story.memories, words, strict=True))
@@ -145,7 +147,9 @@ def _nearest(text: str, story: KnowledgeStory) -> list[tuple[float, int]]:
     return sorted(scored, reverse=True)[:MAX_CONSIDERED]
 
 
-def knowledge_lists(request: SceneKnowledgeRequest, asked: Sequence[PromptMemory], *, max_tokens: int) -> PromptLists:
+def knowledge_lists(
+    request: SceneKnowledgeRequest, memories: Sequence[PromptMemory], *, max_tokens: int
+) -> PromptLists:
     """Write the lists of a prompt, in whole lines."""
     language = request.language
 
@@ -161,12 +165,12 @@ def knowledge_lists(request: SceneKnowledgeRequest, asked: Sequence[PromptMemory
         text = f"{_KNOWN_BY[language]}: {', '.join(knowers)}" if knowers else ""
         return piped(number, place_mark(memory.chapter_index, memory.scene_index), memory.says, text)
 
-    kept_value = listed(request.earlier, earlier_line, max_tokens)
+    line_list = listed(request.earlier, earlier_line, max_tokens)
     numbered_memories_by_id = {
         f"M{number}": memory
-        for number, memory in enumerate(sorted(kept_value.items, key=lambda memory: memory.order), start=1)
+        for number, memory in enumerate(sorted(line_list.items, key=lambda memory: memory.order), start=1)
     }
-    new = {f"N{number}": memory for number, memory in enumerate(asked, start=1)}
+    new = {f"N{number}": memory for number, memory in enumerate(memories, start=1)}
     lines = {
         "memories": [f"{number} | {as_data(memory.says)}" for number, memory in new.items()],
         "earlier": [as_data(earlier_line(memory, number)) for number, memory in numbered_memories_by_id.items()],
@@ -178,7 +182,7 @@ def knowledge_lists(request: SceneKnowledgeRequest, asked: Sequence[PromptMemory
         },
         shown_ids=tuple(member.entity.entity_id for member in cast.items),
         memory_ids={number: memory.memory_id for number, memory in (new | numbered_memories_by_id).items()},
-        left_out={"memories": kept_value.left_out},
+        left_out={"memories": line_list.left_out},
     )
 
 
@@ -273,9 +277,9 @@ class LearningReader:
             ]
         return learnings
 
-    def memory_id(self, said: str) -> str | None:
+    def memory_id(self, reference: str) -> str | None:
         """Return the id of a numbered memory, or None for an unknown number."""
-        number = _NUMBER.match(said)
+        number = _NUMBER.match(reference)
         return self._memory_ids.get(number.group(1).casefold()) if number else None
 
     def _memories(self, statements: Iterable[str], *, field: str) -> list[str]:
@@ -370,11 +374,11 @@ def with_knowledge(record: SceneRecord, knowledge: SceneKnowledge, *, keep: bool
 
 
 def without_learnings(
-    learned: Iterable[RecordedLearning], is_known: Callable[[str, str], bool]
+    learnings: Iterable[RecordedLearning], is_known: Callable[[str, str], bool]
 ) -> list[RecordedLearning]:
     """Return learnings without known facts, keeping lies, doubts and whole tales."""
     kept_learnings = []
-    for learning in learned:
+    for learning in learnings:
         new = [
             one for one in learning.memory_ids if learning.kind != "knows" or not is_known(learning.character_id, one)
         ]
@@ -383,11 +387,11 @@ def without_learnings(
     return kept_learnings
 
 
-def with_reading_of(record: SceneRecord, read: SceneRecord) -> SceneRecord:
+def with_reading_of(record: SceneRecord, reading: SceneRecord) -> SceneRecord:
     """Return a record with the knowledge of the scene's earlier reading."""
-    if record.knowledge_read or not read.knowledge_read:
+    if record.knowledge_read or not reading.knowledge_read:
         return record
-    before = {(memory.memory_id, memory.content): memory for memory in read.memories}
+    before = {(memory.memory_id, memory.content): memory for memory in reading.memories}
     memories = []
     for memory in record.memories:
         known_memory = before.get((memory.memory_id, memory.content))
@@ -395,5 +399,5 @@ def with_reading_of(record: SceneRecord, read: SceneRecord) -> SceneRecord:
             fields = {"known_by": known_memory.known_by, "hidden_from": known_memory.hidden_from}
             memory = memory.model_copy(update=fields)
         memories.append(memory)
-    learned_learnings = record.learned or read.learned
+    learned_learnings = record.learned or reading.learned
     return record.model_copy(update={"memories": memories, "learned": learned_learnings, "knowledge_read": True})

@@ -46,30 +46,30 @@ class References:
         """Everybody who may be meant."""
         self._present_ids = tuple(present_ids)
         self._own_names = {name_key(name): entity_id for name, entity_id in (own_names or {}).items()}
-        shown_values = {**{shown_id: shown_id for shown_id in shown_ids}, **(stand_ins or {})}
+        ids_by_shown_id = {**{shown_id: shown_id for shown_id in shown_ids}, **(stand_ins or {})}
         known_ids = {entity.entity_id for entity in entities}
-        self._shown = {word.casefold(): now for word, now in shown_values.items() if now in known_ids}
+        self._shown = {word.casefold(): now for word, now in ids_by_shown_id.items() if now in known_ids}
         self._stand_ins = dict(stand_ins or {})
         self.names = NameResolver(entities, present_ids=present_ids)
         self._names_of = {entity.entity_id: entity.names() for entity in entities}
         self._types = {entity.entity_id: entity.entity_type for entity in entities}
 
-    def entity_id(self, said: str, *, entity_types: Collection[str] = ()) -> str | None:
+    def entity_id(self, reference: str, *, entity_types: Collection[str] = ()) -> str | None:
         """Return the id of the entity that is meant, or None when nobody can tell."""
-        entity_id = self._find_meaning(said, entity_types)
+        entity_id = self._find_meaning(reference, entity_types)
         fits = entity_id is not None and (not entity_types or self._types[entity_id] in entity_types)
         return entity_id if fits else None
 
-    def in_names(self, said: str) -> str:
+    def in_names(self, text: str) -> str:
         """Return text with names for shown ids, except for references."""
-        if self.entity_id(said) is not None:
-            return said
+        if self.entity_id(text) is not None:
+            return text
 
         def name_of(match: re.Match[str]) -> str:
             entity_id = self._shown.get(match[0].casefold())
             return match[0] if entity_id is None else self._names_of[entity_id][0]
 
-        return _ID_WITHIN_TEXT.sub(name_of, said)
+        return _ID_WITHIN_TEXT.sub(name_of, text)
 
     def with_proposals(self, proposals: Proposals) -> References:
         """Return references that also know newly proposed entities, by their temporary ids, and new names."""
@@ -91,7 +91,7 @@ class References:
         A name that a known entity bears is that entity, unless the model says that it is another one of a kind;
         what else the model calls it, or says is the same as a known one, becomes a name of that.
         """
-        used_values = {self._shown[used_id.casefold()] for used_id in used_ids if used_id.casefold() in self._shown}
+        proposed_ids = {self._shown[used_id.casefold()] for used_id in used_ids if used_id.casefold() in self._shown}
         proposals = Proposals()
         for model_new_entity in new_entities:
             key = name_key(model_new_entity.name)
@@ -101,7 +101,7 @@ class References:
             if not model_new_entity.name or key in map(name_key, proposals.meanings):
                 continue
             evidence = name_evidence(model_new_entity.name, text, quote=model_new_entity.quote)
-            known_id = self._already_known(model_new_entity, used_values)
+            known_id = self._already_known(model_new_entity, proposed_ids)
             if known_id is not None:
                 proposals.meanings[model_new_entity.name] = known_id
                 names = [model_new_entity.name] if evidence not in ("none", "garbled") else []
@@ -241,32 +241,32 @@ class Placer:
         """Return the type of a known entity."""
         return self._types[entity_id]
 
-    def one(self, said: str, *entity_types: str, field: str) -> str | None:
+    def one(self, reference: str, *entity_types: str, field: str) -> str | None:
         """Return the entity of a reference, noting unplaced ones."""
-        if not said:
+        if not reference:
             return None
-        entity_id = self.meant(said, entity_types)
+        entity_id = self.meant(reference, entity_types)
         if entity_id is None:
-            self.unknown_in(field, said, entity_types)
+            self.unknown_in(field, reference, entity_types)
         return entity_id
 
-    def all(self, said: Iterable[str], *entity_types: str, field: str) -> list[str]:
+    def all(self, references: Iterable[str], *entity_types: str, field: str) -> list[str]:
         """Return the distinct entities of a list, "everybody" being all who are present.
 
         See `one`.
         """
         matches: list[str] = []
-        for number, text in enumerate(said):
+        for number, text in enumerate(references):
             if means_everybody(text) and self.meant(text, entity_types) is None:
                 matches += self.present
             elif (one := self.one(text, *entity_types, field=f"{field}[{number}]")) is not None:
                 matches.append(one)
         return list(dict.fromkeys(matches))
 
-    def people(self, said: Iterable[str], *, field: str) -> list[str]:
+    def people(self, references: Iterable[str], *, field: str) -> list[str]:
         """Return which characters a list means, each once; a group stands for its members."""
         matches: list[str] = []
-        for number, text in enumerate(said):
+        for number, text in enumerate(references):
             group = self.meant(text, ("faction",))
             if group is None and means_everybody(text):
                 matches += self.present
@@ -276,17 +276,17 @@ class Placer:
                 matches.append(one)
         return list(dict.fromkeys(matches))
 
-    def meant(self, said: str, entity_types: Collection[str] = ()) -> str | None:
+    def meant(self, reference: str, entity_types: Collection[str] = ()) -> str | None:
         """Return the entity of a reference, or None without a note."""
-        return self.references.entity_id(said, entity_types=entity_types)
+        return self.references.entity_id(reference, entity_types=entity_types)
 
-    def unknown_in(self, field: str, said: str, entity_types: Collection[str] = ()) -> None:
+    def unknown_in(self, field: str, text: str, entity_types: Collection[str] = ()) -> None:
         """Note an id or name as one that nobody, or nobody of a fitting type, bears."""
-        self.unknown[said] = None
-        other = self.meant(said) if entity_types else None
+        self.unknown[text] = None
+        other = self.meant(text) if entity_types else None
         target = " or ".join(entity_types)
         reason = NOBODY if other is None else f"{other} is a {self.type_of(other)}, not a {target}"
-        self.refuse(field, said, reason)
+        self.refuse(field, text, reason)
 
     def refuse(self, field: str, text: str, reason: str) -> None:
         """Note something as unplaced."""
@@ -333,19 +333,19 @@ def _may_be_any(new_entity: ModelNewEntity) -> bool:
     return new_entity.entity_type == "location" and is_any_place(new_entity.name)
 
 
-def means_everybody(said: str) -> bool:
+def means_everybody(text: str) -> bool:
     """Tell whether an entry of a list of people means all who are present."""
-    return said.strip().casefold() in _EVERYBODY
+    return text.strip().casefold() in _EVERYBODY
 
 
-def looks_like_an_id(said: str) -> bool:
+def looks_like_an_id(text: str) -> bool:
     """Tell whether something is written like an id, and so cannot be a name."""
-    return _LOOKS_LIKE_AN_ID.fullmatch(said.strip()) is not None
+    return _LOOKS_LIKE_AN_ID.fullmatch(text.strip()) is not None
 
 
-def names_an_id(said: str) -> bool:
+def names_an_id(text: str) -> bool:
     """Return whether a text begins with an id: "C1 (Ben)"."""
-    leading = _LEADING_ID.match(said)
+    leading = _LEADING_ID.match(text)
     return leading is not None and looks_like_an_id(leading.group(1))
 
 
@@ -440,15 +440,15 @@ MIN_LEAD = 0.2
 _LEADING_LOOP_ID = re.compile(r"\W*((?:new-loop-|[A-Za-z]{1,4}-?)\w*\d+)\b")
 
 
-def meant_thread(said: str, threads: Sequence[OpenLoop]) -> str | None:
+def meant_thread(reference: str, threads: Sequence[OpenLoop]) -> str | None:
     """Return the id of the thread that is meant, or None when nobody can tell."""
-    known_values = {thread.loop_id.casefold(): thread.loop_id for thread in threads}
-    leading = _LEADING_LOOP_ID.match(said)
-    for written_form in (said.strip(), leading.group(1) if leading else ""):
-        if written_form.casefold() in known_values:
-            return known_values[written_form.casefold()]
+    thread_ids_by_folded_id = {thread.loop_id.casefold(): thread.loop_id for thread in threads}
+    leading = _LEADING_LOOP_ID.match(reference)
+    for written_form in (reference.strip(), leading.group(1) if leading else ""):
+        if written_form.casefold() in thread_ids_by_folded_id:
+            return thread_ids_by_folded_id[written_form.casefold()]
     ranking = sorted(
-        ((_shared(said, thread.description), thread.loop_id) for thread in threads), key=lambda pair: -pair[0]
+        ((_shared(reference, thread.description), thread.loop_id) for thread in threads), key=lambda pair: -pair[0]
     )
     if not ranking or ranking[0][0] < MIN_SHARED:
         return None

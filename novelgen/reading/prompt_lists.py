@@ -117,21 +117,21 @@ def chosen_lists(
     """Choose the lists of a scene's prompt."""
     choice = _Choice(text, so_far, language)
     budgets = _budgets(choice, max_tokens)
-    shown_value = prompt_data.listed(choice.entities(), choice.entity_line, budgets["entities"])
-    choice.listed = dict.fromkeys(entity.entity_id for entity in shown_value.items)
+    entity_list = prompt_data.listed(choice.entities(), choice.entity_line, budgets["entities"])
+    choice.listed = dict.fromkeys(entity.entity_id for entity in entity_list.items)
     lists = choice.lists()
-    chosen_by_key: dict[ListKind, prompt_data.Listed[Any]] = {
+    lists_by_kind: dict[ListKind, prompt_data.Listed[Any]] = {
         kind: prompt_data.listed(items, line_of, budgets[kind]) for kind, (items, line_of) in lists.items()
     }
     left_out = {
-        kind: sum(choice.is_touched(item) for item in items if item not in chosen_by_key[kind].items)
+        kind: sum(choice.is_touched(item) for item in items if item not in lists_by_kind[kind].items)
         for kind, (items, _) in lists.items()
     }
     memories = prompt_data.listed(choice.memories, choice.memory_line, budgets["memories"]).items
     numbered_memories_by_number = dict(enumerate(sorted(memories, key=lambda memory: memory.order), start=1))
     lines: dict[ListKind, list[str]] = {
-        **{kind: item.lines for kind, item in chosen_by_key.items()},
-        "entities": choice.in_order_of_appearance(chosen_by_key["entities"]),
+        **{kind: item.lines for kind, item in lists_by_kind.items()},
+        "entities": choice.in_order_of_appearance(lists_by_kind["entities"]),
         "memories": [
             prompt_data.as_data(choice.memory_line(memory, number=at))
             for at, memory in numbered_memories_by_number.items()
@@ -152,7 +152,7 @@ def _budgets(choice: _Choice, max_tokens: int) -> dict[ListKind, int]:
     needs["memories"] = min(needs["memories"], int(SHARES["memories"] * max_tokens))
     budgets = {kind: min(needs[kind], int(share * max_tokens)) for kind, share in SHARES.items()}
     spare = max_tokens - sum(budgets.values())
-    for wanted_counts in (choice.needs(touched=True), needs):
+    for wanted_counts in (choice.needs(is_touched=True), needs):
         for kind in SHARES:
             more = max(0, min(spare, wanted_counts[kind] - budgets[kind]))
             budgets[kind] += more
@@ -190,12 +190,12 @@ class _Choice:
             "relationships": (self.relationships(), self.relationship_line),
         }
 
-    def needs(self, *, touched: bool = False) -> dict[ListKind, int]:
+    def needs(self, *, is_touched: bool = False) -> dict[ListKind, int]:
         """What the lists would cost whole, scenes up to their bound; of the others what is touched."""
         self.listed = dict.fromkeys(entity.entity_id for entity in self.entities())
 
         def cost(items: Iterable[Any], line_of: Callable[[Any], str]) -> int:
-            return _sum(line_of(item) for item in items if not touched or self.is_touched(item))
+            return _sum(line_of(item) for item in items if not is_touched or self.is_touched(item))
 
         needs: dict[ListKind, int] = {kind: cost(*other_list) for kind, other_list in self.lists().items()}
         needs["memories"] = _sum(map(self.memory_line, self.memories))
@@ -226,7 +226,7 @@ class _Choice:
         }
         return [self._entities[rank] for rank in sorted(ranks, key=lambda entity_id: ranks[entity_id])]
 
-    def in_order_of_appearance(self, chosen: prompt_data.Listed[Entity]) -> list[str]:
+    def in_order_of_appearance(self, choice: prompt_data.Listed[Entity]) -> list[str]:
         """Return the lines of entities as the story showed them, those of this scene last."""
         new = {entity_id: number for number, entity_id in enumerate(self._proposed, start=1)}
 
@@ -234,7 +234,7 @@ class _Choice:
             first = (entity.first_chapter or 0, entity.first_scene or 0)
             return new.get(entity.entity_id, 0), first, entity.entity_id
 
-        pairs = sorted(zip(chosen.items, chosen.lines, strict=True), key=lambda pair: appearance(pair[0]))
+        pairs = sorted(zip(choice.items, choice.lines, strict=True), key=lambda pair: appearance(pair[0]))
         return [line for _, line in pairs]
 
     def _is_forgotten(self, entity_id: str) -> bool:
@@ -329,11 +329,11 @@ class _Choice:
             shared = sum(rarity[word] for word in words & self._words)
             overlap = shared / sum(rarity.values()) if rarity else 0.0
             # A main character is in every other memory and tells little; a thing or a walk-on tells much.
-            touched_value = sum(
+            touch_count = sum(
                 min(1.0, self._touch.get(entity_id, 0.0)) / (1 + log(entity_counts[entity_id]))
                 for entity_id in memory.entities
             )
-            likeness = overlap + 0.6 * min(1.0, touched_value)
+            likeness = overlap + 0.6 * min(1.0, touch_count)
             if likeness >= LEAST_MEMORY_TOUCH:
                 scored.append((likeness + 0.03 * memory.importance, memory.order, memory))
         ranking = sorted(scored, key=lambda item: (item[0], item[1]), reverse=True)

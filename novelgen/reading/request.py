@@ -269,8 +269,8 @@ def _final_ids(stand_ins: Mapping[str, str]) -> dict[str, str]:
 def _replace_ids(value: Any, ids: Mapping[str, str]) -> Any:
     """Return a value with former ids replaced, lists without repeats."""
     if isinstance(value, list):
-        shown_items = [_replace_ids(item, ids) for item in value]
-        return [item for at, item in enumerate(shown_items) if item not in shown_items[:at]]
+        replaced_items = [_replace_ids(item, ids) for item in value]
+        return [item for at, item in enumerate(replaced_items) if item not in replaced_items[:at]]
     return ids.get(value, value) if isinstance(value, str) else value
 
 
@@ -281,12 +281,12 @@ def _states(states: Sequence[EntityStateSnapshot], ids: Mapping[str, str]) -> li
         data = {name: _replace_ids(value, ids) for name, value in state.state_data.items()}
         before = snapshots_by_id.pop(entity_id, None)
         if before is not None:
-            held_fields = before.state_data
+            state_fields = before.state_data
             # What was taken from a list since the mask fell would come back with the mask's own list.
-            for name in held_fields.keys() & data.keys() if state.entity_id in ids else ():
-                if isinstance(held_fields[name], list) and isinstance(data[name], list):
-                    data[name] = [*held_fields[name], *(item for item in data[name] if item not in held_fields[name])]
-            data = {**held_fields, **data}
+            for name in state_fields.keys() & data.keys() if state.entity_id in ids else ():
+                if isinstance(state_fields[name], list) and isinstance(data[name], list):
+                    data[name] = [*state_fields[name], *(item for item in data[name] if item not in state_fields[name])]
+            data = {**state_fields, **data}
         snapshots_by_id[entity_id] = state.model_copy(update={"entity_id": entity_id, "state_data": data})
     return list(snapshots_by_id.values())
 

@@ -150,11 +150,9 @@ def _telling_words(names: Iterable[str]) -> dict[str, bool]:
     words: dict[str, bool] = {}
     for name in names:
         for word in _WORD.findall(fold_width(name)):
-            folded_value = word.casefold()
-            if len(word) >= _SHORTEST_WORD and folded_value not in ARTICLES | _TITLES_OF_ANYBODY and not has_cjk(word):
-                words[folded_value] = words.get(folded_value, False) or (
-                    word[0].isupper() and folded_value not in TITLES
-                )
+            folded_word = word.casefold()
+            if len(word) >= _SHORTEST_WORD and folded_word not in ARTICLES | _TITLES_OF_ANYBODY and not has_cjk(word):
+                words[folded_word] = words.get(folded_word, False) or (word[0].isupper() and folded_word not in TITLES)
     return words
 
 

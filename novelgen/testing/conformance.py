@@ -109,7 +109,7 @@ class MemoryToolsConformance:
                 change.changes["goals"] for change in story.scenes[1].record.state_changes if "goals" in change.changes
             )
             disguise = story.scenes[1].record.state_changes[0].changes["disguise"]
-            expected_fields = {
+            expected_values = {
                 (1, 1): None,
                 (1, 2): {"goals": goals, "disguise": disguise},
                 (2, None): {"goals": goals},
@@ -117,7 +117,7 @@ class MemoryToolsConformance:
                 (4, None): {"goals": goals[:1]},
                 (None, None): {"goals": goals[:1]},
             }
-            for (chapter, scene), state in expected_fields.items():
+            for (chapter, scene), state in expected_values.items():
                 result = memory.get_entity_state(story.project_id, "C1", chapter_index=chapter, scene_index=scene)
                 assert _stated(result) == state, (chapter, scene)
 
@@ -161,8 +161,8 @@ class MemoryToolsConformance:
             for position in story.positions:
                 result = memory.get_recent_timeline(story.project_id, 1, context_window=9, as_of=position)
                 _require_before(result, position)
-            cut_value = memory.get_recent_timeline(story.project_id, 1, context_window=0, as_of=StoryPosition(1, 2))
-            (snapshot,) = [item for item in cut_value if item.entity_id == "C1"]
+            timeline = memory.get_recent_timeline(story.project_id, 1, context_window=0, as_of=StoryPosition(1, 2))
+            (snapshot,) = [item for item in timeline if item.entity_id == "C1"]
             assert set(_stated(snapshot) or ()) == {"goals", "disguise"}
 
     def test_a_bad_project_id_is_refused(self) -> None:
@@ -294,26 +294,26 @@ class StoryMemoryConformance(MemoryToolsConformance):
     def test_threads_stand_as_they_did_at_the_position(self) -> None:
         """Threads are planted, moved and resolved, and their age counts scenes."""
         for story, memory in self._filled_memories():
-            expected_fields = {
+            expected_values = {
                 (1, 1): {},
                 (1, 2): {"OL0": ("open", 0)},
                 (2, 1): {"OL0": ("advanced", 1), "OL1": ("open", 0)},
                 (3, 1): {"OL0": ("advanced", 2), "OL1": ("open", 1)},
                 (None, None): {"OL1": ("open", 2)},
             }
-            for place, threads in expected_fields.items():
+            for place, threads in expected_values.items():
                 loops = memory.outline(story.project_id, as_of=StoryPosition(*place)).open_loops
                 assert {loop.loop_id: (loop.status, loop.age_scenes) for loop in loops} == threads, place
 
     def test_relationships_stand_as_they_did_at_the_position(self) -> None:
         """Dimensions persist until restated, one relationship per pair."""
         for story, memory in self._filled_memories():
-            expected_fields: dict[tuple[int, int | None], list[tuple[str, dict[str, int]]]] = {
+            expected_values: dict[tuple[int, int | None], list[tuple[str, dict[str, int]]]] = {
                 (1, 1): [],
                 (2, None): [("friendly", {"trust": 20})],
                 (4, None): [("hostile", {"trust": 20, "fear": 30})],
             }
-            for place, pairs in expected_fields.items():
+            for place, pairs in expected_values.items():
                 result = memory.outline(story.project_id, as_of=StoryPosition(*place)).relationships
                 assert [(item.status, dict(item.dimensions)) for item in result] == pairs, place
                 assert {(item.character_a, item.character_b) for item in result} <= {("C0", "C1")}

@@ -79,7 +79,7 @@ def sample_context(
         project_id: The project.
         **fields: Any other fields of the context; `retrieval_timestamp` is the beginning of 2000 unless given.
     """
-    told_fields = {"retrieval_timestamp": datetime(2000, 1, 1, tzinfo=UTC)} | fields
+    context_fields = {"retrieval_timestamp": datetime(2000, 1, 1, tzinfo=UTC)} | fields
     return SceneMemoryContext(
-        project_id=project_id, chapter_index=chapter_index, scene_index=scene_index, **told_fields
+        project_id=project_id, chapter_index=chapter_index, scene_index=scene_index, **context_fields
     )

@@ -36,13 +36,13 @@ class _Counted(str):
 
     __slots__ = ()
 
-    def format(self, *values: object, **named: object) -> str:
-        return _Counting().vformat(self, values, named)
+    def format(self, *values: object, **fields: object) -> str:
+        return _Counting().vformat(self, values, fields)
 
 
-def filled(template: str, *values: object, **named: object) -> str:
+def filled(template: str, *values: object, **fields: object) -> str:
     """Return a filled template, without spaces between Chinese parts."""
-    return _LOOSE.sub(r"\1", _Filling().vformat(template, values, named)).replace("\0", "")
+    return _LOOSE.sub(r"\1", _Filling().vformat(template, values, fields)).replace("\0", "")
 
 
 class Words(Mapping[str, Any]):

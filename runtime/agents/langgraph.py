@@ -331,14 +331,14 @@ class StoryStore(base.BaseStore):
             StoreError: When the database fails, or nothing of a search could answer.
             ValueError: When a namespace has a label that none can have, or an operation is unknown.
         """
-        wanted_pairs = list(ops)
+        operations = list(ops)
         puts: dict[tuple[tuple[str, ...], str], base.PutOp] = {}
-        for item in wanted_pairs:
+        for item in operations:
             require_labels(item)
             if isinstance(item, base.PutOp):
                 self._require_can_put(item)
                 puts[item.namespace, item.key] = item
-        results = [self._read(item) for item in wanted_pairs]
+        results = [self._read(item) for item in operations]
         for put in puts.values():
             self._write(put)
         return results
@@ -406,8 +406,8 @@ class StoryStore(base.BaseStore):
         self, op: base.SearchOp, target: str | None, filters: Mapping[str, Any], position: StoryPosition | None
     ) -> list[tuple[StoryMemoryChunk, float | None]]:
         """Return the search results, with scores for a query."""
-        named_value = filters.get("content_type")
-        kind: ContentType | None = named_value if named_value in get_args(ContentType) else None
+        content_type = filters.get("content_type")
+        kind: ContentType | None = content_type if content_type in get_args(ContentType) else None
         under = [] if target is None else [target]
         if op.query and op.query.strip():
             shown_list = StorySearch(self._stores, self._project_id).search(

@@ -91,10 +91,10 @@ def in_language(diagnosis: Diagnosis, language: StoryLanguage) -> Diagnosis:
 
 
 def _message_values(kind: str, values: dict[str, Any], language: StoryLanguage) -> dict[str, str]:
-    said_by_key = {
+    values_by_name = {
         name: message_in(value, language) if isinstance(value, str) else value for name, value in values.items()
     }
-    return {name: text.format(**said_by_key) for name, text in words("doctor", language).table(kind).items()}
+    return {name: text.format(**values_by_name) for name, text in words("doctor", language).table(kind).items()}
 
 
 def versions() -> dict[str, str]:
@@ -249,7 +249,7 @@ def check_names(stores: MemoryStores, project_id: str) -> Finding | None:
     return found("degraded", "names_invisible", ids=", ".join(ids), first=ids[0], project_id=project_id)
 
 
-def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Finding | None:
+def check_index(stores: MemoryStores, project_id: str, *, waiting_count: int) -> Finding | None:
     """Compare the vector index with the database, apart from pending rows."""
     with stores.database(project_id).read() as unit:
         identity = built_with(unit.projects.require())
@@ -265,9 +265,11 @@ def check_index(stores: MemoryStores, project_id: str, *, waiting: int) -> Findi
     if verification.is_sound:
         return found("ok", "index_fine", verification=str(verification))
     behind = len(verification.missing_ids) + len(verification.unexpected_ids)
-    if behind <= waiting and not verification.lost_ids:
+    if behind <= waiting_count and not verification.lost_ids:
         return None
-    return found("degraded", "index_differs", verification=str(verification), waiting=waiting, project_id=project_id)
+    return found(
+        "degraded", "index_differs", verification=str(verification), waiting=waiting_count, project_id=project_id
+    )
 
 
 def check_embedding_settings(stores: MemoryStores, project_id: str) -> Finding | None:

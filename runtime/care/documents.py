@@ -151,8 +151,8 @@ class SceneDocument(Document):
 
     def other_fields(self) -> dict[str, Any]:
         """Return the fields that a stored scene lacks."""
-        told_by_key = {"markdown_file": self.markdown_file, "word_count": None if self.text else self.word_count}
-        return {**{name: value for name, value in told_by_key.items() if value}, **(self.model_extra or {})}
+        document_fields = {"markdown_file": self.markdown_file, "word_count": None if self.text else self.word_count}
+        return {**{name: value for name, value in document_fields.items() if value}, **(self.model_extra or {})}
 
 
 class LoopHistoryEntry(_Entry, records.LoopEventFields):  # type: ignore[misc]

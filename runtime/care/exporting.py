@@ -63,9 +63,9 @@ class MemoryDocuments:
         self._loop_events = _numbered_by("scene_id", contents.loop_events)
         self._relationship_changes = _numbered_by("relationship_id", contents.relationship_changes)
 
-    def entity(self, given: records.StoredEntity) -> dict[str, Any]:
+    def entity(self, stored_entity: records.StoredEntity) -> dict[str, Any]:
         """Return an entity's document, with the state and relationships folded from `history`."""
-        entity = given.entity
+        entity = stored_entity.entity
         states = self._states[entity.entity_id]
         noted: Any = entity.profile.get(METADATA)
         noted = noted if isinstance(noted, dict) else {}
@@ -78,17 +78,17 @@ class MemoryDocuments:
             exclude_none=True,
         )
         # Plain names where nothing more is known; who wrote an alias is told where it differs from the card.
-        by_author = set(given.author_aliases)
+        by_author = set(stored_entity.author_aliases)
         listing: list[Any] = []
-        for alias in given.entity.aliases:
+        for alias in stored_entity.entity.aliases:
             detail: Mapping[str, Any] = alias.model_dump(exclude_none=True)
-            if (alias.alias in by_author) != (given.origin == "author"):
+            if (alias.alias in by_author) != (stored_entity.origin == "author"):
                 detail = {**detail, "by_author": alias.alias in by_author}
             listing.append(alias.alias if list(detail) == ["alias"] else detail)
         return {
             "id": entity.entity_id,
             "type": entity.entity_type,
-            **_moments(given),
+            **_moments(stored_entity),
             "name": entity.name,
             "aliases": listing,
             "role": entity.role,
@@ -99,7 +99,7 @@ class MemoryDocuments:
             "current_state": folded_state([state for _, state in states]),
             "history": self._state_history(states),
             **_metadata(noted, counts, computed_names(entity.entity_type)),
-            "origin": given.origin,
+            "origin": stored_entity.origin,
             **places,
         }
 
@@ -108,13 +108,13 @@ class MemoryDocuments:
 
         `record` counts, and the lists are for readers.
         """
-        stored_fields = scene.model_dump(mode="json", exclude={"project_id", "text_hash", "other_fields"})
+        scene_fields = scene.model_dump(mode="json", exclude={"project_id", "text_hash", "other_fields"})
         if not scene.staged:
-            del stored_fields["staged"]
-        record = stored_fields["record"] or {}
+            del scene_fields["staged"]
+        record = scene_fields["record"] or {}
         return {
             **scene.other_fields,
-            **{SCENE_NAMES.get(name, name): value for name, value in stored_fields.items()},
+            **{SCENE_NAMES.get(name, name): value for name, value in scene_fields.items()},
             **_moments(scene),
             "type": "scene",
             "tick": self._ticks[scene.scene_id],
@@ -129,8 +129,8 @@ class MemoryDocuments:
 
     def open_loops(self) -> list[dict[str, Any]]:
         """Return the documents of all threads, with status folded from `history`."""
-        numbered_fields = _numbered_by("loop_id", self._contents.loop_events)
-        return [self._loop(loop_id, events) for loop_id, events in numbered_fields.items()]
+        events_by_loop = _numbered_by("loop_id", self._contents.loop_events)
+        return [self._loop(loop_id, events) for loop_id, events in events_by_loop.items()]
 
     def notes(self) -> list[dict[str, Any]]:
         """Return the documents of the memories that go with no scene."""
@@ -166,24 +166,26 @@ class MemoryDocuments:
 
     def relationship(self, pair: records.Pair) -> dict[str, Any]:
         """Return a pair's document, with the status folded from `history`."""
-        numbered_pairs = self._relationship_changes[pair.relationship_id]
+        numbered_entries = self._relationship_changes[pair.relationship_id]
         fields: dict[str, Any] = {name: value for name, value in pair.other_fields.items() if name != METADATA}
         fields |= {"id": pair.relationship_id, "type": "relationship"}
         fields |= _moments(pair)
         fields |= pair.model_dump(include={"character_a", "character_b"})
         history, status = [], ""
-        for order, change in numbered_pairs:
+        for order, change in numbered_entries:
             last_place = (
                 f"{status} -> {change.status}" if change.status and status and change.status != status else None
             )
             status = change.status or status
             tick = self._ticks.get(change.scene_id or "", 0)
             view = {"order": order, "scene_id": self.label(change.scene_id), "tick": tick, "status_change": last_place}
-            stored_fields = change.model_dump(mode="json", exclude={"relationship_id"}, exclude_none=True)
-            history.append(view | stored_fields)
+            change_fields = change.model_dump(mode="json", exclude={"relationship_id"}, exclude_none=True)
+            history.append(view | change_fields)
         counts = pair_counts(pair.character_a, pair.character_b, self._casts)
         metadata = _metadata(pair.other_fields.get(METADATA, {}), counts, PAIR_COUNTS)
-        return fields | folded_relationship([change for _, change in numbered_pairs]) | {"history": history} | metadata
+        return (
+            fields | folded_relationship([change for _, change in numbered_entries]) | {"history": history} | metadata
+        )
 
     def _state_history(self, states: Sequence[tuple[int, records.State]]) -> list[dict[str, Any]]:
         """Return the entries of a history: changes that were stored in one go are one."""

@@ -164,12 +164,12 @@ def import_story(
 class _ImportPlan:
     """The new part of incoming contents."""
 
-    def __init__(self, stored: ProjectContents, incoming: IncomingStory, *, update: bool = False) -> None:
-        self._stored = stored
+    def __init__(self, stored_contents: ProjectContents, incoming: IncomingStory, *, update: bool = False) -> None:
+        self._stored = stored_contents
         self._updates = update
         self._incoming = incoming
         self.contents = incoming.contents
-        self._here = {_place(scene): scene for scene in stored.scenes}
+        self._here = {_place(scene): scene for scene in stored_contents.scenes}
         self.scenes = [scene for scene in self.contents.scenes if _place(scene) not in self._here]
         self.told_scenes = [
             scene
@@ -242,8 +242,8 @@ class _ImportPlan:
 
     def _new_rows(self, name: str, *key: str) -> list[Any]:
         """Return incoming rows without a stored key."""
-        taken_pairs = set(map(attrgetter(*key), getattr(self._stored, name)))
-        return [item for item in getattr(self.contents, name) if attrgetter(*key)(item) not in taken_pairs]
+        taken_keys = set(map(attrgetter(*key), getattr(self._stored, name)))
+        return [item for item in getattr(self.contents, name) if attrgetter(*key)(item) not in taken_keys]
 
     def _new_free_events(self, name: str) -> list[Any]:
         """Return events of no new scene, beyond what is stored: of equal ones as many as there are more."""
@@ -472,7 +472,7 @@ def import_source(
         if is_numbered:
             stored_contents = _stored_contents(stores, project_id) or ProjectContents()
             novel_gen_story = read_novel_gen_folder(
-                path, project_id=project_id, stored=stored_contents, now=stores.clock()
+                path, project_id=project_id, stored_contents=stored_contents, now=stores.clock()
             )
             story, plans = novel_gen_story.story, novel_gen_story.plan_files
             if novel_gen_story.unresolved_names:

@@ -128,7 +128,7 @@ _Pairs = dict[ScenePlace, ScenePlace]
 
 
 def rearrangement(
-    stored: Mapping[ScenePlace, str],
+    stored_texts: Mapping[ScenePlace, str],
     scenes: Sequence[SceneInput],
     *,
     titles: Mapping[ScenePlace, str] | None = None,
@@ -138,14 +138,14 @@ def rearrangement(
     """Find out which scenes of a manuscript are those that are stored; where lines break tells no two texts apart.
 
     Args:
-        stored: Texts of the stored scenes.
+        stored_texts: Texts of the stored scenes.
         scenes: Those of the manuscript.
         titles: Titles of the stored scenes.
         by_number: Whether chapters bear their numbers for good, as the files of a project do; headings tell nothing.
         replace: Whether a chapter may take the place of one with another heading.
     """
     titles = titles or {}
-    old = _chapters({place: bare_text(text) for place, text in stored.items()}, {} if by_number else titles)
+    old = _chapters({place: bare_text(text) for place, text in stored_texts.items()}, {} if by_number else titles)
     places = {(scene.chapter_index, scene.scene_index): scene for scene in scenes}
     new = _chapters(
         {place: bare_text(scene.text) for place, scene in places.items()},

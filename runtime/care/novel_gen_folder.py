@@ -72,7 +72,9 @@ def is_novel_gen_folder(folder: Path) -> bool:
     return bool(project_files.chapter_files(folder / "chapters")) or any((folder / sign).is_file() for sign in signs)
 
 
-def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectContents, now: datetime) -> NovelGenStory:
+def read_novel_gen_folder(
+    folder: Path, *, project_id: str, stored_contents: ProjectContents, now: datetime
+) -> NovelGenStory:
     """Read a project folder of novel-gen.
 
     What a chapter's memory says holds from the end of the chapter: its summary and key events are notes, the
@@ -82,10 +84,10 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
     """
     settings = project_files.load_settings_file(folder / "settings.json")
     characters = _characters(folder)
-    numbers = _free_ids(stored, "C")
-    known_entities = [entity.entity for entity in stored.entities]
-    people = entities_of_characters(characters, known=known_entities, take_id=lambda: next(numbers))
-    reading = _Reading(people, stored, _entries(folder / CHAPTER_MEMORY_FILE), project_id=project_id, now=now)
+    numbers = _free_ids(stored_contents, "C")
+    known_entities = [entity.entity for entity in stored_contents.entities]
+    people = entities_of_characters(characters, entities=known_entities, take_id=lambda: next(numbers))
+    reading = _Reading(people, stored_contents, _entries(folder / CHAPTER_MEMORY_FILE), project_id=project_id, now=now)
     scenes = [
         scene
         for file in project_files.chapter_files(folder / "chapters").values()
@@ -112,14 +114,14 @@ def read_novel_gen_folder(folder: Path, *, project_id: str, stored: ProjectConte
 
 
 def read_chapter_memory(
-    folder: Path, *, project_id: str, stored: ProjectContents, now: datetime
+    folder: Path, *, project_id: str, stored_contents: ProjectContents, now: datetime
 ) -> NovelGenStory | None:
     """Read novel-gen's chapter memories for a stored story."""
     characters, entries = _characters(folder), _entries(folder / CHAPTER_MEMORY_FILE)
     if not entries and not any(character.relationships for character in characters.everyone()):
         return None
-    people = [entity.entity for entity in stored.entities if entity.entity.entity_type == "character"]
-    reading = _Reading(people, stored, entries, project_id=project_id, now=now)
+    people = [entity.entity for entity in stored_contents.entities if entity.entity.entity_type == "character"]
+    reading = _Reading(people, stored_contents, entries, project_id=project_id, now=now)
     contents = reading.remembered(characters)
     return NovelGenStory(IncomingStory(contents), unresolved_names=list(reading.strangers))
 
@@ -137,7 +139,7 @@ class _Reading:
     def __init__(
         self,
         people: Sequence[Entity],
-        stored: ProjectContents,
+        stored_contents: ProjectContents,
         entries: Sequence[ChapterMemoryEntry],
         *,
         project_id: str,
@@ -145,12 +147,12 @@ class _Reading:
     ) -> None:
         self.places: list[Entity] = []
         self.strangers: dict[str, None] = {}
-        self._stored, self._entries = stored, entries
+        self._stored, self._entries = stored_contents, entries
         self._project_id, self._now = project_id, now
         self._resolver = NameResolver(people)
-        here = [entity.entity for entity in stored.entities if entity.entity.entity_type == "location"]
+        here = [entity.entity for entity in stored_contents.entities if entity.entity.entity_type == "location"]
         self._place_ids = {name: entity.entity_id for entity in here for name in entity.names()}
-        self._new_place_ids = _free_ids(stored, "L")
+        self._new_place_ids = _free_ids(stored_contents, "L")
 
     def _id_of(self, name: str) -> str | None:
         entity_id = self._resolver.resolve(name).entity_id
@@ -166,9 +168,9 @@ class _Reading:
         }
         taken_in = scenes_of_chapter(chapter)
         for index, (scene, written_generated_scene) in enumerate(zip(taken_in, chapter.scenes, strict=True)):
-            planned_plan = plan.scene(written_generated_scene.scene_number) if plan is not None else None
-            names = written_generated_scene.extra.get("characters") or (planned_plan.characters if planned_plan else [])
-            place = written_generated_scene.extra.get("location") or (planned_plan.location if planned_plan else "")
+            scene_plan = plan.scene(written_generated_scene.scene_number) if plan is not None else None
+            names = written_generated_scene.extra.get("characters") or (scene_plan.characters if scene_plan else [])
+            place = written_generated_scene.extra.get("location") or (scene_plan.location if scene_plan else "")
             results = dict.fromkeys(self._id_of(str(name)) for name in (names if isinstance(names, list) else []))
             taken_in[index] = scene.model_copy(
                 update={
@@ -203,7 +205,7 @@ class _Reading:
         self, characters: CharactersConfig
     ) -> tuple[list[records.Pair], list[records.RelationshipChange]]:
         """Return the unstored pairs of characters.json, with both sides."""
-        known_pairs = {(pair.character_a, pair.character_b) for pair in self._stored.pairs}
+        stored_pairs = {(pair.character_a, pair.character_b) for pair in self._stored.pairs}
         fields: dict[tuple[str, str], dict[str, Any]] = {}
         for character in characters.everyone():
             this = self._resolver.resolve(character.name).entity_id
@@ -212,7 +214,7 @@ class _Reading:
                 if this is not None and other is not None and this != other:
                     pair = (min(this, other), max(this, other))
                     fields.setdefault(pair, {})["perspective_a" if this == pair[0] else "perspective_b"] = text
-        new = {pair: sides for pair, sides in fields.items() if pair not in known_pairs}
+        new = {pair: sides for pair, sides in fields.items() if pair not in stored_pairs}
         ids = dict(zip(new, _free_ids(self._stored, "R"), strict=False))
         pairs = [records.Pair(relationship_id=ids[one, two], character_a=one, character_b=two) for one, two in new]
         changes = []
@@ -253,7 +255,7 @@ class _Reading:
     def _threads(self) -> list[records.LoopEvent]:
         """Return each thread, planted where it is first named."""
         stored_events = self._stored.loop_events
-        known_values = {
+        thread_values = {
             event.detail.get("description"): event.loop_id for event in stored_events if event.kind == "planted"
         }
         new_ids = _free_ids(self._stored, "OL")
@@ -261,13 +263,13 @@ class _Reading:
         for entry in self._entries:
             for thread in entry.unresolved_threads:
                 first.setdefault(thread, entry.chapter_number)
-        planted_fields: dict[str, Any] = {f"related_{kind}": [] for kind in ("characters", "locations", "items")}
-        planted_fields |= {"category": "", "importance": "medium"}
+        planting_fields: dict[str, Any] = {f"related_{kind}": [] for kind in ("characters", "locations", "items")}
+        planting_fields |= {"category": "", "importance": "medium"}
         return [
             records.LoopEvent(
-                loop_id=known_values.get(thread) or next(new_ids),
+                loop_id=thread_values.get(thread) or next(new_ids),
                 kind="planted",
-                detail={**planted_fields, "description": thread},
+                detail={**planting_fields, "description": thread},
                 chapter_index=chapter,
             )
             for thread, chapter in first.items()
@@ -282,8 +284,8 @@ def _entries(file: Path) -> list[ChapterMemoryEntry]:
     if not file.exists():
         return []
     data = read_json_file(file, within=file.parent)
-    listed_value = {"chapters": data} if isinstance(data, list) else data
-    entries = validated(_ChapterMemoryFile, listed_value, where=repr(str(file))).chapters
+    document_data = {"chapters": data} if isinstance(data, list) else data
+    entries = validated(_ChapterMemoryFile, document_data, where=repr(str(file))).chapters
     return sorted(entries, key=lambda entry: entry.chapter_number)
 
 

@@ -230,8 +230,8 @@ def exchanged_entity(document: shapes.EntityDocument) -> records.StoredEntity:
     noted = document.noted(computed_names(document.type))
     profile: dict[str, Any] = {**(document.model_extra or {}), **document.profile, **noted}
     copied = document.model_dump(include=set(Entity.model_fields) - {"aliases", "profile"})
-    said_by_key = {"entity_id": document.id, "entity_type": document.type, "profile": profile}
-    entity = Entity(aliases=[alias for alias, _ in aliases], **said_by_key, **copied)
+    card_fields = {"entity_id": document.id, "entity_type": document.type, "profile": profile}
+    entity = Entity(aliases=[alias for alias, _ in aliases], **card_fields, **copied)
     written_names = [alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)]
     return records.StoredEntity(
         entity=entity,
@@ -246,8 +246,8 @@ def _alias(given_value: str | dict[str, Any], document: shapes.EntityDocument) -
     if isinstance(given_value, str):
         given_value = {"alias": given_value}
     by_author = given_value.get("by_author")
-    known_fields = {name: value for name, value in given_value.items() if name != "by_author"}
-    return validated(EntityAlias, known_fields, where=f"an alias of {document.id!r}"), (
+    alias_fields = {name: value for name, value in given_value.items() if name != "by_author"}
+    return validated(EntityAlias, alias_fields, where=f"an alias of {document.id!r}"), (
         by_author if isinstance(by_author, bool) else None
     )
 
@@ -303,7 +303,7 @@ def entity_states(documents: Sequence[shapes.EntityDocument], context: EventCont
     What stands in a `current_state` and is not what the history amounts to is the author's word after the
     last scene; what is empty says nothing.
     """
-    numbered_pairs: list[_NumberedEntry] = []
+    numbered_entries: list[_NumberedEntry] = []
     for document in documents:
         own = [
             _number_entry(entry, state) for entry in document.history for state in _states_of(entry, document, context)
@@ -312,8 +312,8 @@ def entity_states(documents: Sequence[shapes.EntityDocument], context: EventCont
         for attribute, value in document.current_state.items():
             if now.get(attribute) != value and value not in (None, "", [], {}):
                 own.append((math.inf, _state(document, attribute, value, context, context.last_place())))
-        numbered_pairs += own
-    return _in_order(numbered_pairs)
+        numbered_entries += own
+    return _in_order(numbered_entries)
 
 
 def relationship_events(
@@ -324,7 +324,7 @@ def relationship_events(
     How a relationship stands, where its history does not amount to it, is the author's word after the last
     scene of its history.
     """
-    pairs, numbered_pairs = [], []
+    pairs, numbered_entries = [], []
     for document in documents:
         first, second = sorted((document.character_a, document.character_b))
         pair = records.Pair(
@@ -344,16 +344,16 @@ def relationship_events(
             # How they stood before the first change holds from the start.
             stood_relationship_change = records.RelationshipChange(relationship_id=document.id, status=before.strip())
             own.insert(0, (own[0][0], stood_relationship_change))
-        standing_fields = _turned(document.model_dump(include=set(_STATE_FIELDS)), document)
+        state_fields = _turned(document.model_dump(include=set(_STATE_FIELDS)), document)
         now = folded_relationship([change for _, change in own])
-        stated_fields = {name: value for name, value in standing_fields.items() if now[name] != value}
+        stated_fields = {name: value for name, value in state_fields.items() if now[name] != value}
         # Where another program tells no history the pair is known all the same; what we wrote may have lost its scenes.
         is_ours = "dimensions_a" in document.model_fields_set
         if stated_fields or not (own or is_ours):
             place = context.place(document.history[-1].scene_id) if document.history else context.last_place()
             own.append((math.inf, records.RelationshipChange(relationship_id=document.id, **stated_fields, **place)))
-        numbered_pairs += own
-    return pairs, _in_order(numbered_pairs)
+        numbered_entries += own
+    return pairs, _in_order(numbered_entries)
 
 
 def _states_of(
@@ -404,16 +404,16 @@ def _loop_events(document: shapes.LoopDocument, context: EventContext) -> list[_
     detail = document.model_dump(include=set(_DETAIL)) | (document.model_extra or {})
     detail |= {"notes": document.notes} if document.notes else {}
     detail |= {"created_at": document.created_at.isoformat()} if document.created_at else {}
-    planted_fields = context.place(document.created_in_scene)
-    events = [records.LoopEvent(loop_id=document.id, kind="planted", detail=detail, **planted_fields)]
+    planting_fields = context.place(document.created_in_scene)
+    events = [records.LoopEvent(loop_id=document.id, kind="planted", detail=detail, **planting_fields)]
     kinds = {"advanced": "advanced", "resolved": "resolved", "abandoned": "abandoned", "expired": "abandoned"}
     if document.status in kinds:
-        ended_fields = context.place(document.resolved_in_scene)
-        moved_fields = ended_fields if ended_fields["scene_id"] else context.last_place()
+        ending_fields = context.place(document.resolved_in_scene)
+        moving_fields = ending_fields if ending_fields["scene_id"] else context.last_place()
         note = document.resolution_summary or ""
         events.append(
             records.LoopEvent.model_validate(
-                {"loop_id": document.id, "kind": kinds[document.status], "note": note, **moved_fields}
+                {"loop_id": document.id, "kind": kinds[document.status], "note": note, **moving_fields}
             )
         )
     return [(math.inf, event) for event in events]
@@ -443,8 +443,8 @@ def _event(
     """Return an entry as an event of its own, at the entry's place."""
     place = context.place(entry.scene_id, entry.chapter_index, entry.scene_index)
     table: Any = model
-    told_fields = entry.model_dump(include={*table.model_fields, "source_span"})
-    event: Event = table.model_validate({**told_fields, **fields, **place})
+    fields_of_entry = entry.model_dump(include={*table.model_fields, "source_span"})
+    event: Event = table.model_validate({**fields_of_entry, **fields, **place})
     return event
 
 
@@ -467,5 +467,5 @@ def _number_entry(
     return math.inf if entry.order is None else entry.order, event
 
 
-def _in_order(numbered_pairs: Sequence[_NumberedEntry]) -> list[Any]:
-    return [event for _, event in sorted(numbered_pairs, key=itemgetter(0))]
+def _in_order(numbered_entries: Sequence[_NumberedEntry]) -> list[Any]:
+    return [event for _, event in sorted(numbered_entries, key=itemgetter(0))]

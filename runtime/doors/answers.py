@@ -26,8 +26,8 @@ def with_own_ways(message: str, ways: Mapping[str, str]) -> str:
 
 def _way(command: str, ways: Mapping[str, str]) -> str:
     words = command.split()
-    named_names = (_operations().get(" ".join(words[:count]), "") for count in (2, 1))
-    return next((f"`{ways[entity_id]}`" for entity_id in named_names if entity_id in ways), "")
+    operation_names = (_operations().get(" ".join(words[:count]), "") for count in (2, 1))
+    return next((f"`{ways[entity_id]}`" for entity_id in operation_names if entity_id in ways), "")
 
 
 @cache

@@ -235,14 +235,14 @@ def read_arguments(model: type[Arguments], payload: Mapping[str, Any]) -> dict[s
 def _unknown_argument(error: ValidationError, model: type[Arguments]) -> str:
     """Say which argument there is none of, what is missing and what is taken; empty where all names are right."""
     problems = error.errors(include_url=False)
-    unknown_value = next((problem["loc"][0] for problem in problems if problem["type"] == "extra_forbidden"), None)
-    if unknown_value is None:
+    unknown_argument = next((problem["loc"][0] for problem in problems if problem["type"] == "extra_forbidden"), None)
+    if unknown_argument is None:
         return ""
     missing = [
         str(problem["loc"][0]) for problem in problems if problem["type"] == "missing" and len(problem["loc"]) == 1
     ]
-    text = did_you_mean(str(unknown_value), model.model_fields) or (f"; {missing[0]} is missing" if missing else "")
-    return f"there is no argument {unknown_value!r}{text}; there are: {', '.join(model.model_fields)}"
+    text = did_you_mean(str(unknown_argument), model.model_fields) or (f"; {missing[0]} is missing" if missing else "")
+    return f"there is no argument {unknown_argument!r}{text}; there are: {', '.join(model.model_fields)}"
 
 
 _IN_PLACE: dict[Any, Any] = {

@@ -103,12 +103,12 @@ class Tool:
     def arguments(self, project: Mapping[str, str | None], *, bound: Collection[str] = ()) -> type[Arguments]:
         """Return the arguments of a call."""
         whole = arguments_of(self.operation.function, self.operation.without + self.without)
-        named_by_key: dict[str, str | None] = dict(project)
+        names_by_argument: dict[str, str | None] = dict(project)
         if self.operation.is_of_character:
-            named_by_key["character_id"] = "Who, by id, name or alias."
+            names_by_argument["character_id"] = "Who, by id, name or alias."
         fields: dict[str, Any] = {
             name: (str, Field(min_length=1, max_length=400, description=statement))
-            for name, statement in named_by_key.items()
+            for name, statement in names_by_argument.items()
             if name not in bound
         }
         for name, info in whole.model_fields.items():
@@ -211,34 +211,36 @@ def _parsed(value: Any) -> Any:
 
 def _cut(story: StoryBase, values: Mapping[str, Any], method: Method, limit: StoryPosition) -> dict[str, Any]:
     """Return arguments with positions capped at the planned scene."""
-    fields, cut_fields = inspect.signature(method).parameters, dict(values)
+    fields, visible_values = inspect.signature(method).parameters, dict(values)
     for name in CUTS:
         if name in fields:
-            request = cut_fields.get(name)
-            cut_fields[name] = limit if request is None else min(stored_position(story, request, name=name), limit)
+            request = visible_values.get(name)
+            visible_values[name] = limit if request is None else min(stored_position(story, request, name=name), limit)
     within = [name for name in PLACE_NUMBERS if name in fields]
     if not within or not (fields.keys().isdisjoint(CUTS) or "scene_index" in fields):
-        return cut_fields
-    cut_fields |= named_place(
-        story, {name: cut_fields[name] for name in within if name in cut_fields}, of_scene="scene_index" in within
+        return visible_values
+    visible_values |= named_place(
+        story,
+        {name: visible_values[name] for name in within if name in visible_values},
+        of_scene="scene_index" in within,
     )
-    if StoryPosition(cut_fields.get("chapter_index"), cut_fields.get("scene_index")) > limit:
+    if StoryPosition(visible_values.get("chapter_index"), visible_values.get("scene_index")) > limit:
         at = {"chapter_index": limit.chapter_index, "scene_index": limit.scene_index or 0}
-        cut_fields |= {name: at[name] for name in within}
-    return cut_fields
+        visible_values |= {name: at[name] for name in within}
+    return visible_values
 
 
 def _lean(value: Any) -> Any:
     """Return JSON without empty values and needless digits."""
     if isinstance(value, dict):
-        kept_fields = {
+        lean_fields = {
             name: item if name in KEPT_WHOLE else _lean(item)
             for name, item in value.items()
             if item not in (None, "", [], {}) and (name not in USUAL or item != USUAL[name])
         }
-        if "source_id" in kept_fields:
-            kept_fields.pop("chunk_id", None)
-        return kept_fields
+        if "source_id" in lean_fields:
+            lean_fields.pop("chunk_id", None)
+        return lean_fields
     if isinstance(value, list):
         return [_lean(item) for item in value]
     return round(value, 3) if isinstance(value, float) else value
@@ -253,20 +255,20 @@ def _slim(schema: Any) -> Any:
         return [_slim(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    kept_fields = {
+    slim_fields = {
         name: _slim(value) for name, value in schema.items() if name not in _SCHEMA_NOISE or isinstance(value, dict)
     }
-    if abs(kept_fields.get("maximum", 0)) >= GREATEST_INDEX:
-        del kept_fields["maximum"]
-    if kept_fields.get("minimum", 0) <= -GREATEST_INDEX:
-        del kept_fields["minimum"]
-    if kept_fields.get("default", 0) in (None, "", []):
-        del kept_fields["default"]
-        kinds = [item for item in kept_fields.get("anyOf", ()) if item != {"type": "null"}]
+    if abs(slim_fields.get("maximum", 0)) >= GREATEST_INDEX:
+        del slim_fields["maximum"]
+    if slim_fields.get("minimum", 0) <= -GREATEST_INDEX:
+        del slim_fields["minimum"]
+    if slim_fields.get("default", 0) in (None, "", []):
+        del slim_fields["default"]
+        kinds = [item for item in slim_fields.get("anyOf", ()) if item != {"type": "null"}]
         if len(kinds) == 1:
-            del kept_fields["anyOf"]
-            kept_fields = {**kinds[0], **kept_fields}
-    return kept_fields
+            del slim_fields["anyOf"]
+            slim_fields = {**kinds[0], **slim_fields}
+    return slim_fields
 
 
 def _told_part(
@@ -282,19 +284,19 @@ def _told_part(
         stated_fields = {"description": schema["description"]} if "description" in schema else {}
         return {**_told_part(whole, include, definitions, within=(*within, name)), **stated_fields}
     rendered_partial = partial(_told_part, definitions=definitions, within=within)
-    kept_fields = {name: value for name, value in schema.items() if name in _TOLD_OF_SCHEMA}
+    schema_fields = {name: value for name, value in schema.items() if name in _TOLD_OF_SCHEMA}
     if "anyOf" in schema:
         kinds = [rendered_partial(item, include) for item in schema["anyOf"] if item != {"type": "null"}]
-        kept_fields |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+        schema_fields |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     if "items" in schema:
-        kept_fields["items"] = rendered_partial(schema["items"], _included(include, "__all__"))
+        schema_fields["items"] = rendered_partial(schema["items"], _included(include, "__all__"))
     if "properties" in schema:
-        kept_fields["properties"] = {
+        schema_fields["properties"] = {
             name: rendered_partial(value, _included(include, name))
             for name, value in schema["properties"].items()
             if include is None or name in include
         }
-    return kept_fields
+    return schema_fields
 
 
 _TOLD_OF_SCHEMA = frozenset({"type", "description", "enum", "const"})

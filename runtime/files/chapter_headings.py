@@ -133,7 +133,9 @@ class UnreadHeading(BaseModel):
     text: str
 
 
-def find_headings(lines: Sequence[str], *, forms: Sequence[str] = (), known: Sequence[Heading] = ()) -> list[Heading]:
+def find_headings(
+    lines: Sequence[str], *, forms: Sequence[str] = (), known_headings: Sequence[Heading] = ()
+) -> list[Heading]:
     """Return the headings of a book in the order of their lines.
 
     Chapters are `第三回 …`, `第12章`, `Chapter IV. …`, `Ch. 4`, `Episode 4`, `Chapter the First`, `Prologue`, `楔子`,
@@ -147,9 +149,9 @@ def find_headings(lines: Sequence[str], *, forms: Sequence[str] = (), known: Seq
     Args:
         lines: Those of the book.
         forms: Headings of the book as an example each, for those that are not found so; see `heading_form`.
-        known: Headings that the book gives by itself, such as those of an EPUB's table of contents.
+        known_headings: Headings that the book gives by itself, such as those of an EPUB's table of contents.
     """
-    return _without_contents(lines, _all_headings(lines, forms, known))
+    return _without_contents(lines, _all_headings(lines, forms, known_headings))
 
 
 def _all_headings(
@@ -161,10 +163,10 @@ def _all_headings(
     volumes = [*_matching(bare, _CHINESE_VOLUME, "volume"), *_matching(bare, _ENGLISH_VOLUME, "volume")]
     own = {heading.line: heading for heading in known_headings if heading.kind == "volume"}
     volumes = [*own.values(), *(volume for volume in volumes if volume.line not in own)]
-    numbered_pairs = _numbered_headings(bare)
+    numbered_headings = _numbered_headings(bare)
     named_headings = _matching(bare, _NAMED_CHAPTER, "named")
-    if shaped or numbered_pairs or (named_headings and not volumes):
-        chapters = {heading.line: heading for heading in (*named_headings, *numbered_pairs, *shaped)}
+    if shaped or numbered_headings or (named_headings and not volumes):
+        chapters = {heading.line: heading for heading in (*named_headings, *numbered_headings, *shaped)}
         apart = [volume for volume in volumes if volume.line in own or volume.line not in chapters]
         chapters = {line: heading for line, heading in chapters.items() if line not in own}
         together = _volumes_beside_chapters(bare)
@@ -243,9 +245,9 @@ def _in_sequence(sure: dict[int, Heading], likely: dict[int, Heading]) -> list[H
     return accepted
 
 
-def contents_lines(lines: Sequence[str], *, known: Sequence[Heading] = ()) -> frozenset[int]:
+def contents_lines(lines: Sequence[str], *, known_headings: Sequence[Heading] = ()) -> frozenset[int]:
     """Return which lines before the first chapter are headings or entries of a table of contents, by their index."""
-    headings = _all_headings(lines, known_headings=[heading for heading in known if heading.line < len(lines)])
+    headings = _all_headings(lines, known_headings=[heading for heading in known_headings if heading.line < len(lines)])
     entries = {line for heading in headings for line in range(heading.line, heading.text_from)}
     if len(headings) < FEWEST_OF_A_SHAPE:
         return frozenset(entries)
@@ -254,14 +256,14 @@ def contents_lines(lines: Sequence[str], *, known: Sequence[Heading] = ()) -> fr
 
 
 def unread_headings(
-    lines: Sequence[str], *, forms: Sequence[str] = (), known: Sequence[Heading] = ()
+    lines: Sequence[str], *, forms: Sequence[str] = (), known_headings: Sequence[Heading] = ()
 ) -> list[UnreadHeading]:
     """Return the lines that look like headings, and are none of those that were found.
 
     In a book with chapters these are lines that begin with 第…章 or `Chapter 3`; in one without, whatever is short,
     stands alone and counts, and lines of one shape that come again.
     """
-    headings = _all_headings(lines, forms, known)
+    headings = _all_headings(lines, forms, known_headings)
     read_numbers = {line for heading in headings for line in range(heading.line, heading.text_from)}
     is_cut = len({heading.title for heading in headings if heading.kind == "chapter"}) > 1
     bare = {

@@ -171,14 +171,14 @@ def read_toc(book: zipfile.ZipFile, package: Package) -> list[TocEntry]:
     except ElementTree.ParseError:
         return []
     entries: list[TocEntry] = []
-    waiting_pairs = [(point, 0) for point in reversed(root.findall(".//{*}navMap/{*}navPoint"))]
-    while waiting_pairs:
-        point, depth = waiting_pairs.pop()
+    points_to_visit = [(point, 0) for point in reversed(root.findall(".//{*}navMap/{*}navPoint"))]
+    while points_to_visit:
+        point, depth = points_to_visit.pop()
         label, content = point.find("./{*}navLabel/{*}text"), point.find("./{*}content")
         address = content.get("src", "") if content is not None else ""
         title = " ".join((label.text or "").split()) if label is not None else ""
         entries.append(TocEntry(title, _path(folder, address), urldefrag(address).fragment, depth))
-        waiting_pairs += [(child, depth + 1) for child in reversed(point.findall("./{*}navPoint"))]
+        points_to_visit += [(child, depth + 1) for child in reversed(point.findall("./{*}navPoint"))]
     return entries
 
 
@@ -672,10 +672,10 @@ def _with_breaks(lines: Sequence[str], empty_at: Sequence[int]) -> list[tuple[st
     """Return lines, each with its place, and `***` for empty paragraphs where few of all stand empty."""
     part_scenes = 0 < len(empty_at) * _EMPTY_SHARE <= len(lines)
     breaks = set(empty_at) if part_scenes else set()
-    told_pairs: list[tuple[str, int | None]] = []
+    text_pieces: list[tuple[str, int | None]] = []
     for index, line in enumerate(lines):
         is_between = index in breaks and index > 0 and not (lines[index - 1] + line).startswith("#")
         if is_between and not line.startswith("#") and _SCENE_BREAK not in (lines[index - 1], line):
-            told_pairs.append((_SCENE_BREAK, None))
-        told_pairs.append((line, index))
-    return told_pairs
+            text_pieces.append((_SCENE_BREAK, None))
+        text_pieces.append((line, index))
+    return text_pieces

@@ -219,7 +219,7 @@ def read_manuscript(
     else:
         source = _read_file(path, while_waiting)
         manuscript = split_manuscript(
-            source.text, title=path.stem, keep_remarks=keep_remarks, headings=headings, known=source.headings
+            source.text, title=path.stem, keep_remarks=keep_remarks, headings=headings, known_headings=source.headings
         )
         manuscript.chapters = _named_by_file(manuscript.chapters, path)
         manuscript.encodings = [source.encoding]
@@ -251,7 +251,7 @@ def split_manuscript(
     title: str = "",
     keep_remarks: bool = False,
     headings: Sequence[str] = (),
-    known: Sequence[Heading] = (),
+    known_headings: Sequence[Heading] = (),
 ) -> Manuscript:
     """Split a whole book into chapters and these into scenes.
 
@@ -262,18 +262,18 @@ def split_manuscript(
     """
     lines = text.split("\n")
     _require_lines_of(headings, lines)
-    matching_headings = find_headings(lines, forms=headings, known=known)
+    matching_headings = find_headings(lines, forms=headings, known_headings=known_headings)
     if not matching_headings:
         pieces = [_Piece("", text)]
         left_out = ""
     else:
         pieces, title_pages = _without_title_pages(_pieces(lines, matching_headings))
         before = "\n".join(lines[: matching_headings[0].line]).strip()
-        opening = _opening_chapter(lines, matching_headings, pieces, known_headings=known)
+        opening = _opening_chapter(lines, matching_headings, pieces, known_headings=known_headings)
         pieces = [*opening, *pieces]
         left_out = "\n\n".join(filter(None, ["" if opening else before, *title_pages]))
     manuscript = _assembled(pieces, title=title, left_out=left_out, keep_remarks=keep_remarks)
-    manuscript.unread_headings = unread_headings(lines, forms=headings, known=known)
+    manuscript.unread_headings = unread_headings(lines, forms=headings, known_headings=known_headings)
     return manuscript
 
 
@@ -287,7 +287,7 @@ def _opening_chapter(
     lines: Sequence[str], headings: Sequence[Heading], pieces: Sequence[_Piece], *, known_headings: Sequence[Heading]
 ) -> list[_Piece]:
     """Return a long opening before the first heading as a chapter."""
-    contents = contents_lines(lines[: headings[0].line], known=known_headings)
+    contents = contents_lines(lines[: headings[0].line], known_headings=known_headings)
     body = "\n".join(line for index, line in enumerate(lines[: headings[0].line]) if index not in contents)
     characters = len("".join(body.split()))
     chapter = median(len("".join(piece.body.split())) for piece in pieces) if pieces else 0

@@ -66,7 +66,7 @@ class EntityEntry(UserFileModel):
 
     def entity(self) -> Entity:
         """Return the entity."""
-        known_fields = self.model_dump(exclude={"extra", "aliases", "profile", "translation"})
+        card_fields = self.model_dump(exclude={"extra", "aliases", "profile", "translation"})
         by_alias = {
             alias_entry.alias: alias_entry.translation for alias_entry in self.aliases if alias_entry.translation
         }
@@ -75,7 +75,7 @@ class EntityEntry(UserFileModel):
             EntityAlias(**alias_entry.model_dump(exclude={"extra", "translation"})) for alias_entry in self.aliases
         ]
         profile = {**{name: value for name, value in fields.items() if value}, **self.extra, **self.profile}
-        return Entity(**known_fields, aliases=aliases, profile=profile)
+        return Entity(**card_fields, aliases=aliases, profile=profile)
 
 
 _CHAPTER_FILE = re.compile(r"^chapter_(?P<number>\d{1,6})\.(?:json|txt|md)$", re.IGNORECASE)
@@ -420,10 +420,10 @@ def _place(item: BookScene | SceneRecord) -> tuple[int, int]:
 
 
 def _read_lines(file: Path, kind: type[Line]) -> list[Line]:
-    numbered_pairs = [pair for pair in enumerate(read_text_file(file).split("\n"), start=1) if pair[1].strip()]
-    documents = [parse_json(line, where=f"{str(file)!r} line {number}") for number, line in numbered_pairs]
+    numbered_lines = [pair for pair in enumerate(read_text_file(file).split("\n"), start=1) if pair[1].strip()]
+    documents = [parse_json(line, where=f"{str(file)!r} line {number}") for number, line in numbered_lines]
     try:
         return _Lines[kind].model_validate({"lines": documents}).lines  # type: ignore[valid-type]
     except ValidationError as error:
-        number, _ = numbered_pairs[int(error.errors(include_url=False)[0]["loc"][1])]
+        number, _ = numbered_lines[int(error.errors(include_url=False)[0]["loc"][1])]
         raise InvalidFileError(f"{str(file)!r} line {number}: {described(error, loc_start=2)}") from error

@@ -118,10 +118,10 @@ class ChromaCollections(Collections):
             return
         address = (self._index.path / locations.DATABASE_FILE).as_uri() + "?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=1.0)) as database:
-            used_items = {row[0] for row in database.execute("SELECT id FROM segments")}
+            segment_ids = {row[0] for row in database.execute("SELECT id FROM segments")}
         for folder in self._index.path.iterdir():
             # Chroma leaves the folder of a deleted collection behind.
-            if folder.is_dir() and _VECTOR_FOLDER.fullmatch(folder.name) and folder.name not in used_items:
+            if folder.is_dir() and _VECTOR_FOLDER.fullmatch(folder.name) and folder.name not in segment_ids:
                 shutil.rmtree(folder)
 
     def _opened_client(self) -> ClientAPI:
@@ -267,6 +267,6 @@ def _largest_collection(client: ClientAPI, pattern: str) -> str:
 
 def _require_vectors(store: Chroma, direction: list[float]) -> None:
     """Ask for some listed rows by id: only there does Chroma say that their vectors are gone."""
-    listed_value = store.get(limit=_CANARY_ROWS, include=[])["ids"]
-    if listed_value and not store.similarity_search_by_vector(direction, k=len(listed_value), ids=listed_value):
+    canary_ids = store.get(limit=_CANARY_ROWS, include=[])["ids"]
+    if canary_ids and not store.similarity_search_by_vector(direction, k=len(canary_ids), ids=canary_ids):
         raise VectorIndexDamagedError("the vector index lists rows but finds none of them; rebuild it")

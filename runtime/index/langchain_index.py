@@ -59,8 +59,8 @@ class PreparedEmbeddings(Embeddings):
     def _next(self, text: str) -> list[float]:
         if not self._pending:
             return list(self._direction)
-        expected_value, vector = self._pending.popleft()
-        if text != expected_value:
+        expected_text, vector = self._pending.popleft()
+        if text != expected_text:
             raise VectorIndexError("the vector store embeds other texts than it was given, and cannot be used")
         return vector
 

@@ -266,10 +266,10 @@ def _finds_itself(chunk_id: str, vector: Vector, hits: Sequence[IndexHit], vecto
     nearer = ids[: ids.index(chunk_id)] if chunk_id in ids else ids
     if not nearer:
         return bool(ids)
-    known_by_key = vectors_of(nearer)
-    if not all(other in known_by_key for other in nearer):
+    vectors_by_id = vectors_of(nearer)
+    if not all(other in vectors_by_id for other in nearer):
         return False
-    cosines = unit_rows(np.stack([known_by_key[other] for other in nearer])) @ unit_rows(vector)[0]
+    cosines = unit_rows(np.stack([vectors_by_id[other] for other in nearer])) @ unit_rows(vector)[0]
     return bool((cosines >= SAME_VECTOR).all())
 
 

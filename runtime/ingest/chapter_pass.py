@@ -232,11 +232,11 @@ def _marks(unit: UnitOfWork) -> dict[str, str]:
 class _Pass:
     """The writes of a chapter review, in one transaction."""
 
-    def __init__(self, stores: MemoryStores, unit: UnitOfWork, done: ChapterPass) -> None:
+    def __init__(self, stores: MemoryStores, unit: UnitOfWork, chapter_pass: ChapterPass) -> None:
         self._unit = unit
-        self._chapter_index = done.chapter_index
+        self._chapter_index = chapter_pass.chapter_index
         self._stores = stores
-        self._done = done
+        self._done = chapter_pass
         self._scenes = unit.scenes.list_as_of(as_of=self._after())
         self._last_place = max((scene.chapter_index, scene.scene_index) for scene in self._scenes)
         self._threads = {thread.loop_id: thread for thread in unit.threads.list_as_of(as_of=self._after())}
@@ -268,7 +268,7 @@ class _Pass:
             self._identities(place, names=[name])
         for place, pair in reading.identities:
             self._identities(place, pairs=[pair])
-        joined_pairs = [
+        joined_threads = [
             self._ending(self._threads[loop_id], _SAME_AS, older)
             for loop_id, older in reading.joined.items()
             if loop_id in self._threads
@@ -282,9 +282,9 @@ class _Pass:
             if thread is not None and older in events and pay_off and not said_pay_off(events[older]):
                 move = RecordedLoopAdvance(id=older, note=thread.description, pay_off=pay_off)
                 pay_offs.append((self._touched_here(thread), move))
-        self._done.weighed_memories = self._write([*endings, *joined_pairs, *pay_offs], reading.importances)
+        self._done.weighed_memories = self._write([*endings, *joined_threads, *pay_offs], reading.importances)
         self._done.joined_memories = self._join_memories(reading.joined_memories)
-        self._done.ended_threads += [ending.id for _, ending in (*endings, *joined_pairs)]
+        self._done.ended_threads += [ending.id for _, ending in (*endings, *joined_threads)]
         self._take_better_names()
 
     def _identities(self, place: Place, *, names: Sequence[NewName] = (), pairs: Sequence[SameEntities] = ()) -> None:
@@ -305,18 +305,18 @@ class _Pass:
         texts = [text for _, _, text in self._unit.scenes.texts_as_of(as_of=self._after())]
         for entity in (one.entity for one in stored_entities if one.entity.entity_id in known_entities_by_id):
             others = [alias.alias for alias in known_entities_by_id[entity.entity_id].aliases]
-            name = better_display_name(entity.name, others, texts, taken=taken_names)
+            name = better_display_name(entity.name, others, texts, taken_names=taken_names)
             if name is not None:
                 self._unit.entities.upsert(renamed(entity, name), origin="extracted")
                 self._done.display_names[entity.entity_id] = name
 
-    def _join_memories(self, joined_values: Mapping[str, str]) -> dict[str, str]:
+    def _join_memories(self, joined_ids: Mapping[str, str]) -> dict[str, str]:
         """Merge two memories.
 
         Every changed scene can be undone by itself.
         """
-        done_values: dict[str, str] = {}
-        for removed_id, stays in joined_values.items():
+        replaced_ids: dict[str, str] = {}
+        for removed_id, stays in joined_ids.items():
             scenes = [scene for scene in self._unit.scenes.list_as_of() if scene.record is not None]
             records = [scene.record for scene in scenes if scene.record is not None]
             became = with_joined_memory(records, removed_id, stays)
@@ -336,8 +336,8 @@ class _Pass:
                     self._unit, stored_scene.model_copy(update={"record": record}), stores=self._stores
                 )
                 self._unit.journal.keep_fields("scene", "record", scene.scene_id, before, after)
-            done_values[removed_id] = stays
-        return done_values
+            replaced_ids[removed_id] = stays
+        return replaced_ids
 
     def _after(self) -> StoryPosition:
         return StoryPosition(self._chapter_index + 1, 0)

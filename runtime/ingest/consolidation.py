@@ -81,17 +81,17 @@ def consolidate_project(
     """
     if limit < 1:
         raise UserInputError(f"the limit cannot be {limit!r}; give a whole number from 1")
-    chosen_choice = _choose_groups(stores, project_id, limit)
-    report = ConsolidationReport(limit=limit, dry_run=dry_run, memories_before=len(chosen_choice.live))
-    consolidation_groups = chosen_choice.groups
+    choice = _choose_groups(stores, project_id, limit)
+    report = ConsolidationReport(limit=limit, dry_run=dry_run, memories_before=len(choice.live))
+    consolidation_groups = choice.groups
     if dry_run:
         report.groups = [_group_report(group) for group in consolidation_groups]
     else:
-        consolidation_groups = _consolidated(stores, project_id, chosen_choice, report, model=model, progress=progress)
-        report.overtaken = len(chosen_choice.groups) - len(consolidation_groups)
+        consolidation_groups = _consolidated(stores, project_id, choice, report, model=model, progress=progress)
+        report.overtaken = len(choice.groups) - len(consolidation_groups)
         report.indexing = drain_outbox(stores, project_id) if consolidation_groups else IndexingResult()
-    counter = counts_after(chosen_choice.live, consolidation_groups)
-    report.memories_after = len(chosen_choice.live) - sum(len(group.sources) - 1 for group in consolidation_groups)
+    counter = counts_after(choice.live, consolidation_groups)
+    report.memories_after = len(choice.live) - sum(len(group.sources) - 1 for group in consolidation_groups)
     report.over_limit = {name: counter[name] for name in sorted(counter) if counter[name] > limit}
     return report
 
@@ -99,7 +99,7 @@ def consolidate_project(
 def _consolidated(
     stores: MemoryStores,
     project_id: str,
-    chosen_choice: _Chosen,
+    choice: _Chosen,
     report: ConsolidationReport,
     *,
     model: BaseChatModel | None,
@@ -112,8 +112,8 @@ def _consolidated(
     chain = ConsolidationChain(model, timeout_s=stores.settings.memory.summarization.timeout_s)
     failures = 0
     consolidation_groups = []
-    for number, group in enumerate(chosen_choice.groups, start=1):
-        written_consolidation_result = chain.invoke({"sources": list(group.sources), "names": chosen_choice.names})
+    for number, group in enumerate(choice.groups, start=1):
+        written_consolidation_result = chain.invoke({"sources": list(group.sources), "names": choice.names})
         report.issues += written_consolidation_result.issues
         failures = failures + 1 if written_consolidation_result.issues else 0
         if failures == MODEL_PATIENCE:
@@ -132,12 +132,12 @@ def _consolidated(
                 unit.journal.keep("consolidate", memory.chunk_id, "", [], subject="consolidation")
                 consolidation_groups.append(group)
                 report.groups.append(_group_report(group, memory, is_models=written_consolidation_result.is_models))
-                vector = consolidated_vector(group.sources, chosen_choice.vectors)
-                if vector is not None and chosen_choice.embedding_model is not None:
+                vector = consolidated_vector(group.sources, choice.vectors)
+                if vector is not None and choice.embedding_model is not None:
                     # Without one it is embedded on its way to the index, as any text.
-                    unit.embeddings.put(chosen_choice.embedding_model, {memory.chunk_id: vector})
+                    unit.embeddings.put(choice.embedding_model, {memory.chunk_id: vector})
         if progress is not None:
-            progress(number, len(chosen_choice.groups))
+            progress(number, len(choice.groups))
     return consolidation_groups
 
 

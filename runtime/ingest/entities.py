@@ -128,10 +128,10 @@ def restore_card_in(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
     before = _bearers(unit)
     undone = unit.journal.undo(change.change_id)
     _read_again(unit, _names_of(before ^ _bearers(unit)), stores=stores)
-    gone_items = [
+    removed_rows = [
         row.key["entity_id"] for row in change.rows if row.table == table_name(EntityRow) and row.before is None
     ]
-    spoken_of = next(filter(unit.entities.is_spoken_of, gone_items), None)
+    spoken_of = next(filter(unit.entities.is_spoken_of, removed_rows), None)
     if spoken_of is not None:
         raise UserInputError(
             f"{spoken_of!r} has memories, states or relationships by now, so that it cannot go; "
@@ -166,9 +166,9 @@ def _write_characters(unit: UnitOfWork, characters: CharactersConfig, entities: 
     }
     unit.counters.jump_over(known_entities_by_id)
     take_id: Callable[[], str] = lambda: unit.entities.next_id("character")  # noqa: E731
-    loaded_entities = entities_of_characters(characters, known=list(known_entities_by_id.values()), take_id=take_id)
+    loaded_entities = entities_of_characters(characters, entities=list(known_entities_by_id.values()), take_id=take_id)
     statements = _alias_pairs(loaded_entities)
-    gone_pairs = unit.character_file.withdraw(said=statements)
+    withdrawn_pairs = unit.character_file.withdraw(pairs=statements)
     by_author = unit.entities.author_aliases()
     changed = [
         entity.entity_id
@@ -176,7 +176,7 @@ def _write_characters(unit: UnitOfWork, characters: CharactersConfig, entities: 
         if _write_character(unit, entity, by_author.get(entity.entity_id, set()))
     ]
     unit.character_file.note(statements - _alias_pairs(one.entity for one in stored_entities_by_id.values()))
-    return [*(entity_id for entity_id, _ in gone_pairs), *changed]
+    return [*(entity_id for entity_id, _ in withdrawn_pairs), *changed]
 
 
 def _write_character(unit: UnitOfWork, entity: Entity, by_author: Set[str]) -> bool:
@@ -259,10 +259,10 @@ _PROFILE_FIELDS = (
 
 
 def entities_of_characters(
-    characters: CharactersConfig, *, known: Sequence[Entity], take_id: Callable[[], str]
+    characters: CharactersConfig, *, entities: Sequence[Entity], take_id: Callable[[], str]
 ) -> list[Entity]:
     """Return the entities of an author's characters, with written fields only."""
-    return [_entity(character, _known_bearer(character.name, known), take_id) for character in characters.everyone()]
+    return [_entity(character, _known_bearer(character.name, entities), take_id) for character in characters.everyone()]
 
 
 def _known_bearer(name: str, known_entities: Sequence[Entity]) -> Entity | None:
@@ -276,17 +276,17 @@ def _entity(character: Character, known_entity: Entity | None, take_id: Callable
     base = known_entity or Entity(entity_id=take_id(), entity_type="character", name=character.name)
     names = dict.fromkeys(name for name in [character.name, *character.aliases] if name and name != base.name)
     # What an editor said of its names: characters.json has no place for it.
-    kept_parts = (TRANSLATION, ALIAS_TRANSLATIONS, DATED)
-    filled_fields = {name: getattr(character, name) for name in _PROFILE_FIELDS}
+    kept_keys = (TRANSLATION, ALIAS_TRANSLATIONS, DATED)
+    profile_fields = {name: getattr(character, name) for name in _PROFILE_FIELDS}
     return base.model_copy(
         update={
             "aliases": [EntityAlias(alias=name) for name in names],
             "role": character.role,
             "description": character.background or character.personality,
             "profile": {
-                **{name: value for name, value in base.profile.items() if name in kept_parts},
+                **{name: value for name, value in base.profile.items() if name in kept_keys},
                 **character.extra,
-                **{name: value for name, value in filled_fields.items() if value not in (None, "", [], {})},
+                **{name: value for name, value in profile_fields.items() if value not in (None, "", [], {})},
             },
         }
     )
@@ -357,13 +357,13 @@ def part_names_in(unit: UnitOfWork, entity_id: str, names: Sequence[str]) -> Ide
         return outcome
     keys = {name_key(name) for name in names}
     wrong = [name for name in stored_entity.entity.names() if name_key(name) in keys]
-    kept_items = {stored_entity.entity.name, *unit.entities.author_aliases().get(entity_id, ())}
-    refused = [text for text in wrong if text in kept_items]
+    kept_names = {stored_entity.entity.name, *unit.entities.author_aliases().get(entity_id, ())}
+    refused = [text for text in wrong if text in kept_names]
     if refused:
         outcome.issues.append(
             _issue(f"{refused!r} may not belong to {entity_id}: the display name or an author's, so it stays")
         )
-    remainder = [text for text in wrong if text not in kept_items]
+    remainder = [text for text in wrong if text not in kept_names]
     found_numbers = _found_changes(unit)
     for change in reversed(unit.merges.list_all()):
         if change.kind != "merge" or change.undone_at is not None or change.entity_id != entity_id:

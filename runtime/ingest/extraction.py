@@ -156,7 +156,7 @@ def extract_scenes(
     max_bullets = stores.settings.memory.summarization.max_bullets
     closes_at_end = reconcile and not choice.scenes
     last_scenes = {position.chapter_index: position for position in positions}.values() if closes_at_end else ()
-    begun_by_key: dict[StoryPosition, tuple[Scene, int]] = {}
+    begun_scenes: dict[StoryPosition, tuple[Scene, int]] = {}
     chapters: list[ChapterPass] = []
     version = 0
     """How often the story changed in this run: what was asked before is decided anew by what is stored."""
@@ -165,12 +165,12 @@ def extract_scenes(
         with database.read() as unit:
             scene = unit.scenes.require(position)
             request = record_request(unit, scene, max_bullets=max_bullets)
-        begun_by_key[position] = scene, version
+        begun_scenes[position] = scene, version
         return lambda: chain.reading.invoke(request)
 
     def finish(position: StoryPosition, answers: ReadScene) -> SceneExtraction:
         nonlocal version
-        scene, version_then = begun_by_key.pop(position)
+        scene, version_then = begun_scenes.pop(position)
         request = None
         if version_then != version:
             with database.read() as unit:
@@ -242,16 +242,16 @@ def _stored(
     if record is not None:
         record = with_loops_said_again(record, {loop.loop_id for loop in open_before})
         record = with_supersessions(record, memories_still_true(unit, loaded_scene.position))
-    told_by_key = {"record": record, "record_origin": "extracted", "story_time": None}
+    scene_fields = {"record": record, "record_origin": "extracted", "story_time": None}
     outcome = {"extraction_status": result.status, "failure_reason": result.reason}
-    scene = SceneInput.of_stored(stored_scene, **told_by_key, **outcome).scrubbed()
+    scene = SceneInput.of_stored(stored_scene, **scene_fields, **outcome).scrubbed()
     before = unit.scenes.image(stored_scene)
     replace_scene(
         unit,
         scene,
         read_surroundings(unit, scene),
         project_id=loaded_scene.project_id,
-        stored=stored_scene,
+        stored_scene=stored_scene,
         stores=stores,
     )
     change = None if record is None else keep_of_run(unit, "extract", run_id, stored_scene.scene_id, before)
@@ -268,10 +268,10 @@ def _stored(
 
 
 def _outcome(
-    scene: Scene, outcome: scene_passes.SceneOutcome, result: SceneRecordResult, **found_value: Any
+    scene: Scene, outcome: scene_passes.SceneOutcome, result: SceneRecordResult, **outcome_details: Any
 ) -> SceneExtraction:
-    told_by_key = {"fault": result.fault, "had_record": scene.record is not None}
-    return SceneExtraction.of(scene, outcome, result, **told_by_key, **found_value)
+    outcome_fields = {"fault": result.fault, "had_record": scene.record is not None}
+    return SceneExtraction.of(scene, outcome, result, **outcome_fields, **outcome_details)
 
 
 SAMPLED_LISTS = 3

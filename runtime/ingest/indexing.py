@@ -136,10 +136,10 @@ class _IndexPass:
         A chunk whose text was changed by somebody else in the meantime is left out: its own entry in the
         outbox comes next.
         """
-        stored_by_key = self.stored_vectors([chunk.chunk_id for chunk in chunks])
-        lacking = {chunk.chunk_id: chunk.content for chunk in chunks if chunk.chunk_id not in stored_by_key}
+        vectors_by_id = self.stored_vectors([chunk.chunk_id for chunk in chunks])
+        lacking = {chunk.chunk_id: chunk.content for chunk in chunks if chunk.chunk_id not in vectors_by_id}
         if not lacking:
-            return stored_by_key
+            return vectors_by_id
         self._embed(list(lacking.values()))
         with self._database.write() as unit:
             current = unit.memories.by_ids(list(lacking), with_sources=True)
@@ -149,7 +149,7 @@ class _IndexPass:
             }
             self.unusable_ids |= {memory.chunk_id for memory in same} - fitting.keys()
             unit.embeddings.put(self._stores.embedding_identity.model_name, fitting)
-        return stored_by_key | fitting
+        return vectors_by_id | fitting
 
     def stored_vectors(self, chunk_ids: Sequence[str]) -> dict[str, Vector]:
         """Return those vectors of the configured model that SQL holds, by chunk id."""
@@ -235,18 +235,18 @@ class _IndexPass:
                 with self._database.write() as unit:
                     unit.outbox.mark_failed(entries, str(error))
                 return _issue(error)
-            self.mark_done(entries, is_written=is_written, replaced=self.replaced - replaced_before)
+            self.mark_done(entries, is_written=is_written, replaced_count=self.replaced - replaced_before)
             done_count += len(entries)
         tell()
         return None
 
-    def mark_done(self, entries: Sequence[OutboxEntry], *, is_written: bool, replaced: int = 0) -> None:
+    def mark_done(self, entries: Sequence[OutboxEntry], *, is_written: bool, replaced_count: int = 0) -> None:
         """Mark entries done, and update the index's model and replaced rows."""
         with self._database.write() as unit:
             if is_written:
                 unit.projects.set_embedding_model(*self._stores.embedding_identity)
-            if replaced:
-                unit.projects.count_index_removals(replaced)
+            if replaced_count:
+                unit.projects.count_index_removals(replaced_count)
             self._settle(unit, entries)
 
     def unusable_issue(self) -> ReportIssue | None:

@@ -172,20 +172,18 @@ def take_in(
         unit.projects.update(language=story_language(scene.text))
     surroundings = read_surroundings(unit, scene)
     before = None if stored_scene is None or not run_id else unit.scenes.image(stored_scene)
-    written_scene_write_result = replace_scene(
-        unit, scene, surroundings, project_id=project_id, stored=stored_scene, stores=stores
+    write_result = replace_scene(
+        unit, scene, surroundings, project_id=project_id, stored_scene=stored_scene, stores=stores
     )
     names = ("added", "changed", "removed", "unchanged", "kept")
     return SceneIngestResult(
         **place,
-        scene_id=written_scene_write_result.scene_id,
-        outcome="added" if written_scene_write_result.is_new else "replaced",
+        scene_id=write_result.scene_id,
+        outcome="added" if write_result.is_new else "replaced",
         issues=[*issues, *_doubts(unit, scene, surroundings)],
-        ended=written_scene_write_result.ended,
-        change_id=keep_of_run(unit, "ingest", run_id, written_scene_write_result.scene_id, before).change_id
-        if run_id
-        else None,
-        **{name: len(getattr(written_scene_write_result, f"chunks_{name}")) for name in names},
+        ended=write_result.ended,
+        change_id=keep_of_run(unit, "ingest", run_id, write_result.scene_id, before).change_id if run_id else None,
+        **{name: len(getattr(write_result, f"chunks_{name}")) for name in names},
     )
 
 

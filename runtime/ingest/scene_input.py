@@ -57,15 +57,15 @@ class SceneInput(BaseModel):
     story_time: str | None = Field(default=None, description="When it plays, in the story's words; likewise.")
 
     @classmethod
-    def of_stored(cls, stored: Scene, **changes: Any) -> SceneInput:
+    def of_stored(cls, scene: Scene, **changes: Any) -> SceneInput:
         """Return a stored scene as it would come again, with changes."""
         names = [
             *("chapter_index", "scene_index", "title", "record", "extraction_status", "failure_reason"),
             *("story_time", "staged"),
         ]
-        fields = {name: getattr(stored, name) for name in names}
-        origin = record_origin_of(stored)
-        return cls.model_validate({**fields, "text": stored.text or "", "record_origin": origin, **changes})
+        fields = {name: getattr(scene, name) for name in names}
+        origin = record_origin_of(scene)
+        return cls.model_validate({**fields, "text": scene.text or "", "record_origin": origin, **changes})
 
     def scrubbed(self) -> SceneInput:
         """Return the scene as every store accepts it."""
@@ -78,9 +78,9 @@ class SceneInput(BaseModel):
         )
 
 
-def record_origin_of(stored: Scene) -> RecordOrigin:
+def record_origin_of(scene: Scene) -> RecordOrigin:
     """Return the origin of a scene's record, "supplied" without one."""
-    return "supplied" if stored.record_origin == "rules" else stored.record_origin
+    return "supplied" if scene.record_origin == "rules" else scene.record_origin
 
 
 _ID_FIELDS = frozenset(

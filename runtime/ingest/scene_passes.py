@@ -90,10 +90,10 @@ class SceneReport(ModelWork):
     reason: str | None = None
 
     @classmethod
-    def of(cls, scene: Scene, outcome: SceneOutcome, result: SceneResult, **found: Any) -> Self:
+    def of(cls, scene: Scene, outcome: SceneOutcome, result: SceneResult, **fields: Any) -> Self:
         """Return a scene's result with the model's usage."""
         place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
-        return cls(**place, outcome=outcome, reason=result.reason, **found, **result.work())
+        return cls(**place, outcome=outcome, reason=result.reason, **fields, **result.work())
 
 
 Report = TypeVar("Report", bound=SceneReport)
@@ -164,7 +164,7 @@ Request = TypeVar("Request")
 
 def estimate_over_scenes(
     database: ProjectDatabase,
-    chosen: Callable[[UnitOfWork], Sequence[StoryPosition]],
+    choose: Callable[[UnitOfWork], Sequence[StoryPosition]],
     *,
     request_of: Callable[[UnitOfWork, Scene], Request],
     prompts_of: Callable[[Request], Sequence[int]],
@@ -176,7 +176,7 @@ def estimate_over_scenes(
     The other scenes count as long as those; `answer_tokens` is told a request and how many prompts it takes.
     """
     with database.read() as unit:
-        positions = chosen(unit)
+        positions = choose(unit)
         requests = [request_of(unit, unit.scenes.require(position)) for position in spread(positions)]
     prompts = [prompts_of(request) for request in requests]
     share = len(positions) / len(requests) if requests else 0.0
@@ -225,22 +225,22 @@ class PassRun(Generic[Answer, Report]):
         those before it by then. With one worker each is begun after the one before was dealt with.
         """
         waiting_positions = deque(positions)
-        begun_pairs: deque[tuple[StoryPosition, Future[Answer]]] = deque()
+        running_reads: deque[tuple[StoryPosition, Future[Answer]]] = deque()
         most_begun = 1 if workers == 1 else workers + MORE_THAN_WORKERS
         try:
             while True:
-                running = [future for _, future in begun_pairs if not future.done()]
-                while waiting_positions and len(running) < workers and len(begun_pairs) < most_begun:
-                    begun_pairs.append(
+                running = [future for _, future in running_reads if not future.done()]
+                while waiting_positions and len(running) < workers and len(running_reads) < most_begun:
+                    running_reads.append(
                         (waiting_positions[0], _started(self._begin_reading(waiting_positions.popleft())))
                     )
-                    running.append(begun_pairs[-1][1])
-                if not begun_pairs:
+                    running.append(running_reads[-1][1])
+                if not running_reads:
                     return
-                if not begun_pairs[0][1].done():
+                if not running_reads[0][1].done():
                     wait(running, return_when=FIRST_COMPLETED)
                     continue
-                position, future = begun_pairs.popleft()
+                position, future = running_reads.popleft()
                 self._take(position, future.result())
                 if self.refusal is not None:
                     waiting_positions.clear()
@@ -253,7 +253,7 @@ class PassRun(Generic[Answer, Report]):
             raise
         except BaseException:
             # Somebody wants it to end: what is finished by now is stored, and nothing is waited for.
-            for position, future in begun_pairs:
+            for position, future in running_reads:
                 if future.done() and future.exception() is None:
                     self._take(position, future.result())
             raise
@@ -325,11 +325,11 @@ def run_over_scenes(
     return run
 
 
-def still_as_read(unit: UnitOfWork, read: Scene) -> Scene | None:
+def still_as_read(unit: UnitOfWork, scene: Scene) -> Scene | None:
     """Return the stored scene, or None after a change since its prompt."""
-    stored_scene = unit.scenes.get(read.position)
+    stored_scene = unit.scenes.get(scene.position)
     is_same = (
-        stored_scene is not None and stored_scene.text == read.text and same_record(stored_scene.record, read.record)
+        stored_scene is not None and stored_scene.text == scene.text and same_record(stored_scene.record, scene.record)
     )
     return stored_scene if is_same else None
 

@@ -57,24 +57,24 @@ def replace_scene(
     surroundings: SceneSurroundings,
     *,
     project_id: str,
-    stored: Scene | None,
+    stored_scene: Scene | None,
     stores: MemoryStores,
 ) -> SceneWriteResult:
     """Derive and store a scene's facts, replacing earlier ones."""
-    if stored is not None and not scene.staged:
+    if stored_scene is not None and not scene.staged:
         # A text that is taken in anew says nothing of what its author corrected.
-        scene = scene.model_copy(update={"staged": stored.staged})
-    ended_values = _ended_memories(unit, scene, surroundings)
+        scene = scene.model_copy(update={"staged": stored_scene.staged})
+    ended_memories = _ended_memories(unit, scene, surroundings)
     write = scene_write(
         scene,
         surroundings,
-        ended=ended_values,
+        ended_ids=ended_memories,
         project_id=project_id,
-        scene_id=stored.scene_id if stored else _new_scene_id(unit, project_id, scene),
+        scene_id=stored_scene.scene_id if stored_scene else _new_scene_id(unit, project_id, scene),
         stores=stores,
     )
-    written_scene_write_result = unit.scenes.replace_scene(write)
-    return written_scene_write_result.model_copy(update={"ended": ended_values})
+    write_result = unit.scenes.replace_scene(write)
+    return write_result.model_copy(update={"ended": ended_memories})
 
 
 def new_run() -> str:
@@ -90,22 +90,22 @@ def keep_of_run(
     if before is not None:
         now = unit.scenes.image(scene)
         before = {name: value for name, value in before.items() if now[name] != value or name == "spans"}
-    left_values = {"image": unit.scenes.image_hash(scene), "position": str(scene.position)}
-    rows = [RowChange(table="", key={}, before=before and dict(before), after=left_values)]
+    run_fields = {"image": unit.scenes.image_hash(scene), "position": str(scene.position)}
+    rows = [RowChange(table="", key={}, before=before and dict(before), after=run_fields)]
     return unit.journal.keep(kind, scene_id, run_id, rows, subject="scene")
 
 
-def replace_stored_scene(unit: UnitOfWork, stored: Scene, *, stores: MemoryStores) -> SceneWriteResult:
+def replace_stored_scene(unit: UnitOfWork, stored_scene: Scene, *, stores: MemoryStores) -> SceneWriteResult:
     """Derive a stored scene again after known facts changed."""
-    return replace_stored_scenes(unit, [stored], stores=stores)[0]
+    return replace_stored_scenes(unit, [stored_scene], stores=stores)[0]
 
 
-def write_into_record(unit: UnitOfWork, stored: Scene, record: SceneRecord, *, stores: MemoryStores) -> None:
+def write_into_record(unit: UnitOfWork, stored_scene: Scene, record: SceneRecord, *, stores: MemoryStores) -> None:
     """Set a record written by a pass, undone with its reading."""
-    was = unit.scenes.image_hash(stored)
-    replace_stored_scene(unit, stored.model_copy(update={"record": record}), stores=stores)
-    now = unit.scenes.image_hash(unit.scenes.require_id(stored.scene_id))
-    unit.journal.let_go_back_with(stored.scene_id, was=was, now=now)
+    was = unit.scenes.image_hash(stored_scene)
+    replace_stored_scene(unit, stored_scene.model_copy(update={"record": record}), stores=stores)
+    now = unit.scenes.image_hash(unit.scenes.require_id(stored_scene.scene_id))
+    unit.journal.let_go_back_with(stored_scene.scene_id, was=was, now=now)
 
 
 def replace_stored_scenes(
@@ -117,21 +117,21 @@ def replace_stored_scenes(
     somebody else by that are read again.
     """
     entities = [entity.entity for entity in unit.entities.list_all()] if scenes else []
-    written_scene_write_results = []
+    write_results = []
     for has_record, run in groupby(scenes, key=lambda scene: scene.record is not None):
         for some in batches(run, 1 if has_record else SCENES_AT_ONCE):
             if has_record:
                 scene = SceneInput.of_stored(some[0])
                 surroundings = read_surroundings(unit, scene, entities)
                 project_id = some[0].project_id
-                written_scene_write_results.append(
-                    replace_scene(unit, scene, surroundings, project_id=project_id, stored=some[0], stores=stores)
+                write_results.append(
+                    replace_scene(unit, scene, surroundings, project_id=project_id, stored_scene=some[0], stores=stores)
                 )
             else:
-                written_scene_write_results += unit.scenes.replace_scenes(
+                write_results += unit.scenes.replace_scenes(
                     _writes_of_texts(unit, some, entities, stores=stores, names=names)
                 )
-    return written_scene_write_results
+    return write_results
 
 
 def _writes_of_texts(
@@ -158,17 +158,19 @@ def _writes_of_texts(
             [staged[place] for place in places[max(0, number - SCENES_BEFORE) : number]],
             deaths(change for change in stated if at.admits(change.chapter_index, change.scene_index)),
         )
-        cut_values, text = passages.get(stored_scene.scene_id, {}), stored_scene.text or ""
-        kept_values = {span: chunk_id for span, chunk_id in cut_values.items() if not doubtful.find(text[slice(*span)])}
+        chunk_ids_by_span, text = passages.get(stored_scene.scene_id, {}), stored_scene.text or ""
+        kept_chunk_ids = {
+            span: chunk_id for span, chunk_id in chunk_ids_by_span.items() if not doubtful.find(text[slice(*span)])
+        }
         staged[place] = write = scene_write(
             SceneInput.of_stored(stored_scene),
             surroundings,
-            ended={},
+            ended_ids={},
             project_id=stored_scene.project_id,
             scene_id=stored_scene.scene_id,
             stores=stores,
-            passages=[span for span in cut_values if span not in kept_values] if cut_values else None,
-            kept=list(kept_values.values()),
+            passages=[span for span in chunk_ids_by_span if span not in kept_chunk_ids] if chunk_ids_by_span else None,
+            kept_ids=list(kept_chunk_ids.values()),
         )
         writes.append(write)
     return writes
@@ -194,12 +196,12 @@ def _doubtful_names(names: Set[tuple[str, str]], entities: Sequence[Entity]) -> 
     )
 
 
-def same_record(left: SceneRecord | None, right: SceneRecord | None) -> bool:
+def same_record(other: SceneRecord | None, right: SceneRecord | None) -> bool:
     """Tell whether two records say the same, wherever their scenes stand."""
-    if left is None or right is None:
-        return left is right
+    if other is None or right is None:
+        return other is right
     place = {"chapter_index", "scene_index"}
-    return left.model_dump(mode="json", exclude=place) == right.model_dump(mode="json", exclude=place)
+    return other.model_dump(mode="json", exclude=place) == right.model_dump(mode="json", exclude=place)
 
 
 def read_surroundings(
@@ -272,16 +274,16 @@ def scene_write(
     scene: SceneInput,
     surroundings: SceneSurroundings,
     *,
-    ended: Mapping[str, str],
+    ended_ids: Mapping[str, str],
     project_id: str,
     scene_id: str,
     stores: MemoryStores,
     passages: Sequence[tuple[int, int]] | None = None,
-    kept: Sequence[str] = (),
+    kept_ids: Sequence[str] = (),
 ) -> SceneWrite:
     """Derive a scene's facts.
 
-    With `kept` memories, only some `passages` of its text.
+    With `kept_ids` memories, only some `passages` of its text.
     """
     reading = SceneReading(scene, surroundings)
     chunks = SceneChunks(
@@ -295,7 +297,7 @@ def scene_write(
     record = scene.record
     brought_memories = chunks.of_text(passages)
     if record is not None:
-        brought_memories = chunks.of_record(record, ended) + brought_memories
+        brought_memories = chunks.of_record(record, ended_ids) + brought_memories
     return SceneWrite(
         project_id=project_id,
         chapter_index=scene.chapter_index,
@@ -314,7 +316,7 @@ def scene_write(
         failure_reason=None if record else scene.failure_reason,
         staged=scene.staged,
         chunks=brought_memories,
-        kept=list(kept),
+        kept=list(kept_ids),
         states=scene_states(scene, reading, surroundings.entities),
         knowledge=recorded_knowledge(record, text=scene.text, made_by=scene.record_origin) if record else [],
         mentions=name_mentions(scene.text, surroundings.entities, scene.staged.get(MEANINGS) or {}),
@@ -445,7 +447,7 @@ class SceneChunks:
             )
         return chunks
 
-    def of_record(self, record: SceneRecord, ended: Mapping[str, str]) -> list[StoryMemoryChunk]:
+    def of_record(self, record: SceneRecord, ended_ids: Mapping[str, str]) -> list[StoryMemoryChunk]:
         """Add a record's memories with supersessions, summary and key events."""
         made_by = self._scene.record_origin
         finder = QuoteFinder(self._scene.text)
@@ -460,7 +462,7 @@ class SceneChunks:
                 slot=memory.memory_id,
                 source_id=memory.memory_id,
                 event_type=memory.event_type,
-                supersedes=memory.supersedes or ended.get(memory.memory_id),
+                supersedes=memory.supersedes or ended_ids.get(memory.memory_id),
                 also_supersedes=memory.also_supersedes,
                 slot_type=memory.slot_type,
                 origin=_MEMORY_ORIGINS[made_by],

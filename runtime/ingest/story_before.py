@@ -180,7 +180,7 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
         for scene in everything
         for memory in (scene.record.memories if scene.record else ())
     ]
-    seen_fields = _sighting_places(entities, unit.scenes.stagings(as_of=after), lines, as_of=after)
+    places_by_id = _sighting_places(entities, unit.scenes.stagings(as_of=after), lines, as_of=after)
     return ChapterRequest(
         chapter_index=chapter_index,
         language=story_language("\n".join(scene.text or "" for scene in scenes)),
@@ -194,7 +194,7 @@ def chapter_request(unit: UnitOfWork, chapter_index: int) -> ChapterRequest:
             for scene in scenes
         ],
         entities=[
-            _list_entity(entity, descriptions.get(entity.entity_id, ""), seen_fields.get(entity.entity_id, []), scenes)
+            _list_entity(entity, descriptions.get(entity.entity_id, ""), places_by_id.get(entity.entity_id, []), scenes)
             for entity in entities
         ],
         threads=unit.threads.list_as_of(as_of=after),

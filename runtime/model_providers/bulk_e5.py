@@ -112,8 +112,8 @@ class _PackedModel:
         blob, scores = self._letters.tobytes(), self._scores.tolist()
         ends = pairwise(self._borders.tolist())
         return [
-            (blob[left_value:right].decode("utf-8", "replace"), score)
-            for (left_value, right), score in zip(ends, scores, strict=True)
+            (blob[left_end:right].decode("utf-8", "replace"), score)
+            for (left_end, right), score in zip(ends, scores, strict=True)
         ]
 
     def numbers(self, name: str) -> FloatMatrix:
@@ -179,13 +179,13 @@ class _Reader:
     def tensors(self) -> dict[str, NDArray[Any]]:
         """Return the bytes of every tensor by its name."""
         (count,) = self.take("i")
-        found_by_key = {}
+        tensors_by_name = {}
         for _ in range(count):
             (length,) = self.take("H")
             name = self.array("u1", length).tobytes().decode()
             _kind, _numbers, start, size = self.take("BIQQ")
-            found_by_key[name] = self._content[start : start + size]
-        return found_by_key
+            tensors_by_name[name] = self._content[start : start + size]
+        return tensors_by_name
 
 
 def _tokenizer(model: _PackedModel) -> Any:
@@ -248,7 +248,7 @@ _LAYER = """
 def _network(model: _PackedModel) -> bytes:
     """Return the encoder as onnxruntime takes it: the tokens of one text in, the last layer's states out."""
     onnx = importlib.import_module("onnx")
-    known_fields = {
+    tensor_fields = {
         "size": model.dimension,
         "inner": model.inner,
         "block": _BLOCK_WEIGHTS,
@@ -258,8 +258,8 @@ def _network(model: _PackedModel) -> bytes:
     for n in range(model.layers):
         inputs = {"q": f"states{n}", "k": f"states{n}", "v": f"states{n}", "ao": f"l{n}_joined", "fi": f"l{n}_seen"}
         products = {part: _LINEAR.format(of=of, name=f"l{n}_{part}") for part, of in inputs.items()}
-        layers += _LAYER.format(n=n, after=n + 1, **products, **known_fields)
-    network = onnx.parser.parse_model(_GRAPH.format(layers=model.layers, all_layers=layers, **known_fields))
+        layers += _LAYER.format(n=n, after=n + 1, **products, **tensor_fields)
+    network = onnx.parser.parse_model(_GRAPH.format(layers=model.layers, all_layers=layers, **tensor_fields))
     for name, values in _constants(model):
         network.graph.initializer.append(onnx.numpy_helper.from_array(np.ascontiguousarray(values), name))
     written_payload: bytes = network.SerializeToString()

@@ -129,10 +129,10 @@ def _known_packages(kind: ModelKind) -> dict[str, str]:
 
 
 def _inferred_provider(kind: ModelKind, name: str) -> str | None:
-    known_values = _known_packages(kind)
+    package_names = _known_packages(kind)
     folded_text = name.casefold()
     for prefix, provider in _PROVIDER_OF_PREFIX.items():
-        if folded_text.startswith(prefix) and provider in known_values:
+        if folded_text.startswith(prefix) and provider in package_names:
             return provider
     infer: Callable[[str], str | None] | None = getattr(
         importlib.import_module(_FACTORIES["chat model"]), "_attempt_infer_model_provider", None
@@ -142,7 +142,7 @@ def _inferred_provider(kind: ModelKind, name: str) -> str | None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         inferred = infer(name)
-    return inferred if inferred in known_values else None
+    return inferred if inferred in package_names else None
 
 
 def _other_way(kind: ModelKind, provider: str, model: str) -> str:

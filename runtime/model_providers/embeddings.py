@@ -161,8 +161,8 @@ class CheckedEmbeddings:
         usable = has_direction(array)
         if not usable.all():
             error = self._unusable("a vector of zeros, or one too long or too short to compare")
-            kept_items = [vector if is_usable else None for vector, is_usable in zip(checked, usable, strict=True)]
-            raise VectorsWithoutDirectionError(str(error), kept_items)
+            usable_vectors = [vector if is_usable else None for vector, is_usable in zip(checked, usable, strict=True)]
+            raise VectorsWithoutDirectionError(str(error), usable_vectors)
         return checked
 
     def _numbers(self, vectors: Any, count: int) -> NDArray[np.float64]:

@@ -43,9 +43,11 @@ class ModelClient(httpx.Client):
             ModelUnavailableError: When the answer is too large or none at all, or the server names another host.
         """
         response = self._send_request(request, auth)
-        kept_pairs = [(name, value) for name, value in response.headers.items() if name not in _OF_THE_PACKED_BODY]
+        remaining_headers = [
+            (name, value) for name, value in response.headers.items() if name not in _OF_THE_PACKED_BODY
+        ]
         body = _BoundedBody(response, self._max_megabytes)
-        bounded = httpx.Response(response.status_code, headers=kept_pairs, request=response.request, stream=body)
+        bounded = httpx.Response(response.status_code, headers=remaining_headers, request=response.request, stream=body)
         content_type = bounded.headers.get("content-type", "")
         if stream and not content_type.startswith(_WHOLE_TYPES):
             return bounded

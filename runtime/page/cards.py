@@ -67,12 +67,12 @@ def cards_page(visit: Visited, kind: Name = "", find: Name = "", order: Name = "
 @router.get("/page/projects/{project_id}/cards/new")
 def new_card_page(visit: Visited, kind: Name = "") -> Response:
     """Show the form of a new card, with the fields of its kind."""
-    chosen_choice = kind if kind in KINDS else KINDS[0]
+    chosen_kind = kind if kind in KINDS else KINDS[0]
     return visit.page(
         "new_card",
-        kind=chosen_choice,
+        kind=chosen_kind,
         kinds=KINDS,
-        fields=[field for field in visit.story.entities.list_fields() if field.kind == chosen_choice],
+        fields=[field for field in visit.story.entities.list_fields() if field.kind == chosen_kind],
         names=_names_by_kind(visit),
     )
 
@@ -97,15 +97,15 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
         if attribute_history.attribute != PRESENCE_ATTRIBUTE:
             attributes[states.get(attribute_history.attribute) not in EMPTY].append(attribute_history)
     kind = card.entity.entity_type
-    known_fields = [
+    field_rows = [
         offered_field
         for offered_field in visit.story.entities.list_fields()
         if offered_field.kind == kind and not offered_field.changes
     ]
     own = {name for name, value in profile.items() if isinstance(value, str)} - {
-        offered_field.key for offered_field in known_fields
+        offered_field.key for offered_field in field_rows
     }
-    fields = [*known_fields, *(OfferedField(kind=kind, name=name, key=name) for name in sorted(own.difference(UNTOLD)))]
+    fields = [*field_rows, *(OfferedField(kind=kind, name=name, key=name) for name in sorted(own.difference(UNTOLD)))]
     return visit.page(
         "card",
         card=card,

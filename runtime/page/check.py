@@ -70,17 +70,17 @@ def check_page(visit: Visited, kept: str = "", stored: str = "") -> Response:
 def check_draft(visit: Visited, form: Form) -> Response:
     """Redirect to a draft's findings, or to the job of a model's check."""
     blank = visit.blank(*DRAFT_FIELDS)
-    filled_values = blank | {name: form[name] for name in blank if name in form}
+    form_values = blank | {name: form[name] for name in blank if name in form}
     try:
-        draft_text(filled_values)
-        visit.scene_of(filled_values)
-        if filled_values["with_model"] and has_model(visit):
-            return _started(visit, filled_values, "check")
+        draft_text(form_values)
+        visit.scene_of(form_values)
+        if form_values["with_model"] and has_model(visit):
+            return _started(visit, form_values, "check")
     except (NovelgenError, Refusal) as error:
-        return _page(visit, filled_values, problem=problem_in(visit.request, error))
-    key = visit.keep_form(filled_values)
+        return _page(visit, form_values, problem=problem_in(visit.request, error))
+    key = visit.keep_form(form_values)
     if visit.kept_form(key) is None:
-        return _page(visit, filled_values, check=checked_draft(visit, filled_values))
+        return _page(visit, form_values, check=checked_draft(visit, form_values))
     return RedirectResponse(visit.link("check", kept=key), status_code=303)
 
 

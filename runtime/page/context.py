@@ -41,10 +41,10 @@ PLAN_FIELDS = (*("purpose", "characters", "location", "key_actions", "pov", "kno
 """The fields of the form, under the names that an address gives them."""
 
 
-def plan_in(visit: Visit, given: Mapping[str, str]) -> dict[str, str]:
+def plan_in(visit: Visit, form: Mapping[str, str]) -> dict[str, str]:
     """Return the form of an address or body, with blank defaults."""
     blank = visit.blank(*PLAN_FIELDS)
-    return blank | {name: given[name] for name in blank if name in given}
+    return blank | {name: form[name] for name in blank if name in form}
 
 
 def request_of(visit: Visit, form: dict[str, str]) -> MemoryContextRequest:
@@ -72,11 +72,11 @@ def bounds_of(form: dict[str, str]) -> ContextBounds:
     return _fill_model(ContextBounds, form, *BUDGETS)
 
 
-def _fill_model(model: type[Model], form: Mapping[str, str], *names: str, **given_value: Any) -> Model:
+def _fill_model(model: type[Model], form: Mapping[str, str], *names: str, **value: Any) -> Model:
     """Return a model out of fields of a form that are not empty."""
     statements = {name: form[name].strip() for name in names if form[name].strip()}
     try:
-        return model.model_validate({**given_value, **statements})
+        return model.model_validate({**value, **statements})
     except ValidationError as error:
         raise InvalidRequestError(described(error)) from error
 
@@ -170,28 +170,28 @@ def context_page(visit: Visited) -> Response:
 @router.post("/page/projects/{project_id}/context", openapi_extra=READS)
 def plan_context(visit: Visited, form: Form) -> Response:
     """Redirect to a plan's page, with the plan in its address."""
-    filled_values = plan_in(visit, form)
+    form_values = plan_in(visit, form)
     text = form.get("plan_text", "").strip()
     if text:
-        filled_values = plan_in(visit, form_of(planned_scene(read_plan_text(text), visit.asked_scene(filled_values))))
+        form_values = plan_in(visit, form_of(planned_scene(read_plan_text(text), visit.asked_scene(form_values))))
     # What is wrong with a form is said where it was sent, not at an address that is wrong from then on.
-    request_of(visit, filled_values)
-    bounds_of(filled_values)
+    request_of(visit, form_values)
+    bounds_of(form_values)
     compared = form.get("before", "") if form.get("compare") else ""
-    address = _address(visit, filled_values, before=compared)
+    address = _address(visit, form_values, before=compared)
     return RedirectResponse(f"{address}#result", status_code=303)
 
 
 @router.post("/page/projects/{project_id}/context/keep")
 def keep_context(visit: Visited, form: Form) -> Response:
     """Store a context and its plan in the project, then show it."""
-    filled_values = plan_in(visit, form)
-    look = built_context(visit, filled_values, write_file=True)
+    form_values = plan_in(visit, form)
+    look = built_context(visit, form_values, write_file=True)
     report = look.context.report or ContextReport()
     failed = next((issue.message for issue in report.issues if issue.stage == "write"), None)
     if failed is not None:
         raise Refusal(507, "context-write", failed)
-    return RedirectResponse(f"{_address(visit, filled_values, stored='yes')}#result", status_code=303)
+    return RedirectResponse(f"{_address(visit, form_values, stored='yes')}#result", status_code=303)
 
 
 @router.get("/page/projects/{project_id}/context/download")
@@ -299,14 +299,14 @@ def _kept_or_told(visit: Visit, form: dict[str, str]) -> dict[str, str]:
 def context_parts(visit: Visit, look: ContextLook) -> dict[str, Any]:
     """Return the parts of a context beside its block."""
     report = look.context.report or ContextReport()
-    numbered_pairs = list(enumerate(look.lines, start=1))
-    by_need = groupby(numbered_pairs, key=lambda pair: (pair[1].need, pair[1].is_hidden))
+    numbered_lines = list(enumerate(look.lines, start=1))
+    by_need = groupby(numbered_lines, key=lambda pair: (pair[1].need, pair[1].is_hidden))
     groups = [
-        Group(*serves, told_pairs, sum(context_line.tokens for _, context_line in told_pairs))
+        Group(*serves, line_pairs, sum(context_line.tokens for _, context_line in line_pairs))
         for serves, lines in by_need
-        if (told_pairs := list(lines))
+        if (line_pairs := list(lines))
     ]
-    chosen_context_items = [line.item for line in look.lines if line.item is not None and not line.is_hidden]
+    context_items = [line.item for line in look.lines if line.item is not None and not line.is_hidden]
     hidden_names = look.context.hidden.names if look.context.hidden else {}
     return {
         "look": look,
@@ -314,8 +314,8 @@ def context_parts(visit: Visit, look: ContextLook) -> dict[str, Any]:
         "groups": groups,
         "shares": _shares(report.tokens_per_need),
         "names": {**hidden_names, **report.names},
-        "lowest": min((context_item.score for context_item in chosen_context_items), default=None),
-        "numbers": {line.item.chunk_id: number for number, line in numbered_pairs if line.item is not None},
+        "lowest": min((context_item.score for context_item in context_items), default=None),
+        "numbers": {line.item.chunk_id: number for number, line in numbered_lines if line.item is not None},
         "worded": partial(_worded_parts, visit),
         "why_not": partial(_why_not, visit),
     }
@@ -338,9 +338,9 @@ def _worded_parts(visit: Visit, parts: Mapping[str, float]) -> list[tuple[str, f
         ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS),
         key=lambda part: -abs(part[1]),
     )
-    worded_pairs = [(visit.word_of("part", name), points) for name, points in telling]
+    score_labels = [(visit.word_of("part", name), points) for name, points in telling]
     rest = sum(parts.values()) - sum(points for _, points in telling)
-    return [*worded_pairs, (visit.word("part_rest"), rest)] if abs(rest) >= 0.005 else worded_pairs
+    return [*score_labels, (visit.word("part_rest"), rest)] if abs(rest) >= 0.005 else score_labels
 
 
 def _why_not(visit: Visit, item: Any) -> str:

@@ -95,13 +95,13 @@ class PageForm:
         back = sent.get("back") or visit.link(visit.view)
         if payload is None:
             return led_back(back, "same", at=sent.get("at", ""))
-        kept_fields = {
+        form_fields = {
             name: value for name, value in payload.items() if value not in ("", None) or name in self.keeps_empty
         }
         if sent.get("version") and "expected_version" in model.model_fields:
-            kept_fields["expected_version"] = sent["version"]
+            form_fields["expected_version"] = sent["version"]
         try:
-            result = operation.run(visit.story, read_arguments(model, kept_fields))
+            result = operation.run(visit.story, read_arguments(model, form_fields))
         except StaleVersionError as error:
             return _stale_page(visit, sent, error)
         number = change_number(result)
@@ -118,10 +118,10 @@ class PageForm:
         )
 
 
-def _with_own_field(sent_values: FormValues) -> FormValues:
+def _with_own_field(form: FormValues) -> FormValues:
     """Return a form with the field that its author named."""
-    name, value = (sent_values.get(part, "").strip() for part in ("own_name", "own_value"))
-    return {**sent_values, f"fields:{name[:100]}": value} if name and value else sent_values
+    name, value = (form.get(part, "").strip() for part in ("own_name", "own_value"))
+    return {**form, f"fields:{name[:100]}": value} if name and value else form
 
 
 class Contested(NamedTuple):
@@ -136,18 +136,18 @@ class Contested(NamedTuple):
 _WORDS_OF_FIELDS = {"content": "what_holds", "text": "scene_text", "event_type": "kind_of_fact", "importance": "weight"}
 
 
-def _stale_page(visit: Visit, sent_values: FormValues, error: StaleVersionError) -> Response:
+def _stale_page(visit: Visit, form: FormValues, error: StaleVersionError) -> Response:
     """Show present values beside a stale form, which can be sent again."""
     labels, names = labels_for(visit.language), visit.names()
     contested = []
     for name, value in error.sent.items():
-        field = next((other_name for other_name in (name, f"fields:{name}") if other_name in sent_values), "value")
+        field = next((other_name for other_name in (name, f"fields:{name}") if other_name in form), "value")
         word = visit.word_or(_WORDS_OF_FIELDS.get(name, name))
         label = labels.attribute(name).replace("_", " ") if word == name else word
         stored_text = _in_lines(error.stored.get(name), names)
-        contested.append(Contested(label, field, stored_text, sent_values.get(field, _in_lines(value, names))))
-    named_names = {other_contested.field for other_contested in contested} | {"version"}
-    rest = [(name, value) for name, value in sent_values.items() if name not in named_names]
+        contested.append(Contested(label, field, stored_text, form.get(field, _in_lines(value, names))))
+    contested_fields = {other_contested.field for other_contested in contested} | {"version"}
+    rest = [(name, value) for name, value in form.items() if name not in contested_fields]
     return visit.page(
         "stale",
         status=412,
@@ -155,7 +155,7 @@ def _stale_page(visit: Visit, sent_values: FormValues, error: StaleVersionError)
         rest=rest,
         version=error.version,
         action=visit.request.url.path + (f"?{visit.request.url.query}" if visit.request.url.query else ""),
-        back_to=own_address(sent_values.get("back") or visit.link(visit.view)),
+        back_to=own_address(form.get("back") or visit.link(visit.view)),
     )
 
 
@@ -165,23 +165,23 @@ def _in_lines(value: Any, names: Mapping[str, str]) -> str:
     return "\n".join(names.get(entity_id, entity_id) for entity_id in map(str, values))
 
 
-def _fields(visit: Visit, sent_values: FormValues, fields: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(visit: Visit, form: FormValues, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return a form's arguments, from the slider's position by default.
 
     Several names in one field are a list, places of scenes also with spaces between; `scenes:3` is one more entry of
     a list, `fields:role` one of an object.
     """
     payload: dict[str, Any] = {name: visit.standing for name in ("start", "as_of") if name in fields}
-    for field, statement in sent_values.items():
+    for field, statement in form.items():
         name, _, part = field.partition(":")
         if name not in fields:
             continue
         is_list = get_origin(fields[name].annotation) is list
         if name == "position":
-            payload[name] = str(scene_meant(visit, sent_values, name))
+            payload[name] = str(scene_meant(visit, form, name))
         elif not part:
-            named_names = names_in("\n".join(statement.split()) if name == "scenes" else statement)
-            payload[name] = [*named_names, *payload.get(name, ())] if is_list else statement.strip()
+            field_names = names_in("\n".join(statement.split()) if name == "scenes" else statement)
+            payload[name] = [*field_names, *payload.get(name, ())] if is_list else statement.strip()
         elif is_list:
             payload.setdefault(name, []).append(statement)
         elif statement.strip():
@@ -192,9 +192,9 @@ def _fields(visit: Visit, sent_values: FormValues, fields: Mapping[str, Any]) ->
 def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str = "", at: str = "") -> Response:
     """Redirect to a page with its change, at element `at`."""
     parts = urlsplit(own_address(back))
-    kept_pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in NOTICE_FIELDS]
+    remaining_pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in NOTICE_FIELDS]
     statements = [("done", done), ("told", told[:MAX_TOLD]), ("lost", str(lost or "")), ("undo", undo)]
-    query = urlencode([*kept_pairs, *(pair for pair in statements if pair[1])], errors="replace")
+    query = urlencode([*remaining_pairs, *(pair for pair in statements if pair[1])], errors="replace")
     anchor = f"#{quote(at, safe='-_:.', errors='replace')}" if at else ""
     return RedirectResponse(f"{parts.path}?{query}{anchor}", status_code=303)
 
@@ -221,9 +221,9 @@ def take_back(visit: Visited, form: Form) -> Response:
 # --- Scenes and facts ---
 
 
-def scene_meant(visit: Visit, sent: FormValues, name: str = "position") -> StoryPosition:
+def scene_meant(visit: Visit, form: FormValues, name: str = "position") -> StoryPosition:
     """Return the scene that a form is about, which must lie before the position of the page."""
-    place = place_in(sent, name)
+    place = place_in(form, name)
     if place is None or place.chapter_index is None or place.scene_index is None:
         raise UserInputError("which scene is meant is not said")
     if visit.as_of is not None and not visit.as_of.admits(place.chapter_index, place.scene_index):
@@ -231,14 +231,14 @@ def scene_meant(visit: Visit, sent: FormValues, name: str = "position") -> Story
     return place
 
 
-def _noted(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
+def _noted(visit: Visit, form: FormValues) -> dict[str, Any]:
     """Return a scene's fact, read from the next scene on."""
-    place = scene_meant(visit, sent_values)
+    place = scene_meant(visit, form)
     return {
-        "content": sent_values.get("content", ""),
-        "attached_to": names_in(sent_values.get("about", "")) or None,
+        "content": form.get("content", ""),
+        "attached_to": names_in(form.get("about", "")) or None,
         "start": f"{place.chapter_index}:{(place.scene_index or 0) + 1}",
-        **{name: sent_values.get(name) for name in ("importance", "event_type", "evidence")},
+        **{name: form.get(name) for name in ("importance", "event_type", "evidence")},
         "as_of": visit.standing,
     }
 
@@ -255,8 +255,8 @@ def preview_entry(visit: Visited, form: Form) -> Response:
     return _note_preview(visit, form, "lore/add", start=form.get("start", "").strip() or None)
 
 
-def _note_preview(visit: Visit, sent_values: FormValues, target: str, *, start: str | None) -> Response:
-    content = sent_values.get("content", "").strip()
+def _note_preview(visit: Visit, form: FormValues, target: str, *, start: str | None) -> Response:
+    content = form.get("content", "").strip()
     if not content:
         raise UserInputError("the note is empty; write what holds in the story")
     place = place_in({"start": start or ""}, "start")
@@ -268,150 +268,140 @@ def _note_preview(visit: Visit, sent_values: FormValues, target: str, *, start: 
         stated=stated,
         attribute="" if stated is None else labels.attribute(stated.attribute),
         place="" if stated is None else stated.holds_after,
-        rest=list(sent_values.items()),
+        rest=list(form.items()),
         target=target,
-        back_to=own_address(sent_values.get("back") or visit.link(visit.view)),
+        back_to=own_address(form.get("back") or visit.link(visit.view)),
     )
 
 
-def _fact_edited(visit: Visit, sent_values: FormValues) -> dict[str, Any] | None:
+def _fact_edited(visit: Visit, form: FormValues) -> dict[str, Any] | None:
     """Return the changed fields of a fact, leaving equal ones derived.
 
     Whom a memory is about, but is not known yet at the position, is not in the form, and stays.
     """
-    place = scene_meant(visit, sent_values)
+    place = scene_meant(visit, form)
     reading = visit.story.scenes.read(position=place, as_of=visit.as_of)
-    named_parts = ("memory", sent_values.get("memory_id", ""))
+    memory_version_key = ("memory", form.get("memory_id", ""))
     fact = next(
         (
             established_fact
             for established_fact in [*reading.facts, *reading.rejected]
-            if (established_fact.kind, established_fact.source_id) == named_parts
+            if (established_fact.kind, established_fact.source_id) == memory_version_key
         ),
         None,
     )
     if fact is None:
-        raise UserInputError(f"scene {place} holds no fact {named_parts[1][:100]!r}; look at the scene again")
-    stood_values = {
+        raise UserInputError(f"scene {place} holds no fact {memory_version_key[1][:100]!r}; look at the scene again")
+    values_before = {
         "content": fact.text,
         "importance": str(fact.importance or ""),
         "event_type": fact.event_type,
         "evidence": "" if fact.span is None else (reading.scene.text or "")[slice(*fact.span)].strip(),
     }
     # A browser with scripts sends what was changed alone.
-    statements = {name: sent_values[name].strip() for name in stood_values if name in sent_values}
+    statements = {name: form[name].strip() for name in values_before if name in form}
     if statements.get("content") == "":
         raise UserInputError("the fact is empty; write what holds in the story, or reject it")
-    about = (
-        names_in(sent_values["about"])
-        if "about" in sent_values
-        else [named_entity.entity_id for named_entity in fact.entities]
-    )
-    standing_values = {named_entity.name: named_entity.entity_id for named_entity in fact.entities}
+    about = names_in(form["about"]) if "about" in form else [named_entity.entity_id for named_entity in fact.entities]
+    ids_by_name = {named_entity.name: named_entity.entity_id for named_entity in fact.entities}
     changes: dict[str, Any] = {
         **{
             name: value
             for name, value in statements.items()
-            if value != stood_values[name] and (value or name == "evidence")
+            if value != values_before[name] and (value or name == "evidence")
         },
-        "attach": [text for text in about if text not in standing_values and text not in standing_values.values()],
-        "detach": [entity_id for name, entity_id in standing_values.items() if not {name, entity_id} & set(about)],
+        "attach": [text for text in about if text not in ids_by_name and text not in ids_by_name.values()],
+        "detach": [entity_id for name, entity_id in ids_by_name.items() if not {name, entity_id} & set(about)],
     }
     changes = {name: value for name, value in changes.items() if value != []}
-    return {"memory_id": named_parts[1], **changes, "as_of": visit.standing} if changes else None
+    return {"memory_id": memory_version_key[1], **changes, "as_of": visit.standing} if changes else None
 
 
-def _fact_recorded(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
+def _fact_recorded(visit: Visit, form: FormValues) -> dict[str, Any]:
     return {
-        "position": str(scene_meant(visit, sent_values)),
-        **{name: sent_values.get(name, "") for name in ("kind", "source_id")},
-        "text": sent_values.get("text", "").strip() if sent_values.get("action") == "edit" else None,
+        "position": str(scene_meant(visit, form)),
+        **{name: form.get(name, "") for name in ("kind", "source_id")},
+        "text": form.get("text", "").strip() if form.get("action") == "edit" else None,
         "as_of": visit.standing,
     }
 
 
-def _staged(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
+def _staged(visit: Visit, form: FormValues) -> dict[str, Any]:
     """Return where a scene plays and who is in it, as the form has it: what it leaves empty is nobody, and nowhere."""
     return {
-        "position": str(scene_meant(visit, sent_values)),
-        "location": sent_values.get("location", "").strip(),
-        "cast": names_in(sent_values.get("cast", "")),
-        "names": _meanings(visit, sent_values),
+        "position": str(scene_meant(visit, form)),
+        "location": form.get("location", "").strip(),
+        "cast": names_in(form.get("cast", "")),
+        "names": _meanings(visit, form),
     }
 
 
-def _meanings(visit: Visit, sent_values: FormValues) -> dict[str, str] | None:
+def _meanings(visit: Visit, form: FormValues) -> dict[str, str] | None:
     """Return whom names mean in a scene, one `name=whom` a line; a line that is gone takes its meaning back."""
-    if "names" not in sent_values:
+    if "names" not in form:
         return None
-    lines = [line.partition("=") for line in re.split("[\n;；]", sent_values["names"]) if line.strip()]
+    lines = [line.partition("=") for line in re.split("[\n;；]", form["names"]) if line.strip()]
     unread = next((name for name, sign, meant in lines if not (sign and name.strip() and meant.strip())), None)
     if unread is not None:
         raise UserInputError(f"{unread.strip()[:100]!r} says no meaning; write a name, = and whom it means, one a line")
-    stood = visit.story.scenes.read(position=scene_meant(visit, sent_values), as_of=visit.as_of).names
+    stood = visit.story.scenes.read(position=scene_meant(visit, form), as_of=visit.as_of).names
     return {**dict.fromkeys(stood, ""), **{name.strip(): meant.strip() for name, _, meant in lines}} or None
 
 
-def _scene_moved(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
-    target = f"{sent_values.get('to_chapter', '')}:{sent_values.get('to_scene', '')}"
-    return {"source": str(scene_meant(visit, sent_values)), "target": target}
+def _scene_moved(visit: Visit, form: FormValues) -> dict[str, Any]:
+    target = f"{form.get('to_chapter', '')}:{form.get('to_scene', '')}"
+    return {"source": str(scene_meant(visit, form)), "target": target}
 
 
 # --- Knowledge ---
 
 
-def _knowledge_fields(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
+def _knowledge_fields(visit: Visit, form: FormValues) -> dict[str, Any]:
     """Return the author's statement in a cell.
 
     `as_told` removes it.
     """
-    cell = {name: sent_values.get(name, "").strip() for name in ("character_id", "memory_id")}
-    kind = sent_values.get("kind", "").strip()
+    cell = {name: form.get(name, "").strip() for name in ("character_id", "memory_id")}
+    kind = form.get("kind", "").strip()
     if kind == "as_told":
         return cell
-    how = {name: sent_values.get(name, "").strip() for name in ("how", "learned_from")} if kind == "knows" else {}
-    start = visit.standing if sent_values.get("since") == "here" else ""
-    return {**cell, "kind": kind, **how, "certainty": 0.5 if sent_values.get("unsure") else 1.0, "start": start}
+    how = {name: form.get(name, "").strip() for name in ("how", "learned_from")} if kind == "knows" else {}
+    start = visit.standing if form.get("since") == "here" else ""
+    return {**cell, "kind": kind, **how, "certainty": 0.5 if form.get("unsure") else 1.0, "start": start}
 
 
 # --- Cards ---
 
 
-def _card(visit: Visit, sent_values: FormValues) -> EntityCard:
+def _card(visit: Visit, form: FormValues) -> EntityCard:
     """Return the card of a form, as it is known at the position of the page."""
-    name = sent_values.get("entity_id", "").strip()
+    name = form.get("entity_id", "").strip()
     if not name:
         raise UserInputError("which card is changed is not said; open it from the list of cards")
     return visit.story.entities.get(name, as_of=visit.until)
 
 
-def _card_edited(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
+def _card_edited(visit: Visit, form: FormValues) -> dict[str, Any]:
     """Return the changed name, role and description of a card."""
-    shown_entity = _card(visit, sent_values).entity
-    statements = {
-        card_field: sent_values[card_field].strip()[:MAX_TEXT]
-        for card_field in CARD_FIELDS
-        if card_field in sent_values
-    }
+    shown_entity = _card(visit, form).entity
+    statements = {card_field: form[card_field].strip()[:MAX_TEXT] for card_field in CARD_FIELDS if card_field in form}
     if "name" in statements and not statements["name"]:
         raise UserInputError("a card needs a name; write one")
     names = {entity.entity_id: entity.name for entity in visit.story.entities.list(as_of=visit.until)}
-    stood_values = field_values(shown_entity, names)
+    values_before = field_values(shown_entity, names)
     changed: dict[str, Any] = {
         text: value for text, value in statements.items() if value != getattr(shown_entity, text)
     }
-    fields = {
-        name.removeprefix("fields:"): text.strip() for name, text in sent_values.items() if name.startswith("fields:")
-    }
-    changed |= {name: value for name, value in fields.items() if value != stood_values.get(name, "")}
+    fields = {name.removeprefix("fields:"): text.strip() for name, text in form.items() if name.startswith("fields:")}
+    changed |= {name: value for name, value in fields.items() if value != values_before.get(name, "")}
     if not changed:
         raise UserInputError("nothing of the card was changed; write another name, role or description")
     return {"entity_id": shown_entity.entity_id, "changes": changed}
 
 
-def _alias_changed(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
-    whole = visit.story.entities.get(_card(visit, sent_values).entity.entity_id).entity
-    alias, removed_id = sent_values.get("alias", "").strip()[:400], sent_values.get("gone", "").strip()
+def _alias_changed(visit: Visit, form: FormValues) -> dict[str, Any]:
+    whole = visit.story.entities.get(_card(visit, form).entity.entity_id).entity
+    alias, removed_id = form.get("alias", "").strip()[:400], form.get("gone", "").strip()
     if removed_id:
         kept_entries = [alias.model_dump() for alias in whole.aliases if alias.alias != removed_id]
         if len(kept_entries) == len(whole.aliases):
@@ -419,21 +409,21 @@ def _alias_changed(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
         return {"entity_id": whole.entity_id, "changes": {"aliases": kept_entries}}
     if not alias:
         raise UserInputError("the name is empty; write another name of this card")
-    place = place_in(sent_values, "since")
+    place = place_in(form, "since")
     since = {} if place is None else {"first_chapter": place.chapter_index, "first_scene": place.scene_index}
     return {"entity_id": whole.entity_id, "changes": {"alias": {"alias": alias, **since}}}
 
 
-def _state_said(visit: Visit, sent_values: FormValues) -> dict[str, Any]:
+def _state_said(visit: Visit, form: FormValues) -> dict[str, Any]:
     """Return how an attribute stands from the page's position on, in the shape that it had: lists have lines."""
-    card = _card(visit, sent_values)
-    attribute = sent_values.get("attribute", "").strip()[:200]
+    card = _card(visit, form)
+    attribute = form.get("attribute", "").strip()[:200]
     if not attribute:
         raise UserInputError("which attribute is corrected is not said; write one, such as status")
     old = None if card.state is None else card.state.state_data.get(attribute)
     if old is not None and not isinstance(old, str | list):
         raise UserInputError(f"{attribute!r} is neither a text nor a list; correct it over HTTP or in Python")
-    text = sent_values.get("value", "").strip()[:MAX_TEXT]
+    text = form.get("value", "").strip()[:MAX_TEXT]
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     olds = old if isinstance(old, list) else [old]
     if attribute in ID_ATTRIBUTES or any(isinstance(old, str) and is_entity_id(old) for old in olds):

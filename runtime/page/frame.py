@@ -164,9 +164,9 @@ class Frame:
         statements = {name: query.get(name, "")[:MAX_TOLD] for name in NOTICE_FIELDS}
         statements["lost"] = statements["lost"] if _COUNT.fullmatch(statements["lost"]) else ""
         self.notice = statements if project_id and f"did_{statements['done']}" in ENGLISH else None
-        kept_pairs = [(name, value) for name, value in query.multi_items() if name not in _MOMENTARY]
-        self.back = url.path + (f"?{urlencode(kept_pairs, errors='replace')}" if kept_pairs else "")
-        self.narrowed = {name: value for name, value in kept_pairs if name not in _POSITION_VIEWS}
+        remaining_pairs = [(name, value) for name, value in query.multi_items() if name not in _MOMENTARY]
+        self.back = url.path + (f"?{urlencode(remaining_pairs, errors='replace')}" if remaining_pairs else "")
+        self.narrowed = {name: value for name, value in remaining_pairs if name not in _POSITION_VIEWS}
 
     @cached_property
     def here(self) -> Here | None:
@@ -241,10 +241,10 @@ class Frame:
         """Return the address of a view of the project, at the position of this page unless told otherwise."""
         return project_address(self.project_id, view, **{"as_of": self.standing, **query})
 
-    def at(self, known: int) -> str:
+    def at(self, known_count: int) -> str:
         """Return this view's address at a number of scenes, keeping its filters."""
         places = self.here.places if self.here else ()
-        as_of = "{}:{}".format(*places[known]) if known < len(places) else ""
+        as_of = "{}:{}".format(*places[known_count]) if known_count < len(places) else ""
         view = "card" if self.view == "cards" and "entity" in self.narrowed else self.view
         return project_address(self.project_id, view, **{**self.narrowed, "as_of": as_of})
 

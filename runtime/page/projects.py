@@ -374,8 +374,8 @@ def reading_page(
     served = visit.served
     settings = served.stores.settings
 
-    def estimated(*, as_of: StoryPosition | None, **asked_value: Any) -> ExtractionEstimate:
-        return as_part(visit.story, StoryExtractionRuns).estimate_project(**asked_value)
+    def estimated(*, as_of: StoryPosition | None, **options: Any) -> ExtractionEstimate:
+        return as_part(visit.story, StoryExtractionRuns).estimate_project(**options)
 
     estimate = visit.kept(
         estimated,

@@ -123,11 +123,11 @@ def change_of(side: Side, pair: Relationship, earlier: Relationship | None) -> C
     was = next(other_side for other_side in sides_of(earlier) if other_side.who == side.who)
     if side.mean is not None and was.mean is not None and abs(side.mean - was.mean) >= BETTER_FROM:
         return "better" if side.mean > was.mean else "worse"
-    told_parts, told_then = (
+    change_words, told_then = (
         (relationship.status, relationship.relationship_type, relationship.intensity)
         for relationship in (pair, earlier)
     )
-    return "other" if (told_parts, side) != (told_then, was) else ""
+    return "other" if (change_words, side) != (told_then, was) else ""
 
 
 class DrawnPerson(NamedTuple):
@@ -183,7 +183,7 @@ class RelationshipGraph(NamedTuple):
 
 
 def relationship_graph(
-    pairs: Sequence[Relationship], names: Mapping[str, str], *, chosen: str = "", sheet: Sheet = BROAD
+    pairs: Sequence[Relationship], names: Mapping[str, str], *, chosen_id: str = "", sheet: Sheet = BROAD
 ) -> RelationshipGraph:
     """Return where people and arrows stand, and the words on the lines."""
     named_relationships = [
@@ -192,10 +192,13 @@ def relationship_graph(
         if relationship.character_a in names and relationship.character_b in names
     ]
     near = {who for relationship in named_relationships for who in _both(relationship)}
-    chosen = chosen if chosen in near else ""
-    if chosen:
+    chosen_id = chosen_id if chosen_id in near else ""
+    if chosen_id:
         near = {
-            who for relationship in named_relationships if chosen in _both(relationship) for who in _both(relationship)
+            who
+            for relationship in named_relationships
+            if chosen_id in _both(relationship)
+            for who in _both(relationship)
         }
         named_relationships = [
             relationship for relationship in named_relationships if near.issuperset(_both(relationship))
@@ -203,29 +206,34 @@ def relationship_graph(
     weight: Counter[str] = Counter()
     for relationship in named_relationships:
         for who in _both(relationship):
-            weight[who] += 1 + relationship.intensity + (1000 if chosen in _both(relationship) else 0)
-    del weight[chosen]
+            weight[who] += 1 + relationship.intensity + (1000 if chosen_id in _both(relationship) else 0)
+    del weight[chosen_id]
     kept_names = {who for who, _ in weight.most_common(MAX_DRAWN)}
     order = [who for who in _seriated(named_relationships) if who in kept_names]
-    written_values = {who: shortened(names[who], sheet.longest_name) for who in near}
-    margin = 22 + max((_length(written_values[who], sheet.letter) for who in order), default=0.0)
+    labels_by_id = {who: shortened(names[who], sheet.longest_name) for who in near}
+    margin = 22 + max((_length(labels_by_id[who], sheet.letter) for who in order), default=0.0)
     width = max(sheet.least_width, round(2 * (sheet.radius + margin)))
     people = {
         who: _on_the_rim(
-            who, written_values[who], 2 * math.pi * index / len(order), (width / 2, width / 2 - margin), sheet
+            who, labels_by_id[who], 2 * math.pi * index / len(order), (width / 2, width / 2 - margin), sheet
         )
         for index, who in enumerate(order)
     }
-    if chosen:
+    if chosen_id:
         middle = (width / 2, sheet.height / 2)
-        plate = round(14.0 + _length(written_values[chosen], sheet.letter) / 2, 1)
-        people[chosen] = DrawnPerson(chosen, written_values[chosen], *middle, "middle", middle[0], middle[1] + 6, plate)
+        plate = round(14.0 + _length(labels_by_id[chosen_id], sheet.letter) / 2, 1)
+        people[chosen_id] = DrawnPerson(
+            chosen_id, labels_by_id[chosen_id], *middle, "middle", middle[0], middle[1] + 6, plate
+        )
     arrows = [
         arrow
         for relationship in named_relationships
         if people.keys() >= {*_both(relationship)}
         for arrow in _arrows(
-            relationship, people, complex(width, sheet.height) / 2, is_beside=chosen not in ("", *_both(relationship))
+            relationship,
+            people,
+            complex(width, sheet.height) / 2,
+            is_beside=chosen_id not in ("", *_both(relationship)),
         )
     ]
     arrows = _with_words(arrows, sheet, width)
@@ -236,7 +244,7 @@ def _with_words(arrows: Sequence[DrawnArrow], sheet: Sheet, width: float) -> lis
     """Return arrows with what each pair is to each other written where nothing else stands, once for both sides."""
     tall = sheet.line_height
     signs = [arrow.sign for arrow in arrows if arrow.side.warmth != "unsaid"]
-    taken_pairs = [(point, 20.0, 20.0) for point in (*signs, *(arrow.mark for arrow in arrows))]
+    taken_areas = [(point, 20.0, 20.0) for point in (*signs, *(arrow.mark for arrow in arrows))]
     worded_words: set[str] = set()
     drawn_arrows = []
     for arrow in arrows:
@@ -248,13 +256,13 @@ def _with_words(arrows: Sequence[DrawnArrow], sheet: Sheet, width: float) -> lis
             if long / 2 < point.real < width - long / 2
             and all(
                 abs(point.real - other.real) >= (long + wide) / 2 or abs(point.imag - other.imag) >= (tall + high) / 2
-                for other, wide, high in taken_pairs
+                for other, wide, high in taken_areas
             )
         )
         at = None if arrow.pair.relationship_id in worded_words else next(free, None)
         if words and at is not None:
             worded_words.add(arrow.pair.relationship_id)
-            taken_pairs.append((at, long, tall))
+            taken_areas.append((at, long, tall))
             arrow = arrow._replace(label=words, label_at=at)
         drawn_arrows.append(arrow)
     return drawn_arrows
@@ -389,21 +397,23 @@ def course_chart(
     def y_of(value: int) -> float:
         return _CHART_TOP + (CHART_HEIGHT - _CHART_TOP - _CHART_BOTTOM) * (top - value) / (top - bottom)
 
-    drawn_pairs = []
+    drawn_points = []
     for name in dict.fromkeys(name for value in values for name in value):
-        held_pairs = [
+        held_values = [
             (x_of(step), y_of(fields[name])) for step, fields in zip(steps, values, strict=True) if name in fields
         ]
-        path = " ".join(f"H{x:.1f} V{y:.1f}" for x, y in held_pairs[1:])
+        path = " ".join(f"H{x:.1f} V{y:.1f}" for x, y in held_values[1:])
         last = [value[name] for value in values if name in value][-1]
-        start = f"M{held_pairs[0][0]:.1f} {held_pairs[0][1]:.1f}"
-        drawn_pairs.append((held_pairs[-1][1], str(name), " ".join(filter(None, (start, path, f"H{right:.1f}"))), last))
+        start = f"M{held_values[0][0]:.1f} {held_values[0][1]:.1f}"
+        drawn_points.append(
+            (held_values[-1][1], str(name), " ".join(filter(None, (start, path, f"H{right:.1f}"))), last)
+        )
     lines: list[CourseLine] = []
-    drawn_pairs.sort(key=lambda item: item[0])
-    for index, (y, name, path, last) in enumerate(drawn_pairs):
+    drawn_points.sort(key=lambda item: item[0])
+    for index, (y, name, path, last) in enumerate(drawn_points):
         # The names of the lines are moved apart.
         above = lines[-1].label_y + _LABEL_HEIGHT if lines else _CHART_TOP
-        lowest = CHART_HEIGHT - 6 - _LABEL_HEIGHT * (len(drawn_pairs) - 1 - index)
+        lowest = CHART_HEIGHT - 6 - _LABEL_HEIGHT * (len(drawn_points) - 1 - index)
         lines.append(CourseLine(name, path, last, round(max(above, min(y + 5, lowest)), 1)))
     return CourseChart(lines, round(y_of(0), 1), top, bottom)
 
@@ -439,7 +449,7 @@ def relationships_page(
         sides_of=sides_of,
         change_of=lambda side, pair: change_of(side, pair, earlier.get(pair.relationship_id)),
         graphs={
-            form: relationship_graph(pairs, names, chosen=choice, sheet=sheet)
+            form: relationship_graph(pairs, names, chosen_id=choice, sheet=sheet)
             for form, sheet in (("broad", BROAD), ("narrow", NARROW))
         },
         chart_size=(CHART_WIDTH, CHART_HEIGHT),

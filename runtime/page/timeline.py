@@ -239,10 +239,10 @@ def _lane(
 
 def heat_map(
     scenes: Sequence[SceneTime],
-    named: Mapping[str, Sequence[Place]],
+    places_by_name: Mapping[str, Sequence[Place]],
     names: Mapping[str, str],
     *,
-    shown: frozenset[Place] = frozenset(),
+    shown_places: frozenset[Place] = frozenset(),
 ) -> HeatMap:
     """Return scene counts by chapter and entity, grouping chapters of long books."""
     starts: dict[int, int] = {}
@@ -250,14 +250,16 @@ def heat_map(
         starts.setdefault(scene_time.chapter_index, index)
     chapters, together = list(starts), -(-len(starts) // MAX_HEAT_COLUMNS) or 1
     groups = [chapters[index : index + together] for index in range(0, len(chapters), together)]
-    shown_chapters = {chapter for chapter, _ in shown}
+    shown_chapters = {chapter for chapter, _ in shown_places}
     columns = [
         HeatColumn(group[0], group[-1], starts[group[0]], not shown_chapters.isdisjoint(group)) for group in groups
     ]
-    most = sorted((who for who in named if who in names), key=lambda who: (-len(named[who]), names[who]))
+    most = sorted(
+        (who for who in places_by_name if who in names), key=lambda who: (-len(places_by_name[who]), names[who])
+    )
     rows = {}
     for who in most[:MAX_LANES]:
-        counts = Counter(chapter for chapter, _ in named[who])
+        counts = Counter(chapter for chapter, _ in places_by_name[who])
         rows[who] = [sum(counts[chapter] for chapter in group) for group in groups]
     greatest = max((count for row in rows.values() for count in row), default=0)
     levels = {count: -(-count * HEAT_LEVELS // greatest) for count in range(1, greatest + 1)}
@@ -284,7 +286,7 @@ def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["t
         change._replace(words=_change_text(change, names, labels))
         for change in changes_in(_stated(visit, scene_times, window), window)
     ]
-    named_fields = visit.kept(as_part(visit.story, StoryStateHistories).scenes_naming_characters).places
+    places_by_name = visit.kept(as_part(visit.story, StoryStateHistories).scenes_naming_characters).places
     return visit.page(
         "timeline",
         scenes=window,
@@ -295,7 +297,9 @@ def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["t
         number=number,
         names=names,
         picture=lane_picture(window, changes, names),
-        heat=heat_map(scene_times, named_fields, names, shown=frozenset(scene_time.place for scene_time in window)),
+        heat=heat_map(
+            scene_times, places_by_name, names, shown_places=frozenset(scene_time.place for scene_time in window)
+        ),
         changes=changes,
     )
 

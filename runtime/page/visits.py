@@ -87,12 +87,12 @@ class Visit(Frame):
         place = request.scope["route"].path.split("/")[4]
         self.view = place if place in VIEWS else _WITHIN.get(place, VIEWS[0])
 
-    def kept(self, answer: Callable[..., Answer], **asked: Hashable) -> Answer:
+    def kept(self, answer: Callable[..., Answer], **arguments: Hashable) -> Answer:
         """Return a cached result of a use case at the position.
 
         It is for use cases that read the database alone; nobody may change what they answer.
         """
-        hashables_by_id = {"as_of": self.as_of, **asked}
+        hashables_by_id = {"as_of": self.as_of, **arguments}
         key = (answer.__module__, answer.__qualname__, frozenset(hashables_by_id.items()))
         rendered_answer: Answer = _kept.read(
             self.served.stores, self.served.project_id, key, read=lambda _: answer(**hashables_by_id)
@@ -163,10 +163,10 @@ async def _form(request: Request) -> dict[str, str]:
         raise Refusal(415, "invalid-request", f"the page sends forms as {FORM_TYPE}")
     body = (await request.body()).decode("utf-8", "replace")
     try:
-        sent_pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS)
+        form_pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=MAX_FORM_FIELDS)
     except ValueError as error:
         raise Refusal(400, "invalid-request", f"a form of the page has at most {MAX_FORM_FIELDS} fields") from error
-    return {name: value.replace("\r\n", "\n") for name, value in sent_pairs}
+    return {name: value.replace("\r\n", "\n") for name, value in form_pairs}
 
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)

@@ -37,22 +37,22 @@ def write_page(visit: Visited, kept: str = "", show: str = "", job: str = "") ->
 @router.post("/page/projects/{project_id}/write", openapi_extra=READS)
 def write_on(visit: Visited, form: Form) -> Response:
     """Redirect to the desk with the requested context or check."""
-    filled_values = _fill_form(visit, form)
+    form_values = _fill_form(visit, form)
     show = "check" if form.get("do") == "check" else "context"
     try:
-        visit.scene_of(filled_values)
+        visit.scene_of(form_values)
         job = None
         if show == "check":
-            draft_text(filled_values)
-            if filled_values["with_model"] and has_model(visit):
-                job = start_draft_work(visit, filled_values, "check")
-        elif not is_planned(filled_values):
+            draft_text(form_values)
+            if form_values["with_model"] and has_model(visit):
+                job = start_draft_work(visit, form_values, "check")
+        elif not is_planned(form_values):
             raise UserInputError("the plan is empty; say at least who appears, where, or what the scene is for")
     except (NovelgenError, Refusal) as error:
-        return _page(visit, filled_values, problem=problem_in(visit.request, error))
-    key = visit.keep_form(filled_values)
+        return _page(visit, form_values, problem=problem_in(visit.request, error))
+    key = visit.keep_form(form_values)
     if visit.kept_form(key) is None:
-        return _show_desk(visit, filled_values, show, job=job)
+        return _show_desk(visit, form_values, show, job=job)
     address = visit.link("write", kept=key, show=show, job="" if job is None else job.job_id)
     return RedirectResponse(f"{address}#beside", status_code=303)
 
@@ -60,15 +60,15 @@ def write_on(visit: Visited, form: Form) -> Response:
 @router.post("/page/projects/{project_id}/write/store")
 def store_written(visit: Visited, form: Form) -> Response:
     """Store the text as the next chapter, or where nothing stands; nothing that is stored is replaced."""
-    filled_values = _fill_form(visit, form)
+    form_values = _fill_form(visit, form)
     try:
         stored_ingest_report = visit.story.scenes.store_text(
-            draft_text(filled_values), at=_free_place(visit, filled_values), title=filled_values["title"].strip()
+            draft_text(form_values), at=_free_place(visit, form_values), title=form_values["title"].strip()
         )
     except (NovelgenError, Refusal) as error:
-        return _page(visit, filled_values, problem=problem_in(visit.request, error))
+        return _page(visit, form_values, problem=problem_in(visit.request, error))
     # What was written is at hand again where the storing is taken back.
-    draft = visit.keep_form(filled_values)
+    draft = visit.keep_form(form_values)
     undo = "" if stored_ingest_report.change_id is None else str(stored_ingest_report.change_id)
     chapter, _, scene = (stored_ingest_report.place.position if stored_ingest_report.place else "").partition(":")
     address = project_address(visit.project_id, "story", chapter=chapter, scene=scene, draft=draft)
@@ -96,15 +96,15 @@ def _fill_form(visit: Visit, form: Mapping[str, str]) -> dict[str, str]:
     """Return the form; an empty number is the next one, and a chapter may be called as its author calls it."""
     blank = visit.blank(*WRITE_FIELDS)
     statements = {name: form[name] for name in blank if name in form}
-    filled_values = blank | {
+    form_values = blank | {
         name: value for name, value in statements.items() if value.strip() or name not in ("chapter", "scene")
     }
-    call_name = filled_values["chapter"].strip()
+    call_name = form_values["chapter"].strip()
     if call_name and not call_name.isdecimal():
         place = visit.here.names.position_of(call_name)
-        filled_values["chapter"] = str(place.chapter_index)
-        filled_values["scene"] = str(place.scene_index or filled_values["scene"])
-    return filled_values
+        form_values["chapter"] = str(place.chapter_index)
+        form_values["scene"] = str(place.scene_index or form_values["scene"])
+    return form_values
 
 
 def _show_desk(
@@ -120,9 +120,7 @@ def _show_desk(
         if show == "check":
             return _page(visit, form, kept_text=kept_text, check=checked_draft(visit, {**form, "with_model": ""}))
         if is_planned(form):
-            return _page(
-                visit, form, kept_text=kept_text, known_fields=context_parts(visit, built_context(visit, form))
-            )
+            return _page(visit, form, kept_text=kept_text, page_fields=context_parts(visit, built_context(visit, form)))
     except (NovelgenError, Refusal) as error:
         return _page(visit, form, kept_text=kept_text, problem=problem_in(visit.request, error))
     return _page(visit, form, kept_text=kept_text)
@@ -133,7 +131,7 @@ def _page(
     form: Mapping[str, str],
     *,
     kept_text: str = "",
-    known_fields: Mapping[str, Any] | None = None,
+    page_fields: Mapping[str, Any] | None = None,
     check: DraftCheck | None = None,
     job: Job | None = None,
     problem: Problem | None = None,
@@ -148,7 +146,7 @@ def _page(
         status=200 if problem is None or job is not None else problem.status,
         form=form,
         kept=kept_text,
-        known=known_fields,
+        known=page_fields,
         text=form["text"],
         check=check,
         found=[] if check is None else list(enumerate(check.issues, start=1)),

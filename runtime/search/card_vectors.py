@@ -59,10 +59,10 @@ class CardVectors:
 
     def _read(self) -> dict[str, Vector]:
         try:
-            with np.load(self._path, allow_pickle=False) as stored_value:
-                if str(stored_value["model"]) != self._embeddings.model_name:
+            with np.load(self._path, allow_pickle=False) as archive:
+                if str(archive["model"]) != self._embeddings.model_name:
                     return {}
-                return dict(zip(stored_value["keys"].tolist(), stored_value["vectors"].astype(np.float32), strict=True))
+                return dict(zip(archive["keys"].tolist(), archive["vectors"].astype(np.float32), strict=True))
         except FileNotFoundError:
             return {}
         except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:

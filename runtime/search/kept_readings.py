@@ -38,13 +38,13 @@ class KeptReadings(Generic[Reading]):
         self,
         stores: MemoryStores,
         project_id: str,
-        asked: Hashable,
+        key: Hashable,
         *,
         read: Callable[[Reading | None], Reading],
         is_whole: Callable[[Reading], bool] = lambda _: True,
     ) -> Reading:
         """Return the cached reading, reading incomplete ones again."""
-        question = (project_id, asked)
+        question = (project_id, key)
         # The number of the write is read first: an answer is never older than the number it is kept under.
         with stores.database(project_id).read() as unit:
             last_write = unit.projects.require().last_write

@@ -80,7 +80,9 @@ def open_candidates(unit: UnitOfWork, *, as_of: StoryPosition, min_count: int | 
     decided = _decided(unit)
     dropped = [change.other_id for change in decided if change.kind == "drop"]
     known_ids = [name for entity in unit.entities.list_as_of(as_of=as_of) for name in entity.names()]
-    offered = without_known(names_of_text(unit, as_of=as_of), [*known_ids, *dropped], joined=_joined_names(decided))
+    offered = without_known(
+        names_of_text(unit, as_of=as_of), [*known_ids, *dropped], joined_names=_joined_names(decided)
+    )
     return often_enough(offered, min_count)
 
 
@@ -89,7 +91,7 @@ def names_in_text(unit: UnitOfWork, names: Sequence[str], *, as_of: StoryPositio
 
     Dropped candidates are found, too: they are not offered, but their passages are still about them.
     """
-    offered = without_known(names_of_text(unit, as_of=as_of), [], joined=_joined_names(_decided(unit)))
+    offered = without_known(names_of_text(unit, as_of=as_of), [], joined_names=_joined_names(_decided(unit)))
     results = {name: candidate.names() for name in names if (candidate := candidate_of(offered, name)) is not None}
     others = NameFinder(name for name in names if name not in results)
     texts = unit.scenes.texts_as_of(as_of=as_of) if len(results) < len(set(names)) else []

@@ -99,9 +99,9 @@ class CharacterMemoryRepository(Repository):
         )
         memories = [_memory(row) for row in self._of(character_id, table.status == "active", wanted_condition)]
         ends = self._session.among(table.memory_id, {memory.superseded_by or "" for memory in memories})
-        gone_items = self._session.values(table.memory_id, ends, table.status == "deleted")
+        ended_ids = self._session.values(table.memory_id, ends, table.status == "deleted")
         return [
-            memory.model_copy(update={"superseded_by": None}) if memory.superseded_by in gone_items else memory
+            memory.model_copy(update={"superseded_by": None}) if memory.superseded_by in ended_ids else memory
             for memory in memories
         ]
 
@@ -194,12 +194,12 @@ class CharacterMemoryRepository(Repository):
         kind: CharacterChangeKind,
         character_id: str,
         *,
-        added: Sequence[CharacterMemory] = (),
+        new_memories: Sequence[CharacterMemory] = (),
         vectors: Mapping[str, MemoryVector] | None = None,
         changed: Sequence[tuple[CharacterMemory, CharacterMemory]] = (),
     ) -> CharacterChange:
         """Add and change memories of a character, and write down how to undo it."""
-        self.add(added, vectors)
+        self.add(new_memories, vectors)
         revision = self._session.revision()
         for before, after in changed:
             values, vector = _values(after, revision), (vectors or {}).get(after.memory_id)
@@ -207,7 +207,7 @@ class CharacterMemoryRepository(Repository):
                 # Else what was embedded is another text.
                 values |= _vector_columns(vector)
             self._session.update(CharacterMemoryRow, CharacterMemoryRow.memory_id == after.memory_id, **values)
-        rows = [memory_change(None, memory) for memory in added] + [memory_change(*pair) for pair in changed]
+        rows = [memory_change(None, memory) for memory in new_memories] + [memory_change(*pair) for pair in changed]
         return _change(Journal(self._session).keep(kind, character_id, "", rows, subject="character"), character_id)
 
     def changes(self, character_id: str) -> list[CharacterChange]:
@@ -310,20 +310,20 @@ class MindCache:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
 
-    def mind(self, stored: CharacterMemoryRepository, character_id: str, *, model: str | None) -> Mind:
+    def mind(self, memories: CharacterMemoryRepository, character_id: str, *, model: str | None) -> Mind:
         """Return the memories of a character as the transaction of those stored sees them."""
-        key = (stored.project_id, character_id)
-        state = stored.state(character_id)
+        key = (memories.project_id, character_id)
+        state = memories.state(character_id)
         with self._lock:
-            kept_value = self._kept.get(key)
+            cached_mind = self._kept.get(key)
         mind = None
-        if kept_value is not None and kept_value.model == model:
-            mind = kept_value.mind
-            if kept_value.state != state:
-                mind = _patched(mind, stored.read(character_id, model=model, changed_after=kept_value.state.changed))
+        if cached_mind is not None and cached_mind.model == model:
+            mind = cached_mind.mind
+            if cached_mind.state != state:
+                mind = _patched(mind, memories.read(character_id, model=model, changed_after=cached_mind.state.changed))
         # Fewer or more than there should be: a merge or its undo moved some from or to somebody else.
         if mind is None or len(mind) != state.memories:
-            mind = _patched(_EMPTY, stored.read(character_id, model=model))
+            mind = _patched(_EMPTY, memories.read(character_id, model=model))
         with self._lock:
             self._kept[key] = _Kept(mind, state, model)
             self._kept.move_to_end(key)
@@ -393,18 +393,20 @@ class PlayContents(BaseModel):
         """Return how many entries there are in all."""
         return len(self.dispositions) + len(self.secrets) + len(self.disclosures) + len(self.flags)
 
-    def beyond(self, stored: PlayContents) -> PlayContents:
+    def beyond(self, stored_contents: PlayContents) -> PlayContents:
         """Return unstored secrets, keeping stored ids unchanged."""
-        kept_pairs = {(stored_secret.character_id, stored_secret.secret.secret_id) for stored_secret in stored.secrets}
+        stored_keys = {
+            (stored_secret.character_id, stored_secret.secret.secret_id) for stored_secret in stored_contents.secrets
+        }
         return PlayContents(
-            dispositions=_beyond(self.dispositions, stored.dispositions),
+            dispositions=_beyond(self.dispositions, stored_contents.dispositions),
             secrets=[
                 stored_secret
                 for stored_secret in self.secrets
-                if (stored_secret.character_id, stored_secret.secret.secret_id) not in kept_pairs
+                if (stored_secret.character_id, stored_secret.secret.secret_id) not in stored_keys
             ],
-            disclosures=_beyond(self.disclosures, stored.disclosures),
-            flags=_beyond(self.flags, stored.flags),
+            disclosures=_beyond(self.disclosures, stored_contents.disclosures),
+            flags=_beyond(self.flags, stored_contents.flags),
         )
 
 
@@ -499,14 +501,14 @@ class PlayRepository(Repository):
             flags=self.flag_changes(),
         )
 
-    def add_contents(self, given: PlayContents) -> None:
+    def add_contents(self, contents: PlayContents) -> None:
         """Add unstored entries.
 
         See `PlayContents.beyond`.
         """
         self._session.touch()
-        secrets = (_secret_row(secret) for secret in given.secrets)
-        self._session.add(*secrets, *given.dispositions, *given.disclosures, *given.flags)
+        secrets = (_secret_row(secret) for secret in contents.secrets)
+        self._session.add(*secrets, *contents.dispositions, *contents.disclosures, *contents.flags)
 
     def _play_rows(self, table: type[PlayRow], as_of: Moment | None = None, *conditions: Any) -> list[PlayRow]:
         """Return events up to a moment, with undated ones first."""
@@ -552,9 +554,9 @@ def _secret_row(stored_secret: StoredSecret) -> CharacterSecret:
     )
 
 
-def _beyond(values: Iterable[Any], stored_items: Iterable[Any]) -> list[Any]:
+def _beyond(values: Iterable[Any], stored_values: Iterable[Any]) -> list[Any]:
     """Return surplus items, counting equal ones."""
-    remainder = [item.model_dump() for item in stored_items]
+    remainder = [item.model_dump() for item in stored_values]
     new = []
     for item in values:
         image = item.model_dump()

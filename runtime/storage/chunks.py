@@ -111,9 +111,9 @@ def chunk_values(
 
 def note_values(note: StoryMemoryChunk, scene_id: str | None) -> dict[str, Any]:
     """Return a memory that no scene brought as the columns of its row."""
-    placed_fields = {name: getattr(note, name) for name in _POSITION_COLUMNS}
+    position_fields = {name: getattr(note, name) for name in _POSITION_COLUMNS}
     fresh = {"scene_id": scene_id, "from_scene": False, "status": "active", "pinned": False}
-    return chunk_values(note, note.entities_mentioned) | placed_fields | fresh
+    return chunk_values(note, note.entities_mentioned) | position_fields | fresh
 
 
 def entities_linked(session: StorageSession, rows: Sequence[MemoryRow]) -> dict[str, AttachedTo]:
@@ -126,12 +126,12 @@ def entities_linked(session: StorageSession, rows: Sequence[MemoryRow]) -> dict[
 
 
 def chunk_of(
-    row: MemoryRow, superseded_by: str | None = None, known: Mapping[str, AttachedTo] | None = None
+    row: MemoryRow, superseded_by: str | None = None, attachments_by_key: Mapping[str, AttachedTo] | None = None
 ) -> StoryMemoryChunk:
     """Return a row's memory without validating again.
 
     Its entities are those of its origin and of the author's hand together. What it is attached to is told where the
-    entities are `known`.
+    entities are `attachments_by_key`.
     """
     fields = {name: getattr(row, name) for name in _FIELDS}
     linked_names = row.entities_mentioned
@@ -142,7 +142,7 @@ def chunk_of(
         fields["tier"] = "pinned"
     return StoryMemoryChunk.model_construct(
         **fields,
-        attached_to=[] if known is None else attached_to(linked_names, known),
+        attached_to=[] if attachments_by_key is None else attached_to(linked_names, attachments_by_key),
         is_attached_by_hand=bool(row.attached),
         taken_off=row.detached or [],
         source_span=row.source_span,
@@ -156,7 +156,8 @@ def stored_memories(session: StorageSession, *conditions: Any, limit: int | None
     known_attachments_by_id = entities_linked(session, rows)
     return [
         StoredMemory.model_construct(
-            chunk=chunk_of(row, known=known_attachments_by_id), **{name: getattr(row, name) for name in _DECIDED}
+            chunk=chunk_of(row, attachments_by_key=known_attachments_by_id),
+            **{name: getattr(row, name) for name in _DECIDED},
         )
         for row in rows
     ]
@@ -184,16 +185,16 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
     holders: defaultdict[str, list[SlotHolder]] = defaultdict(list)
     for row in replacing["slot_type"]:
         holders[row.slot_type].append(SlotHolder(story_place(row), row.source_id or row.chunk_id))
-    named_values: dict[str, str] = {}
+    successor_ids: dict[str, str] = {}
     for row in replacing["supersedes"]:
         for ended_id in superseded(row.supersedes, row.also_supersedes):
             if ended_id != row.source_id:
-                named_values.setdefault(ended_id, row.source_id or row.chunk_id)
+                successor_ids.setdefault(ended_id, row.source_id or row.chunk_id)
     in_order = {slot: sorted(slot_holders) for slot, slot_holders in holders.items()}
     result: dict[str, str] = {}
     for row in rows:
         closer = closed_by(in_order.get(row.slot_type, []), story_place(row)) if row.slot_type else None
-        replaced_text = named_values.get(row.source_id, closer)
+        replaced_text = successor_ids.get(row.source_id, closer)
         if replaced_text is not None:
             result[row.chunk_id] = replaced_text
     consolidated = [row.chunk_id for row in rows if row.is_consolidated]
@@ -225,11 +226,11 @@ def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: S
     statement = _sources(session, *_REPLACING, col(MemoryRow.is_consolidated))
     rows = session.rows(statement.where(session.among(_CONSOLIDATED.chunk_id, chunk_ids)))
     sources = grouped(sorted(rows, key=story_place), "consolidated_id")
-    replaced_values = superseded_by(session, rows, as_of)
+    successors_by_id = superseded_by(session, rows, as_of)
     return {
-        chunk_id: replaced_values[matches[-1].chunk_id]
+        chunk_id: successors_by_id[matches[-1].chunk_id]
         for chunk_id, matches in sources.items()
-        if all(row.chunk_id in replaced_values for row in matches)
+        if all(row.chunk_id in successors_by_id for row in matches)
     }
 
 
@@ -425,8 +426,8 @@ class ChunkWriter:
         reworded = {row_id for row_id, new in differing if "content_hash" in new}
         self._lexical.remove([(old["row_id"], _searchable(old)) for old, _ in changes if old["row_id"] in reworded])
         self._lexical.add([(whole["row_id"], _searchable(whole)) for whole in wholes if whole["row_id"] in reworded])
-        retold_items = [row_id for row_id, new in differing if "content" in new]
-        self._session.run(delete(Embedding).where(self._session.among(Embedding.chunk_row_id, retold_items)))
+        changed_row_ids = [row_id for row_id, new in differing if "content" in new]
+        self._session.run(delete(Embedding).where(self._session.among(Embedding.chunk_row_id, changed_row_ids)))
         self.relink(wholes)
         entries = [
             whole
@@ -497,12 +498,12 @@ class ChunkWriter:
         links, tags = [], []
         for row in rows:
             own = {"chunk_row_id": row_ids[row["chunk_id"]]}
-            attached_value, detached = row.get("attached") or [], row.get("detached") or []
+            attachment_ids, detached = row.get("attached") or [], row.get("detached") or []
             # What an author says of a note is among `attached`; the rest its own words name.
             derived = "mention" if row["content_type"] == "note" else LINK_KIND_BY_ORIGIN[row["origin"]]
             links += [
-                own | {"entity_id": target, "kind": "manual" if target in attached_value else derived}
-                for target in linked_targets(row["entities_mentioned"], attached_value, detached)
+                own | {"entity_id": target, "kind": "manual" if target in attachment_ids else derived}
+                for target in linked_targets(row["entities_mentioned"], attachment_ids, detached)
             ]
             tags += [own | {"tag": tag} for tag in dict.fromkeys(row["tags"])]
         self._session.insert(MemoryLink, links)
@@ -538,8 +539,8 @@ class ConsolidationRepository(Repository):
         """
         is_memory = MemoryRow.content_type == "memory"
         rows = self._session.read(MemoryRow, *_is_seen(self.project_id), is_memory, order=IN_ORDER)
-        replaced_values = superseded_by(self._session, rows, END_OF_STORY)
-        chunks = [chunk_of(row, replaced_values.get(row.chunk_id)) for row in rows]
+        successors_by_id = superseded_by(self._session, rows, END_OF_STORY)
+        chunks = [chunk_of(row, successors_by_id.get(row.chunk_id)) for row in rows]
         for row, chunk in zip(rows, chunks, strict=True):
             if _is_authors(row.columns()):
                 chunk.origin = "author"
@@ -604,19 +605,19 @@ class ConsolidationRepository(Repository):
 
     def _unchanged(self, sources: Sequence[StoryMemoryChunk]) -> list[dict[str, Any]] | None:
         """The rows of sources in story order, or None when they cannot be consolidated any more."""
-        read_values = {source.chunk_id: text_hash(source.content, source.short) for source in sources}
+        hashes_by_id = {source.chunk_id: text_hash(source.content, source.short) for source in sources}
         of_scene = (col(MemoryRow.scene_id).is_not(None), col(MemoryRow.scene_index).is_not(None))
-        these = self._session.among(MemoryRow.chunk_id, read_values)
+        these = self._session.among(MemoryRow.chunk_id, hashes_by_id)
         memory_rows = self._session.read(MemoryRow, *_is_seen(self.project_id), *of_scene, these, order=IN_ORDER)
         rows = [row.columns() for row in memory_rows]
         fitting = [
             row
             for row in rows
-            if row["content_hash"] == read_values[row["chunk_id"]]
+            if row["content_hash"] == hashes_by_id[row["chunk_id"]]
             and not row["is_consolidated"]
             and not _is_authors(row)
         ]
-        return fitting if fitting and len(fitting) == len(read_values) else None
+        return fitting if fitting and len(fitting) == len(hashes_by_id) else None
 
     def _source_ids(self) -> dict[str, list[str]]:
         rows = self._session.rows(_sources(self._session, col(MemoryRow.chunk_id)).order_by(*IN_ORDER))
@@ -657,13 +658,17 @@ class EmbeddingChoiceRepository(Repository):
             and_(is_passage, col(MemoryRow.is_indexed).is_not(choice.passages)),
             and_(is_key_event, col(MemoryRow.is_indexed).is_not(choice.key_events)),
         )
-        brought_parts = (col(MemoryRow.from_scene), MemoryRow.origin != "author", MemoryRow.status == "active")
+        scene_memory_conditions = (
+            col(MemoryRow.from_scene),
+            MemoryRow.origin != "author",
+            MemoryRow.status == "active",
+        )
         loaded_select = select(col(Scene.scene_id)).where(
             self._session.owns(Scene), col(Scene.record_origin) != WITHOUT_RECORD
         )
         return sorted(
             self._session.values(
-                MemoryRow.chunk_id, *brought_parts, is_otherwise, col(MemoryRow.scene_id).in_(loaded_select)
+                MemoryRow.chunk_id, *scene_memory_conditions, is_otherwise, col(MemoryRow.scene_id).in_(loaded_select)
             )
         )
 

@@ -111,15 +111,15 @@ class _ReadableMoment(DATETIME):
         return read
 
 
-def read_damaged_text(stored: bytes) -> str:
+def read_damaged_text(raw_text: bytes) -> str:
     """Return the text of stored bytes; what is no UTF-8 is replaced by U+FFFD."""
-    return stored.decode("utf-8", "replace")
+    return raw_text.decode("utf-8", "replace")
 
 
-def is_text(stored: object) -> bool:
+def is_text(value: object) -> bool:
     """Tell whether stored bytes are UTF-8."""
     try:
-        return isinstance(stored, bytes) and stored.decode("utf-8") is not None
+        return isinstance(value, bytes) and value.decode("utf-8") is not None
     except UnicodeDecodeError:
         return False
 
@@ -335,19 +335,19 @@ def database_errors() -> Iterator[None]:
 
 def translated(error: exc.DBAPIError) -> errors.DatabaseError:
     """Return the novelgen error for an error of the database driver."""
-    known_parts: Meaning | None = None
+    meaning: Meaning | None = None
     if isinstance(error.orig, sqlite3.Error):
         code: int = getattr(error.orig, "sqlite_errorcode", sqlite3.SQLITE_ERROR)
         statement = str(error.orig)
-        known_parts = next(
+        meaning = next(
             (sqlite_word for words, sqlite_word in _SQLITE_WORDS.items() if statement.startswith(words)), None
         )
-        known_parts = known_parts or _SQLITE_CODES.get(code & 0xFF, _REFUSED_BY_SQLITE)
+        meaning = meaning or _SQLITE_CODES.get(code & 0xFF, _REFUSED_BY_SQLITE)
     elif state := _postgres_state(error):
-        known_parts = next(
+        meaning = next(
             (postgres_state for prefix, postgres_state in _POSTGRES_STATES.items() if state.startswith(prefix)), None
         )
-    kind, advice = known_parts or MAPPED_CLASSES[type(error)]
+    kind, advice = meaning or MAPPED_CLASSES[type(error)]
     result = kind(f"{error.orig}; {advice}")
     if isinstance(error, _NOT_RETRYABLE):
         result.is_retryable = False

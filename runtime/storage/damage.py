@@ -149,10 +149,10 @@ class DamageRepository(Repository):
             # Its id is the one name that it has.
             self._session.update(table, this, name=value.name, name_key=name_key(value.name))
             return True
-        stored_value = self._session.scalar(
+        damaged_value = self._session.scalar(
             select(type_coerce(getattr(table, value.column), Text)).where(self._session.owns(table), this)
         )
-        values: dict[str, Any] = {value.column: _replacement(table, value.column, stored_value, self._session.now())}
+        values: dict[str, Any] = {value.column: _replacement(table, value.column, damaged_value, self._session.now())}
         if table is Scene and value.column == "record":
             values = {"record": None, "record_origin": "rules", "extraction_status": "none"}
         try:
@@ -198,15 +198,15 @@ def _value_type(table: type[Row], column_name: str) -> Any:
     return get_origin(annotation) or annotation
 
 
-def _replacement(table: type[Row], column_name: str, stored_value: Any, now: datetime) -> Any:
+def _replacement(table: type[Row], column_name: str, damaged_value: Any, now: datetime) -> Any:
     """Return what a column holds in place of a damaged value: what can be read of a text, else nothing."""
     column = getattr(table, column_name)
     kind = _kind(column)
-    text = read_damaged_text(stored_value) if isinstance(stored_value, bytes) else str(stored_value)
+    text = read_damaged_text(damaged_value) if isinstance(damaged_value, bytes) else str(damaged_value)
     if isinstance(kind, JSON):
-        wanted_value = _value_type(table, column_name)
+        value_type = _value_type(table, column_name)
         value = read_damaged_json(text)
-        return value if wanted_value not in _JSON_TYPES or isinstance(value, wanted_value) else wanted_value()
+        return value if value_type not in _JSON_TYPES or isinstance(value, value_type) else value_type()
     if isinstance(kind, String):
         return text
     if table_of(table).c[column_name].nullable:

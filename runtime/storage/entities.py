@@ -54,7 +54,7 @@ class Introduction(NamedTuple):
     scene_index: int | None
 
 
-def entity_as_of(stored: StoredEntity, mentions: FirstMentions, as_of: StoryPosition) -> Entity | None:
+def entity_as_of(stored_entity: StoredEntity, mentions: FirstMentions, as_of: StoryPosition) -> Entity | None:
     """Return an entity as the story had shown it before a position, or None when it had not.
 
     An entity counts from its explicit position, else from the first scene that mentions it, else always. Of
@@ -64,7 +64,7 @@ def entity_as_of(stored: StoredEntity, mentions: FirstMentions, as_of: StoryPosi
     shown name is translated always is. After the end of the story everything is told. Who has turned out to be
     somebody else by then is shown as that one alone, who has the names of both.
     """
-    entity = stored.entity
+    entity = stored_entity.entity
     first = first_appearance(entity, mentions)
     if not as_of.admits(*first) or is_unmasked(entity, as_of):
         return None
@@ -73,8 +73,8 @@ def entity_as_of(stored: StoredEntity, mentions: FirstMentions, as_of: StoryPosi
         own_name = Introduction(entity.name_first_chapter, entity.name_first_scene)
     entity = entity_at(entity, as_of)
     is_over = as_of == END_OF_STORY
-    is_told = is_over or stored.origin == "author"
-    author_aliases = frozenset(entity.names() if is_over else stored.author_aliases)
+    is_told = is_over or stored_entity.origin == "author"
+    author_aliases = frozenset(entity.names() if is_over else stored_entity.author_aliases)
     aliases = _introduced_aliases(entity, first, mentions, author_aliases, as_of)
     name = entity.name
     if not as_of.admits(*own_name):
@@ -148,17 +148,17 @@ class CharacterFileRepository(Repository):
         table = CharacterFileAlias
         return {(row.entity_id, row.alias) for row in self._session.select([col(table.entity_id), col(table.alias)])}
 
-    def withdraw(self, *, said: Iterable[AliasPair]) -> list[AliasPair]:
+    def withdraw(self, *, pairs: Iterable[AliasPair]) -> list[AliasPair]:
         """Withdraw facts of an earlier characters.json."""
-        gone_pairs = sorted(self.aliases() - set(said))
-        if gone_pairs:
+        withdrawn_pairs = sorted(self.aliases() - set(pairs))
+        if withdrawn_pairs:
             self._session.touch()
-            self._delete(gone_pairs, AliasRow, CharacterFileAlias)
-        return gone_pairs
+            self._delete(withdrawn_pairs, AliasRow, CharacterFileAlias)
+        return withdrawn_pairs
 
-    def note(self, brought: Iterable[AliasPair]) -> None:
+    def note(self, pairs: Iterable[AliasPair]) -> None:
         """Remember aliases of stored entities as brought by characters.json alone."""
-        rows = [{"entity_id": entity_id, "alias": alias} for entity_id, alias in sorted(set(brought))]
+        rows = [{"entity_id": entity_id, "alias": alias} for entity_id, alias in sorted(set(pairs))]
         self._session.insert(CharacterFileAlias, rows, unless_stored=("project_id", "entity_id", "alias"))
 
     def release(self, pairs: Iterable[AliasPair]) -> None:
@@ -326,19 +326,19 @@ class EntityRepository(Repository):
             entity.entity.entity_id: set(entity.author_aliases) for entity in self._stored() if entity.author_aliases
         }
 
-    def _stored(self, *wanted_value: Any) -> list[StoredEntity]:
-        if wanted_value:
-            return self._read(*wanted_value)
+    def _stored(self, *value_type: Any) -> list[StoredEntity]:
+        if value_type:
+            return self._read(*value_type)
         stored_entities = self._session.once("entities", self._read)
         self._session.once("revealed", lambda: _revealed(stored_entities))
         return list(stored_entities)
 
-    def _read(self, *wanted_value: Any) -> list[StoredEntity]:
+    def _read(self, *value_type: Any) -> list[StoredEntity]:
         of_entity = and_(EntityRow.project_id == AliasRow.project_id, EntityRow.entity_id == AliasRow.entity_id)
         statement = (
             sqlmodel_select(EntityRow, AliasRow)
             .join(AliasRow, of_entity, isouter=True)
-            .where(self._session.owns(EntityRow), *wanted_value)
+            .where(self._session.owns(EntityRow), *value_type)
             .order_by(col(AliasRow.row_id))
         )
         rows: dict[str, EntityRow] = {}
@@ -384,8 +384,8 @@ def _stored_entity(row: EntityRow, aliases: Sequence[AliasRow]) -> StoredEntity:
     # The doctor names an empty name; until then its id stands for it.
     fields["name"] = row.name or row.entity_id
     names = [EntityAlias.model_validate(alias_row, from_attributes=True) for alias_row in aliases if alias_row.alias]
-    told_fields = {name: getattr(row, name) for name in ("origin", "created_at", "updated_at")}
+    row_fields = {name: getattr(row, name) for name in ("origin", "created_at", "updated_at")}
     by_author = [alias_row.alias for alias_row in aliases if alias_row.by_author]
     return StoredEntity(
-        entity=Entity.model_validate(fields | {"aliases": names}), author_aliases=by_author, **told_fields
+        entity=Entity.model_validate(fields | {"aliases": names}), author_aliases=by_author, **row_fields
     )

@@ -92,10 +92,10 @@ class StateRepository(Repository):
         places = {(change.chapter_index, change.scene_index) for change in changes}
         scene_ids = scene_ids_at(self._session, places) if follows_scene else {}
         now = self._session.now()
-        stood_pairs = ((change, scene_ids.get((change.chapter_index, change.scene_index))) for change in changes)
+        dated_changes = ((change, scene_ids.get((change.chapter_index, change.scene_index))) for change in changes)
         detail = {} if note_id is None else {_NOTE: note_id}
         self._session.add(
-            *(State.of(change, created_at=now, scene_id=scene_id, detail=detail) for change, scene_id in stood_pairs)
+            *(State.of(change, created_at=now, scene_id=scene_id, detail=detail) for change, scene_id in dated_changes)
         )
 
     def of_note(self, note_id: str, *, subject: Subject | None = None) -> list[StateChange]:
@@ -135,10 +135,10 @@ class StateRepository(Repository):
 
     def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return the changes of entities before a position, and every stated holder, as they count."""
-        wanted_value: Any = State.attribute == folds.HOLDER_ATTRIBUTE
+        condition: Any = State.attribute == folds.HOLDER_ATTRIBUTE
         if entity_ids:
-            wanted_value = or_(wanted_value, self._session.among(State.entity_id, entity_ids))
-        rows = self._session.read(State, before(as_of, State), wanted_value, order=order_in_force(State))
+            condition = or_(condition, self._session.among(State.entity_id, entity_ids))
+        rows = self._session.read(State, before(as_of, State), condition, order=order_in_force(State))
         return [row.change() for row in self._session.own(rows)]
 
     def stated(
@@ -191,7 +191,7 @@ class StateRepository(Repository):
         is_holder = and_(State.attribute == folds.HOLDER_ATTRIBUTE, State.kind == "explicit")
         wanted_condition = or_(self._session.among(State.entity_id, set(entity_ids)), is_holder)
         rows = self._session.read(State, before(as_of, State), wanted_condition, order=order_in_force(State))
-        held_fields = folds.fold_holders(
+        holders_by_id = folds.fold_holders(
             (row.entity_id, row.value)
             for row in rows
             if (row.attribute, row.kind) == (folds.HOLDER_ATTRIBUTE, "explicit")
@@ -201,7 +201,7 @@ class StateRepository(Repository):
             _snapshot(self.project_id, by_entity.get(entity_id, []), as_of) for entity_id in dict.fromkeys(entity_ids)
         )
         return [
-            snapshot.model_copy(update={"holds": held_fields.get(snapshot.entity_id, [])})
+            snapshot.model_copy(update={"holds": holders_by_id.get(snapshot.entity_id, [])})
             for snapshot in snapshots
             if snapshot is not None
         ]
@@ -217,11 +217,12 @@ class StateRepository(Repository):
         by_entity = _by_entity(rows, first_chapter=from_chapter)
         snapshots = [
             snapshot
-            for dated_pairs in by_entity.values()
+            for dated_changes in by_entity.values()
             for chapter in folds.chapters_of_change(
-                [one.change for one in dated_pairs], first=from_chapter, last=to_chapter
+                [one.change for one in dated_changes], first=from_chapter, last=to_chapter
             )
-            if (snapshot := _snapshot(self.project_id, dated_pairs, min(StoryPosition(chapter + 1), as_of))) is not None
+            if (snapshot := _snapshot(self.project_id, dated_changes, min(StoryPosition(chapter + 1), as_of)))
+            is not None
         ]
         return sorted(snapshots, key=folds.timeline_order)
 
@@ -230,8 +231,8 @@ class StateRepository(Repository):
         return [row.change() for row in self._session.own(rows)]
 
     def _conditions(self, entity_ids: Collection[str] | None, attributes: Collection[str] | None) -> list[Any]:
-        narrowed_parts = ((col(State.entity_id), entity_ids), (col(State.attribute), attributes))
-        return [self._session.among(column, values) for column, values in narrowed_parts if values is not None]
+        filters = ((col(State.entity_id), entity_ids), (col(State.attribute), attributes))
+        return [self._session.among(column, values) for column, values in filters if values is not None]
 
 
 def _by_entity(rows: Sequence[State], *, first_chapter: float) -> Mapping[str, list[_Dated]]:
@@ -267,8 +268,8 @@ def _told_by(row: AnyRow, kind: type[Any]) -> dict[str, Any]:
     return {field.name: getattr(row, field.name) for field in fields(kind)}
 
 
-def _snapshot(project_id: str, dated_pairs: Sequence[_Dated], as_of: StoryPosition) -> EntityStateSnapshot | None:
-    visible = [one for one in dated_pairs if as_of.admits(one.change.chapter_index, one.change.scene_index)]
+def _snapshot(project_id: str, dated_changes: Sequence[_Dated], as_of: StoryPosition) -> EntityStateSnapshot | None:
+    visible = [one for one in dated_changes if as_of.admits(one.change.chapter_index, one.change.scene_index)]
     if not visible:
         return None
     timestamp = max(one.created_at for one in visible)

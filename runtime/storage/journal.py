@@ -432,11 +432,11 @@ class Journal(Repository):
         ends = (
             select(func.max(col(ChangeRow.row_id))).where(*runs).group_by(col(ChangeRow.kind), col(ChangeRow.other_id))
         )
-        wanted_parts = (
+        conditions = (
             col(ChangeRow.subject).in_(subjects),
             or_(col(ChangeRow.kind).not_in(RUNS), col(ChangeRow.row_id).in_(ends)),
         )
-        return self._changes(*wanted_parts, limit=limit)
+        return self._changes(*conditions, limit=limit)
 
     def room_before(self, change: Change) -> Change | None:
         """Return the change that made room, without a scene, right before a run, while it stands."""
@@ -583,13 +583,13 @@ class Journal(Repository):
 
     def survivors(self) -> dict[str, str]:
         """Return the surviving entity of each merged one."""
-        merged_fields = {row.other_id: row.entity_id for row in self._of_kind("merge") if row.undone_at is None}
-        gone_ids = self._not_stored(merged_fields)
+        survivors_by_id = {row.other_id: row.entity_id for row in self._of_kind("merge") if row.undone_at is None}
+        gone_ids = self._not_stored(survivors_by_id)
         results = {}
         for entity_id in gone_ids:
-            survivor = merged_fields[entity_id]
+            survivor = survivors_by_id[entity_id]
             while survivor in gone_ids:
-                survivor = merged_fields[survivor]
+                survivor = survivors_by_id[survivor]
             results[entity_id] = survivor
         return results
 
@@ -603,8 +603,8 @@ class Journal(Repository):
         return self._session.select(columns, *of_kind, order=[col(ChangeRow.row_id)])
 
     def _not_stored(self, entity_ids: Collection[str]) -> list[str]:
-        stored_items = set(self._session.values(EntityRow.entity_id)) if entity_ids else set()
-        return [entity_id for entity_id in entity_ids if entity_id not in stored_items]
+        stored_ids = set(self._session.values(EntityRow.entity_id)) if entity_ids else set()
+        return [entity_id for entity_id in entity_ids if entity_id not in stored_ids]
 
     def _as_known_now(self, rows: Sequence[RowChange]) -> list[RowChange]:
         """Return images with merged ids replaced and deleted ones dropped."""
@@ -653,11 +653,11 @@ class Journal(Repository):
         *,
         subject: ChangeSubject = "entity",
     ) -> Iterator[Kept]:
-        kept_snapshot_row = Kept()
+        journal_entry = Kept()
         with self._recorded([_whole(table, condition)]) as rows:
-            yield kept_snapshot_row
+            yield journal_entry
         if rows:
-            kept_snapshot_row.change_id = self.keep(kind, thing_id, other_id, rows, subject=subject).change_id
+            journal_entry.change_id = self.keep(kind, thing_id, other_id, rows, subject=subject).change_id
 
     def _names_of(self, entity_id: str) -> Image:
         """Return an entity's other names in order, independent of row numbers."""
@@ -708,9 +708,9 @@ class Journal(Repository):
         for table in {row.table for row in rows}:
             imaged = _IMAGED[table]
             first = imaged.key[0]
-            wanted_items = {row.key[first] for row in rows if row.table == table}
+            row_ids = {row.key[first] for row in rows if row.table == table}
             columns = json_columns_of(imaged.table, imaged.table.model_fields)
-            for row in self._session.select(columns, self._session.among(getattr(imaged.table, first), wanted_items)):
+            for row in self._session.select(columns, self._session.among(getattr(imaged.table, first), row_ids)):
                 image = dict(row._mapping)
                 results[table, _key(table, image)] = image
         return results
@@ -932,12 +932,12 @@ def _plain(value: Any) -> Any:
 def _as_stored(table: type[Row], row: Image) -> Image:
     """Return an image's row in the table's types."""
     columns = table_of(table).c
-    read_by_key: Mapping[type, Callable[[str], Any]] = {
+    readers_by_type: Mapping[type, Callable[[str], Any]] = {
         UTCDateTime: datetime.fromisoformat,
         LargeBinary: base64.b64decode,
     }
     return {
-        name: read_by_key.get(type(columns[name].type), str)(value) if isinstance(value, str) else value
+        name: readers_by_type.get(type(columns[name].type), str)(value) if isinstance(value, str) else value
         for name, value in row.items()
     }
 

@@ -41,22 +41,22 @@ FACT_TYPES = ("memory", "note")
 class KnowledgeRepository(Repository):
     """Repository of knowledge statements."""
 
-    def say(self, said: Knowledge, *, follows_scene: bool = True) -> None:
+    def say(self, statement: Knowledge, *, follows_scene: bool = True) -> None:
         """Store the author's word, in place of an earlier one on the same person, memory and position.
 
         Args:
-            said: Who knows what, from where on.
+            statement: Who knows what, from where on.
             follows_scene: It goes with the scene at its place; else it keeps its place between the scenes.
         """
         self._session.touch()
         table = Knowledge
         self._session.delete(
             table,
-            *_by_author(said.character_id, said.source_id),
-            col(table.chapter_index).is_not_distinct_from(said.chapter_index),
-            col(table.scene_index).is_not_distinct_from(said.scene_index),
+            *_by_author(statement.character_id, statement.source_id),
+            col(table.chapter_index).is_not_distinct_from(statement.chapter_index),
+            col(table.scene_index).is_not_distinct_from(statement.scene_index),
         )
-        self._session.add(said.model_copy(update=said_at(self._session, said, follows_scene=follows_scene)))
+        self._session.add(statement.model_copy(update=said_at(self._session, statement, follows_scene=follows_scene)))
 
     def forget(self, character_id: str, source_id: str) -> list[Knowledge]:
         """Take back all that the author said of one person and one memory, and return it in story order."""
@@ -81,10 +81,10 @@ class KnowledgeRepository(Repository):
     def words_on_nothing(self) -> list[str]:
         """Return ids of missing memories with an author's knowledge statements."""
         table = Knowledge
-        named_items = set(self._session.values(table.source_id, table.origin == "author", table.source_id != ALL_LIVED))
+        source_ids = set(self._session.values(table.source_id, table.origin == "author", table.source_id != ALL_LIVED))
         for column in (col(MemoryRow.source_id), col(MemoryRow.chunk_id)):
-            named_items -= set(self._session.values(column, self._session.among(column, named_items)))
-        return sorted(named_items)
+            source_ids -= set(self._session.values(column, self._session.among(column, source_ids)))
+        return sorted(source_ids)
 
 
 def _by_author(character_id: str, source_id: str) -> tuple[Any, ...]:
@@ -116,7 +116,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         for statement in statements
         if statement.origin == "record" and not _is_of_own(statement, positions)
     }
-    learnt_fields, dead = _learnings_and_dead(session, as_of, unmasked)
+    learnings_by_id, dead = _learnings_and_dead(session, as_of, unmasked)
     project = session.project()
     # Decode lists of JSON all at once: there are tens of thousands.
     decoded: list[list[str]] = decoded_json([row[-1] for row in scenes])
@@ -129,7 +129,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
                 text=row[3] or "",
                 tells_knowledge=bool(row.is_read) or (position in telling and row.record_origin != "extracted"),
                 has_record=row.record_origin != WITHOUT_RECORD or "participants" in row.staged,
-                learnt=learnt_fields.get(position, {}),
+                learnt=learnings_by_id.get(position, {}),
                 pov=unmasked.get(row.pov or "", row.pov or ""),
             )
             for row, present in zip(scenes, decoded, strict=True)

@@ -159,7 +159,7 @@ class MemoryRepository(Repository):
         mentioned: Sequence[str] = (),
         tags: Sequence[str] = (),
         follows_scene: bool = True,
-        **told: Unpack[NoteFields],
+        **fields: Unpack[NoteFields],
     ) -> StoryMemoryChunk:
         """Add an author's note, optionally fixed between scenes."""
         self._session.touch()
@@ -177,7 +177,7 @@ class MemoryRepository(Repository):
             importance=NOTE_IMPORTANCE if importance is None else importance,
             source_id=chunk_id,
             origin="author",
-            **told,
+            **fields,
         )
         here = said_at(self._session, at, follows_scene=follows_scene) | {"attached": list(entities)}
         ChunkWriter(self._session).insert([note_values(note, None) | here])
@@ -342,13 +342,13 @@ class MemoryRepository(Repository):
             # SQLite finds no pair by its index, but chapters.
             chapters = sorted({chapter for chapter, _ in batch})
             here = tuple_(col(MemoryRow.chapter_index), col(MemoryRow.scene_index)).in_(batch)
-            wanted_items = (
+            conditions = (
                 col(MemoryRow.status).in_(statuses),
                 cut_function(self.project_id, as_of),
                 *_of_types(content_types),
             )
             of_chapters = col(MemoryRow.chapter_index).in_(chapters)
-            rows += self._session.read(MemoryRow, *wanted_items, of_chapters, here, order=IN_ORDER)
+            rows += self._session.read(MemoryRow, *conditions, of_chapters, here, order=IN_ORDER)
         return self._chunks(rows, as_of, is_bare=is_bare)
 
     def passages_of(self, scene_ids: Sequence[str]) -> dict[str, dict[tuple[int, int], str]]:
@@ -433,9 +433,9 @@ class MemoryRepository(Repository):
     ) -> list[StoryMemoryChunk]:
         if is_bare:
             return list(map(chunk_of, rows))
-        replaced_values = superseded_by(self._session, rows, as_of)
+        successors_by_id = superseded_by(self._session, rows, as_of)
         known_attachments_by_id = entities_linked(self._session, rows)
-        return [chunk_of(row, replaced_values.get(row.chunk_id), known_attachments_by_id) for row in rows]
+        return [chunk_of(row, successors_by_id.get(row.chunk_id), known_attachments_by_id) for row in rows]
 
 
 def _of_types(content_types: Sequence[ContentType]) -> list[Any]:
@@ -535,11 +535,11 @@ class AttachmentRepository(Repository):
             attached_names, detached = (
                 [text for text in side if text not in targets] for side in (row.attached, row.detached)
             )
-            named_names = list(dict.fromkeys(targets))
+            target_names = list(dict.fromkeys(targets))
             if is_attaching:
-                attached_names += named_names
+                attached_names += target_names
             else:
-                detached += [name for name in named_names if name in row.entities_mentioned]
+                detached += [name for name in target_names if name in row.entities_mentioned]
             if (attached_names, detached) != (row.attached, row.detached):
                 require_not_consolidated(self._session, row, row.chunk_id)
                 writer.withdraw_consolidations([row.row_id or 0])

@@ -127,8 +127,8 @@ class EntityMergeRepository(Journal):
                 f"{entity.name!r} is the display name of {entity.entity_id!r} and stays with it; split off the others"
             )
         moved_names = [name for name in names if name in entity.names()]
-        listed_values = scene_ids_at(self._session, scenes)
-        if not moved_names and not listed_values:
+        scene_ids_by_place = scene_ids_at(self._session, scenes)
+        if not moved_names and not scene_ids_by_place:
             raise UserInputError(
                 f"neither a name of {entity_id!r} nor a scene is to be split off; give an alias or a scene"
             )
@@ -137,11 +137,11 @@ class EntityMergeRepository(Journal):
         mentions = self._session.select(
             [col(NameMention.scene_id), col(NameMention.name)], NameMention.entity_id == entity_id
         )
-        named_by_key = {item: {row.name for row in rows} for item, rows in grouped(mentions, "scene_id").items()}
-        whole = {item for item, names in named_by_key.items() if names <= set(moved_names)} | set(
-            listed_values.values()
+        names_by_scene = {item: {row.name for row in rows} for item, rows in grouped(mentions, "scene_id").items()}
+        whole = {item for item, names in names_by_scene.items() if names <= set(moved_names)} | set(
+            scene_ids_by_place.values()
         )
-        mixed = {item for item, names in named_by_key.items() if names & set(moved_names)} - whole
+        mixed = {item for item, names in names_by_scene.items() if names & set(moved_names)} - whole
         staying = [name for name in entity.names() if name not in moved_names]
         known_aliases_by_id = {alias.alias: alias for alias in entity.aliases}
         first = known_aliases_by_id.get(name)
@@ -158,7 +158,7 @@ class EntityMergeRepository(Journal):
             self._session.delete(AliasRow, AliasRow.entity_id == entity_id, col(AliasRow.alias).in_(moved_names))
             entities.upsert(new, origin=stored_entity.origin)
             Relinking(self._session, entity_id, new_id, entity.entity_type, scene_ids=whole).run()
-            relink_mixed(self._session, entity_id, new_id, moved=moved_names, staying=staying, scene_ids=mixed)
+            relink_mixed(self._session, entity_id, new_id, moved_ids=moved_names, staying=staying, scene_ids=mixed)
         return self.keep("split", entity_id, new_id, changes)
 
     def _in_order_of_appearance(
@@ -199,13 +199,13 @@ def _alias_row(entity_id: str, name: str, chapter: int | None, scene: int | None
     return {"entity_id": entity_id, "alias": name, "alias_key": name_key(name), "by_author": False, **place}
 
 
-def require_mergeable(keep: Entity, gone: Entity) -> None:
+def require_mergeable(keep: Entity, removed: Entity) -> None:
     """Refuse to make an entity part of itself, or of one of another type."""
-    if keep.entity_id == gone.entity_id:
+    if keep.entity_id == removed.entity_id:
         raise UserInputError(f"{keep.entity_id!r} cannot be merged with itself; give two entities")
-    if keep.entity_type != gone.entity_type:
+    if keep.entity_type != removed.entity_type:
         raise UserInputError(
-            f"{keep.entity_id!r} is of type {keep.entity_type}, {gone.entity_id!r} of type {gone.entity_type};"
+            f"{keep.entity_id!r} is of type {keep.entity_type}, {removed.entity_id!r} of type {removed.entity_type};"
             " only entities of one type can be merged"
         )
 
@@ -226,16 +226,16 @@ def _with_translations(
     come = _translations(
         entity.entity, keep.entity.name, [name for name in entity.entity.names() if name not in kept_names]
     )
-    dated_items = [
+    dated_entries = [
         item for item in first.entity.profile.get(DATED, ()) if first is entity and item["field"] not in fields
     ]
-    joined_fields = {
+    translations_by_alias = {
         TRANSLATION: own.get(TRANSLATION),
         ALIAS_TRANSLATIONS: {**come.get(ALIAS_TRANSLATIONS, {}), **own.get(ALIAS_TRANSLATIONS, {})},
-        DATED: [*own.get(DATED, ()), *come.get(DATED, ()), *dated_items],
+        DATED: [*own.get(DATED, ()), *come.get(DATED, ()), *dated_entries],
     }
     rest = {name: value for name, value in profile.items() if name not in fields}
-    return rest | {name: value for name, value in joined_fields.items() if value}
+    return rest | {name: value for name, value in translations_by_alias.items() if value}
 
 
 def _dated_from(

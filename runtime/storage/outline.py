@@ -76,13 +76,18 @@ class SummaryRepository(Repository):
         A model's takes the place of a model's only: a person's stays, and is told while it is not withheld.
         """
         self._session.touch()
-        replaced_items = [Summary.level == level, Summary.number == number]
-        replaced_items += [] if origin == "author" else [Summary.origin == origin]
-        self._session.delete(Summary, *replaced_items)
+        summary_conditions = [Summary.level == level, Summary.number == number]
+        summary_conditions += [] if origin == "author" else [Summary.origin == origin]
+        self._session.delete(Summary, *summary_conditions)
         if text.strip():
-            told_by_key = {"level": level, "number": number, "first_chapter": chapters[0], "last_chapter": chapters[1]}
+            summary_fields = {
+                "level": level,
+                "number": number,
+                "first_chapter": chapters[0],
+                "last_chapter": chapters[1],
+            }
             source = {"source_hash": self.source_hash(*chapters), "written_at": self._session.now(), "origin": origin}
-            self.add([Summary.model_validate(told_by_key | source | {"text": " ".join(text.split())})])
+            self.add([Summary.model_validate(summary_fields | source | {"text": " ".join(text.split())})])
 
     def add(self, summaries: Sequence[Summary]) -> None:
         """Store summaries unchanged, beside existing ones."""
@@ -121,21 +126,18 @@ class SummaryRepository(Repository):
         if Summary not in _tables_of_authors(self._session, as_of):
             return {"chapter": {}, "part": {}}
         chapters_of = {part.number: (part.first_chapter, part.last_chapter) for part in parts}
-        used_written_summaries_by_numbers_by_key: dict[SummaryLevel, dict[int, outline.WrittenSummary]] = {
-            "chapter": {},
-            "part": {},
-        }
+        summaries_by_level: dict[SummaryLevel, dict[int, outline.WrittenSummary]] = {"chapter": {}, "part": {}}
         for other_summary in self.list_as_of(as_of=as_of):
             summary = other_summary.summary
             chapters = (summary.first_chapter, summary.last_chapter)
             is_whole = summary.level == "chapter" or chapters_of.get(summary.number) == chapters
-            known_written_summary = used_written_summaries_by_numbers_by_key[summary.level].get(summary.number)
+            known_written_summary = summaries_by_level[summary.level].get(summary.number)
             is_free = known_written_summary is None or known_written_summary.origin != "author"
             if other_summary.is_used and is_whole and is_free:
-                used_written_summaries_by_numbers_by_key[summary.level][summary.number] = outline.WrittenSummary(
+                summaries_by_level[summary.level][summary.number] = outline.WrittenSummary(
                     text=summary.text, origin=summary.origin
                 )
-        return used_written_summaries_by_numbers_by_key
+        return summaries_by_level
 
 
 def stored_summaries(session: StorageSession, as_of: StoryPosition = END_OF_STORY) -> list[Summary]:
@@ -229,7 +231,7 @@ def read_summaries(
     last_chapter = max(known_items, default=-1)
     parts = read_parts(session, last_chapter=last_chapter, chapters_per_part=chapters_per_part)
     finished = outline.finished_parts(parts, as_of=as_of, last_chapter=last_chapter)
-    told_parts = finished if is_whole_story else finished[-RECENT_PARTS:]
+    recent_parts = finished if is_whole_story else finished[-RECENT_PARTS:]
     # The chapters of the part that is not over, and the last ones whatever part they are in.
     told_chapters = known_items if is_whole_story else known_items[-MAX_CHAPTERS:]
     if not is_whole_story:
@@ -239,7 +241,7 @@ def read_summaries(
             for told_chapter in told_chapters
             if told_chapter in recent or not any(part.holds(told_chapter) for part in finished)
         ]
-    in_parts = {chapter for part in told_parts for chapter in known_items if part.holds(chapter)}
+    in_parts = {chapter for part in recent_parts for chapter in known_items if part.holds(chapter)}
     # Whole records are long, and this is read for every context.
     place = (col(Scene.chapter_index), col(Scene.scene_index))
     is_readable = readable_json(session, col(Scene.record))
@@ -247,18 +249,18 @@ def read_summaries(
     wanted_chapters = sorted(in_parts.union(told_chapters))
     rows = session.select([*place, *cases], place[0].in_(wanted_chapters), order=place) if wanted_chapters else []
     scenes = [outline.OutlineScene(row[0], row[1], key_events=row[2] or (), summary=row[3] or ()) for row in rows]
-    written_summaries_by_numbers_by_key = SummaryRepository(session).used(parts, as_of=as_of)
+    summaries_by_level = SummaryRepository(session).used(parts, as_of=as_of)
     return StorySummaries(
         chapters=outline.chapter_summaries(
             [scene for scene in scenes if scene.chapter_index in told_chapters],
             as_of=as_of,
-            written=written_summaries_by_numbers_by_key["chapter"],
+            written_summaries=summaries_by_level["chapter"],
         ),
         parts=outline.part_summaries(
-            told_parts,
+            recent_parts,
             scenes,
             as_of=as_of,
-            written=written_summaries_by_numbers_by_key["part"],
+            written_summaries=summaries_by_level["part"],
             weights=_weights(session, in_parts),
         ),
     )
@@ -387,8 +389,8 @@ def _scenes_as_json(session: StorageSession, as_of: StoryPosition) -> str:
     )
     chapter, scene, content_hash = (cast(column, Text) for column in wanted_subquery.c)
     one = literal("[") + chapter + ", " + scene + ', "' + content_hash + '"]'
-    joined_value = session.scalar(select(func.aggregate_strings(one, ", ")).select_from(wanted_subquery))
-    return f"[{joined_value or ''}]"
+    json_text = session.scalar(select(func.aggregate_strings(one, ", ")).select_from(wanted_subquery))
+    return f"[{json_text or ''}]"
 
 
 RECENT_RECORDS = 6

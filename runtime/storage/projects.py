@@ -51,9 +51,9 @@ class ProjectRepository(Repository):
         """Return the author's waivers by id."""
         return dict(self.require().settings.get(f"waived_{what}", {}))
 
-    def set_waived(self, what: Waivable, waived: Mapping[str, str]) -> None:
+    def set_waived(self, what: Waivable, waivers: Mapping[str, str]) -> None:
         """Replace the author's waivers."""
-        self.set_setting(f"waived_{what}", dict(waived))
+        self.set_setting(f"waived_{what}", dict(waivers))
 
     def set_setting(self, name: str, value: Any) -> None:
         """Set a project setting, or remove it with None."""
@@ -66,9 +66,9 @@ class ProjectRepository(Repository):
         """Update given fields, and return the project."""
         self._session.touch()
         changes = {"name": name, "language": language, "settings": settings}
-        given_by_key = {key: value for key, value in changes.items() if value is not None}
-        if given_by_key:
-            self._session.update(Project, **given_by_key)
+        new_values = {key: value for key, value in changes.items() if value is not None}
+        if new_values:
+            self._session.update(Project, **new_values)
         return self.require()
 
     def remove(self) -> None:

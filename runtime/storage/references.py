@@ -61,10 +61,10 @@ def replaced_id(value: Any, old_id: str, new_id: str) -> Any:
         return {key: replaced_id(item, old_id, new_id) for key, item in value.items()}
     if not isinstance(value, list):
         return value
-    replaced_items = [replaced_id(item, old_id, new_id) for item in value]
-    if replaced_items != value and all(isinstance(item, str) for item in replaced_items):
-        return list(dict.fromkeys(replaced_items))
-    return replaced_items
+    replaced_values = [replaced_id(item, old_id, new_id) for item in value]
+    if replaced_values != value and all(isinstance(item, str) for item in replaced_values):
+        return list(dict.fromkeys(replaced_values))
+    return replaced_values
 
 
 def is_slot_of(text: str, entity_id: str) -> bool:
@@ -74,8 +74,8 @@ def is_slot_of(text: str, entity_id: str) -> bool:
 
 def without_id(value: Any, gone_id: str) -> Any:
     """Return a value that refers to something no more."""
-    left_value = _remaining_value(value, gone_id)
-    return None if left_value is _REMOVED else left_value
+    remaining_value = _remaining_value(value, gone_id)
+    return None if remaining_value is _REMOVED else remaining_value
 
 
 def _remaining_value(value: Any, gone_id: str) -> Any:
@@ -242,9 +242,9 @@ class Relinking:
             for name in ("character_id", "other_id"):
                 self.session.update(table, getattr(table, name) == self.old_id, **{name: self.new_id})
         own, secret_id = col(CharacterSecret.character_id), col(CharacterSecret.secret_id)
-        taken_items = set(self.session.values(secret_id, own == self.new_id))
+        existing_ids = set(self.session.values(secret_id, own == self.new_id))
         for row in self.session.read(CharacterSecret, own == self.old_id):
-            new_id = f"{row.secret_id} ({self.old_id})" if row.secret_id in taken_items else row.secret_id
+            new_id = f"{row.secret_id} ({self.old_id})" if row.secret_id in existing_ids else row.secret_id
             values = {"character_id": self.new_id, "secret_id": new_id, "secret": {**row.secret, "secret_id": new_id}}
             self.session.update(CharacterSecret, CharacterSecret.row_id == row.row_id, **values)
 
@@ -287,35 +287,33 @@ def relink_mixed(
     old_id: str,
     new_id: str,
     *,
-    moved: Sequence[str],
+    moved_ids: Sequence[str],
     staying: Sequence[str],
     scene_ids: Collection[str],
 ) -> None:
     """Link scenes of a split entity to both halves by their names."""
     from novelgen.language.matching import NameFinder
 
-    finder = NameFinder([*moved, *staying])
+    finder = NameFinder([*moved_ids, *staying])
 
     def named_in(text: str) -> list[str]:
         # Where a text names neither, it stays with the old one.
         found_ids = {match.name for match in finder.find(text)}
-        is_of_old = bool(found_ids & set(staying)) or not found_ids & set(moved)
-        return [*([old_id] if is_of_old else []), *([new_id] if found_ids & set(moved) else [])]
+        is_of_old = bool(found_ids & set(staying)) or not found_ids & set(moved_ids)
+        return [*([old_id] if is_of_old else []), *([new_id] if found_ids & set(moved_ids) else [])]
 
     for row in session.select([col(Scene.scene_id), col(Scene.participants)], _within(session, Scene, scene_ids)):
         if old_id in row.participants and new_id not in row.participants:
             session.update(Scene, Scene.scene_id == row.scene_id, participants=[*row.participants, new_id])
     session.update(
-        NameMention, NameMention.entity_id == old_id, col(NameMention.name).in_(list(moved)), entity_id=new_id
+        NameMention, NameMention.entity_id == old_id, col(NameMention.name).in_(list(moved_ids)), entity_id=new_id
     )
     changes: dict[int, dict[str, Any]] = {}
     for memory in session.read(MemoryRow, _within(session, MemoryRow, scene_ids)):
-        replaced_fields = {old_id: named_in(searchable_text(memory.content, memory.short))}
+        names_by_id = {old_id: named_in(searchable_text(memory.content, memory.short))}
         lists = {name: getattr(memory, name) for name in ("entities_mentioned", "attached", "detached")}
         values = {
-            name: list(
-                dict.fromkeys(item for known_value in ids for item in replaced_fields.get(known_value, [known_value]))
-            )
+            name: list(dict.fromkeys(item for old_value in ids for item in names_by_id.get(old_value, [old_value])))
             for name, ids in lists.items()
         }
         if values != lists:

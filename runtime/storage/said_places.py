@@ -43,13 +43,13 @@ class StoryOrder:
         places: Iterable[ScenePlace],
         new_places: Mapping[ScenePlace, ScenePlace],
         *,
-        moved: Collection[ScenePlace],
+        moved_places: Collection[ScenePlace],
         chapter_of: Callable[[int], int],
     ) -> None:
         self._old = sorted(places)
         self._new = [new_places.get(place, place) for place in self._old]
         self._order = sorted(self._new)
-        self._stays = [place not in moved for place in self._old]
+        self._stays = [place not in moved_places for place in self._old]
         self._chapter_of = chapter_of
 
     def place_after_move(self, place: Place) -> Place:
@@ -214,17 +214,17 @@ class SaidPlaces:
 
     def write(self, fields: Mapping[str, PlaceFields]) -> None:
         """Set the positions that are others now, and tell the index of the memories among them."""
-        stored_fields = self.read()
+        fields_by_place = self.read()
         by_table: defaultdict[str, dict[int, PlaceFields]] = defaultdict(dict)
         for key, positions in fields.items():
             name, number = _table_and_number(key)
-            if key in stored_fields and stored_fields[key] != positions:
+            if key in fields_by_place and fields_by_place[key] != positions:
                 by_table[name][number] = positions
         for table in _STATED:
-            placed_pairs = (
+            placed_rows = (
                 (row_id, positions.get("place")) for row_id, positions in by_table[table_name(table)].items()
             )
-            changes = [(row_id, dict(zip(PLACE, place, strict=True))) for row_id, place in placed_pairs if place]
+            changes = [(row_id, dict(zip(PLACE, place, strict=True))) for row_id, place in placed_rows if place]
             self._session.update_each(table.row_id, changes)
         self._write_details(by_table[table_name(LoopEvent)])
         self._write_cards(by_table[table_name(EntityRow)])
@@ -288,12 +288,12 @@ def _is_said_of_cards() -> Any:
 
 def moved_positions(fields: PlaceFields, order: StoryOrder) -> PlaceFields:
     """Return the positions of one statement in a new order of scenes."""
-    moved_fields: PlaceFields = {}
+    moving_fields: PlaceFields = {}
     for name, place in fields.items():
         if place is None or place[0] is None:
-            moved_fields[name] = place
+            moving_fields[name] = place
         elif name in _ENTERED or name.startswith(DATED):
-            moved_fields[name] = list(order.position_after_move(place[0], place[1] or 0))
+            moving_fields[name] = list(order.position_after_move(place[0], place[1] or 0))
         else:
-            moved_fields[name] = list(order.place_after_move((place[0], place[1])))
-    return moved_fields
+            moving_fields[name] = list(order.place_after_move((place[0], place[1])))
+    return moving_fields

@@ -68,9 +68,9 @@ class SceneWriter:
             ]
             if repeated:
                 raise UserInputError(f"memory id {repeated[0]!r} comes twice in one scene; ids must differ")
-        known_values = scene_ids_at(self._session, [(write.chapter_index, write.scene_index) for write in writes])
+        scene_ids_by_place = scene_ids_at(self._session, [(write.chapter_index, write.scene_index) for write in writes])
         ids = [
-            known_values.get((scene_write.chapter_index, scene_write.scene_index))
+            scene_ids_by_place.get((scene_write.chapter_index, scene_write.scene_index))
             or scene_write.scene_id
             or uuid4().hex
             for scene_write in writes
@@ -82,7 +82,7 @@ class SceneWriter:
             if row.text_hash != text_hash(texts[row.scene_id])
         ]
         old_texts = {row.scene_id: row.text for row in self._columns_of_scenes(reworded, "text")}
-        labels = self._write_scenes(writes, ids, known_ids=set(known_values.values()))
+        labels = self._write_scenes(writes, ids, known_ids=set(scene_ids_by_place.values()))
         changes = self._replace_chunks(writes, ids)
         for scene_id, old_text in old_texts.items():
             # The author's own facts follow their words; without them nothing proves a fact.
@@ -102,7 +102,7 @@ class SceneWriter:
             SceneWriteResult(
                 scene_id=scene_id,
                 label=labels[scene_id],
-                is_new=scene_id not in known_values.values(),
+                is_new=scene_id not in scene_ids_by_place.values(),
                 **changes[scene_id],
             )
             for scene_id in ids
@@ -125,8 +125,8 @@ class SceneWriter:
         return self._session.among(table.scene_id, scene_ids)
 
     def _columns_of_scenes(self, scene_ids: Sequence[str], column: str) -> Sequence[AnyRow]:
-        wanted_items = columns_of(Scene, ("project_id", "scene_id", column))
-        return self._session.own(self._session.rows(select(*wanted_items).where(self._of(Scene, scene_ids))))
+        columns = columns_of(Scene, ("project_id", "scene_id", column))
+        return self._session.own(self._session.rows(select(*columns).where(self._of(Scene, scene_ids))))
 
     def _write_scenes(self, writes: Sequence[SceneWrite], ids: Sequence[str], *, known_ids: Set[str]) -> dict[str, str]:
         """Write the scenes themselves and return their labels."""
@@ -134,7 +134,7 @@ class SceneWriter:
         for write, scene_id in zip(writes, ids, strict=True):
             record = None if write.record is None else write.record.model_dump(mode="json")
             copied = write.model_dump(include=_COPIED)
-            brought_fields = {
+            scene_fields = {
                 # Where the author said nothing of it, the mark is that of a scene of before.
                 "scene": {name: value for name, value in copied.items() if name != "staged" or value},
                 "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
@@ -149,7 +149,7 @@ class SceneWriter:
             values: dict[str, Any] = copied | {
                 "record": record,
                 "text_hash": text_hash(write.text),
-                "content_hash": text_hash(json.dumps(brought_fields, sort_keys=True, ensure_ascii=False)),
+                "content_hash": text_hash(json.dumps(scene_fields, sort_keys=True, ensure_ascii=False)),
                 "updated_at": self._session.now(),
             }
             if scene_id in known_ids:
@@ -163,14 +163,19 @@ class SceneWriter:
 
     def _replace_chunks(self, writes: Sequence[SceneWrite], ids: Sequence[str]) -> dict[str, dict[str, list[str]]]:
         rows = self._stored_chunks(ids, kept_ids=[chunk_id for write in writes for chunk_id in write.kept])
-        known_items = {row["chunk_id"] for entries in rows.values() for row in entries}
-        new = {chunk.chunk_id: write for write in writes for chunk in write.chunks if chunk.chunk_id not in known_items}
-        taken_value = (
+        stored_chunk_ids = {row["chunk_id"] for entries in rows.values() for row in entries}
+        new = {
+            chunk.chunk_id: write
+            for write in writes
+            for chunk in write.chunks
+            if chunk.chunk_id not in stored_chunk_ids
+        }
+        taken_ids = (
             self._session.value(MemoryRow.chunk_id, self._session.among(MemoryRow.chunk_id, new)) if new else None
         )
-        if taken_value is not None:
+        if taken_ids is not None:
             raise UserInputError(
-                f"memory id {taken_value!r} of scene {new[taken_value].chapter_index}:{new[taken_value].scene_index} "
+                f"memory id {taken_ids!r} of scene {new[taken_ids].chapter_index}:{new[taken_ids].scene_index} "
                 "belongs to another scene already; give it an id of its own"
             )
         added_entries: list[dict[str, Any]] = []
@@ -178,18 +183,18 @@ class SceneWriter:
         gone_entries: list[Mapping[str, Any]] = []
         results = {}
         for write, scene_id in zip(writes, ids, strict=True):
-            stored_fields = {row["chunk_id"]: row for row in rows[scene_id]}
+            rows_by_id = {row["chunk_id"]: row for row in rows[scene_id]}
             place = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
             # What an author attached a distilled memory to, by source_id: a reworded one keeps it.
             by_hand = {
                 row["source_id"]: {"attached": row["attached"], "detached": row["detached"]}
-                for row in stored_fields.values()
+                for row in rows_by_id.values()
                 if row["content_type"] == "memory" and row["source_id"]
             }
             result: defaultdict[str, list[str]] = defaultdict(list)
             for chunk in sorted(write.chunks, key=lambda chunk: chunk.chunk_id):
                 links = write.chunk_links.get(chunk.chunk_id, chunk.entities_mentioned)
-                old = stored_fields.pop(chunk.chunk_id, None)
+                old = rows_by_id.pop(chunk.chunk_id, None)
                 values = chunk_values(chunk, links, old=old) | place
                 outcome = _outcome(old, values)
                 result[f"chunks_{outcome}"].append(chunk.chunk_id)
@@ -199,11 +204,11 @@ class SceneWriter:
                     added_entries.append({**values, **fresh, **attachments, "created_at": chunk.created_at})
                 elif outcome == "changed":
                     changed.append((old, values))
-            left_entries = [row for row in stored_fields.values() if not _is_authors(row)]
+            left_entries = [row for row in rows_by_id.values() if not _is_authors(row)]
             gone_entries += left_entries
             result["chunks_unchanged"] += write.kept
             result["chunks_removed"] += (row["chunk_id"] for row in left_entries)
-            result["chunks_kept"] += (row["chunk_id"] for row in stored_fields.values() if _is_authors(row))
+            result["chunks_kept"] += (row["chunk_id"] for row in rows_by_id.values() if _is_authors(row))
             results[scene_id] = {outcome: sorted(chunk_ids) for outcome, chunk_ids in result.items()}
         self._chunks.update(changed)
         self._chunks.insert(added_entries)
@@ -266,13 +271,13 @@ def _nearest(words: str, text: str, at: int) -> int | None:
     return min(found_numbers, key=lambda number: abs(number - at), default=None)
 
 
-def free_label(session: StorageSession, wanted: str) -> str:
+def free_label(session: StorageSession, label: str) -> str:
     """Return a new scene's label, its own if free."""
     counters = CounterRepository(session)
-    if not wanted or session.value(Scene.label, Scene.label == wanted) is not None:
+    if not label or session.value(Scene.label, Scene.label == label) is not None:
         return counters.take("S")
-    counters.jump_over([wanted])
-    return wanted
+    counters.jump_over([label])
+    return label
 
 
 _DEFAULT_FLAGS = {"is_indexed": True, "is_consolidated": False}

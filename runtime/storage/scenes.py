@@ -91,8 +91,8 @@ def scene_gap(places: Iterable[ScenePlace], at: ScenePlace) -> Relocation:
     """Return the moves that free a place, shifting later scenes."""
     listed_places = set(places)
     later = [place for place in listed_places if place[0] == at[0] and place[1] >= at[1]]
-    moved_by_key = {place: (place[0], place[1] + 1) for place in later} if at in listed_places else {}
-    return _relocation(moved_by_key)
+    moved_places = {place: (place[0], place[1] + 1) for place in later} if at in listed_places else {}
+    return _relocation(moved_places)
 
 
 def chapter_gap(places: Iterable[ScenePlace], at: int) -> Relocation:
@@ -112,8 +112,8 @@ def scene_move(places: Iterable[ScenePlace], source: ScenePlace, target: ScenePl
         for place in listed_places
         if place != source
     }
-    opened_by_key = scene_gap(closed.values(), target).places
-    new_places = {place: opened_by_key.get(new, new) for place, new in closed.items()} | {source: target}
+    gap_places = scene_gap(closed.values(), target).places
+    new_places = {place: gap_places.get(new, new) for place, new in closed.items()} | {source: target}
     return _relocation(new_places)._replace(moved=[source])
 
 
@@ -134,8 +134,8 @@ def chapter_move(places: Iterable[ScenePlace], source: int, target: int) -> Relo
 
 
 def _chapters(places: Iterable[ScenePlace], chapter_of: Callable[[int], int]) -> Relocation:
-    moved_by_key = {(chapter, scene): (chapter_of(chapter), scene) for chapter, scene in places}
-    return _relocation(moved_by_key, chapter_of)
+    moved_places = {(chapter, scene): (chapter_of(chapter), scene) for chapter, scene in places}
+    return _relocation(moved_places, chapter_of)
 
 
 def _relocation(
@@ -170,14 +170,14 @@ def _move_free_places(session: StorageSession, relocation: Relocation) -> None:
     stated = said_places.read()
     for table, chapter_name, scene_name in _NAMED_PLACES:
         chapter, scene = getattr(table, chapter_name), getattr(table, scene_name)
-        moved_pairs = [
+        place_moves = [
             (row_id, {chapter_name: new[0], scene_name: new[1]})
             for row_id, *old in session.select([table.row_id, chapter, scene], chapter.is_not(None))
             if (new := relocation.of(*old)) != tuple(old)
         ]
-        session.update_each(table.row_id, moved_pairs)
+        session.update_each(table.row_id, place_moves)
     order = StoryOrder(
-        scene_places(session), relocation.places, moved=relocation.moved, chapter_of=relocation.chapter_of
+        scene_places(session), relocation.places, moved_places=relocation.moved, chapter_of=relocation.chapter_of
     )
     said_places.write({key: moved_positions(positions, order) for key, positions in stated.items()})
     stored_entity_repository = EntityRepository(session)
@@ -325,9 +325,11 @@ class SceneRepository(Repository):
     def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
         """Return casts of scenes before a position, without texts."""
         columns = columns_of(Scene, ("scene_id", "label", "pov", "participants", "location_id"))
-        named_items = set(self._session.values(NameMention.scene_id, NameMention.entity_id == naming) if naming else [])
+        naming_scene_ids = set(
+            self._session.values(NameMention.scene_id, NameMention.entity_id == naming) if naming else []
+        )
         return [
-            SceneCast._make((*row[3:], frozenset([naming] if naming and row.scene_id in named_items else [])))
+            SceneCast._make((*row[3:], frozenset([naming] if naming and row.scene_id in naming_scene_ids else [])))
             for row in self._before(as_of, *columns)
         ]
 
@@ -506,10 +508,10 @@ class SceneRepository(Repository):
         moves = [(scene_ids[old], new) for old, new in relocation.places.items()]
         tables: Iterable[tuple[Any, int]] = ((Scene, _ASIDE), (Scene, 0), *((kind, 0) for kind in POSITIONED_TABLES))
         for table, aside in tables:
-            placed_pairs = (
+            placed_rows = (
                 (scene_id, {"chapter_index": new[0] + aside, "scene_index": new[1]}) for scene_id, new in moves
             )
-            self._session.update_each(table.scene_id, placed_pairs)
+            self._session.update_each(table.scene_id, placed_rows)
         renamed = []
         for row in self._session.select(
             [col(MemoryRow.row_id), *columns_of(MemoryRow, _NAMING_BULLETS)],

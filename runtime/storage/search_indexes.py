@@ -73,7 +73,7 @@ class LexicalMatches:
 
 def score_matches(
     queries: Sequence[Sequence[str]],
-    found: Mapping[str, RowIds],
+    row_ids_by_word: Mapping[str, RowIds],
     *,
     row_ids: RowIds,
     kinds: Kinds,
@@ -82,7 +82,7 @@ def score_matches(
     """Score memories by BM25, a term counting once per memory."""
     order = np.argsort(row_ids)
     rows = row_ids[order]
-    places = {term: _places(matched, rows) for term, matched in found.items()}
+    places = {term: _places(matched, rows) for term, matched in row_ids_by_word.items()}
     scores = np.zeros((len(queries), len(rows)))
     for query, terms in enumerate(queries):
         for term in terms:
@@ -142,15 +142,15 @@ class LexicalRepository(Repository):
 
     def match(self, queries: Sequence[str | Sequence[str]], memory_filter: MemoryFilter) -> LexicalMatches:
         """Score all memories before a position for several queries at once, which shares most of the work."""
-        wanted_items = [_terms(query) for query in queries]
-        terms = list(dict.fromkeys(term for query in wanted_items for term in query))
-        found_by_key = self._matches(terms) if terms else {}
+        terms_by_query = [_terms(query) for query in queries]
+        terms = list(dict.fromkeys(term for query in terms_by_query for term in query))
+        row_ids_by_term = self._matches(terms) if terms else {}
         cut_only = MemoryFilter(as_of=memory_filter.as_of, statuses=memory_filter.statuses)
         row_ids, kinds, lengths = self._session.integers(
             (col(MemoryRow.row_id), _KIND, col(MemoryRow.term_count)),
             *filter_conditions(self._session.project_id, cut_only),
         )
-        return score_matches(wanted_items, found_by_key, row_ids=row_ids, kinds=kinds, lengths=lengths)
+        return score_matches(terms_by_query, row_ids_by_term, row_ids=row_ids, kinds=kinds, lengths=lengths)
 
     def best(self, matches: LexicalMatches, memory_filter: MemoryFilter, *, limit: int = 50) -> list[list[LexicalHit]]:
         """Return for each query the best of its matches that a filter admits."""
@@ -216,8 +216,8 @@ class LexicalRepository(Repository):
             rows = self._session.rows(_SQLITE_MATCHES, {"terms": json.dumps(phrases)})
         else:
             start = "" if scope is None else f"'{scope}' & "
-            quoted_items = ([f"'{token}'" for token in term_tokens(term)] for term in terms)
-            phrases = [f"{start}({' <-> '.join(tokens)})" for tokens in quoted_items]
+            quoted_terms = ([f"'{token}'" for token in term_tokens(term)] for term in terms)
+            phrases = [f"{start}({' <-> '.join(tokens)})" for tokens in quoted_terms]
             rows = self._session.rows(_POSTGRES_MATCHES, {"terms": phrases})
         return {terms[row[0]]: parsed_integers(row[1]) for row in rows}
 
@@ -298,8 +298,8 @@ class EmbeddingRepository(Repository):
         )
         # Before an index is built no dimension is the live one: the vectors say it.
         live = select(col(Project.embedding_dimension)).where(self._session.owns(Project)).scalar_subquery()
-        wanted_value = func.coalesce(live, col(Embedding.dimension)) if dimension is None else dimension
-        statement = statement.where(col(Embedding.dimension) == wanted_value)
+        wanted_dimension = func.coalesce(live, col(Embedding.dimension)) if dimension is None else dimension
+        statement = statement.where(col(Embedding.dimension) == wanted_dimension)
         if ids is not None:
             statement = statement.where(self._session.among(MemoryRow.chunk_id, ids))
         rows = self._session.rows(statement)

@@ -325,11 +325,11 @@ class Repository:
         return self._session.project_id
 
 
-def parsed_integers(joined: str | None) -> Integers:
+def parsed_integers(text: str | None) -> Integers:
     """Return comma-separated integers, empty for no text."""
     import numpy as np
 
-    return np.fromstring(joined or "", dtype=np.int64, sep=",")
+    return np.fromstring(text or "", dtype=np.int64, sep=",")
 
 
 def decoded_json(texts: Sequence[str]) -> list[Any]:

@@ -166,37 +166,37 @@ class ExchangeRepository(Repository):
             counters=dict(sorted(session.pairs(IdCounter.kind, col(IdCounter.next_number)).items())),
         )
 
-    def add_entity(self, given: StoredEntity) -> None:
+    def add_entity(self, stored_entity: StoredEntity) -> None:
         """Add an entity with a free id."""
-        entity = given.entity
+        entity = stored_entity.entity
         self._session.touch()
         bare = entity.model_copy(update={"aliases": []})
-        EntityRepository(self._session).upsert(bare, origin=given.origin)
-        fields = given.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
+        EntityRepository(self._session).upsert(bare, origin=stored_entity.origin)
+        fields = stored_entity.model_dump(include={"created_at", "updated_at"}, exclude_none=True)
         if fields:
             self._session.update(EntityRow, EntityRow.entity_id == entity.entity_id, **fields)
         aliases = []
         for name, alias in {alias.alias: alias for alias in entity.aliases}.items():
             own = {"entity_id": entity.entity_id, "alias_key": name_key(name)}
-            aliases.append({**alias.model_dump(), **own, "by_author": name in given.author_aliases})
+            aliases.append({**alias.model_dump(), **own, "by_author": name in stored_entity.author_aliases})
         self._session.insert(AliasRow, aliases)
 
     def add_pairs(self, pairs: Sequence[Pair]) -> dict[str, str]:
         """Give pairs of characters their ids where these are free."""
-        known_values = {
+        pair_ids_by_key = {
             (pair.character_a, pair.character_b): pair.relationship_id for pair in read_pairs(self._session)
         }
         counters, now = CounterRepository(self._session), self._session.now()
         ids: dict[str, str] = {}
         for pair in pairs:
             key = (pair.character_a, pair.character_b)
-            if key not in known_values:
-                is_free = pair.relationship_id not in known_values.values()
-                known_values[key] = pair.relationship_id if is_free else counters.take("R")
-                counters.jump_over([known_values[key]])
+            if key not in pair_ids_by_key:
+                is_free = pair.relationship_id not in pair_ids_by_key.values()
+                pair_ids_by_key[key] = pair.relationship_id if is_free else counters.take("R")
+                counters.jump_over([pair_ids_by_key[key]])
                 moments = {"created_at": pair.created_at or now, "updated_at": pair.updated_at or now}
-                self._session.add(pair.model_copy(update={**moments, "relationship_id": known_values[key]}))
-            ids[pair.relationship_id] = known_values[key]
+                self._session.add(pair.model_copy(update={**moments, "relationship_id": pair_ids_by_key[key]}))
+            ids[pair.relationship_id] = pair_ids_by_key[key]
         return ids
 
     def add_scene(self, bundle: SceneBundle, relationship_ids: dict[str, str]) -> None:
@@ -217,11 +217,11 @@ class ExchangeRepository(Repository):
         by_place: dict[Place, str] = {(scene.chapter_index, scene.scene_index): scene_id}
         self._insert_events(bundle, relationship_ids, by_place)
 
-    def note_told_scenes(self, told: Mapping[ScenePlace, ToldScene]) -> None:
+    def note_told_scenes(self, scenes_by_place: Mapping[ScenePlace, ToldScene]) -> None:
         """Store foreign document fields of scenes."""
         self._session.touch()
-        scene_ids = scene_ids_at(self._session, told)
-        for place, scene_telling in told.items():
+        scene_ids = scene_ids_at(self._session, scenes_by_place)
+        for place, scene_telling in scenes_by_place.items():
             self._session.update(
                 Scene, Scene.scene_id == scene_ids.get(place), **scene_telling.model_dump(exclude_none=True)
             )

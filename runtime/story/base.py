@@ -87,24 +87,24 @@ def with_read_arguments(method: Method) -> Method:
     method.__annotations__ = {name: _plain_hint(hint, method.__globals__) for name, hint in bounded_hints.items()}
 
     @wraps(method)
-    def called(*args: Any, **given: Any) -> Any:
+    def called(*args: Any, **arguments: Any) -> Any:
         readers, names = _readers(called), _names(method)
         if not readers and not _has_place(method):
-            return method(*args, **given)
+            return method(*args, **arguments)
         part = args[0]
         readings = [readers[name](part, name, value) if name in readers else value for name, value in zip(names, args)]  # noqa: B905
-        named_fields = {
-            name: readers[name](part, name, value) if name in readers else value for name, value in given.items()
+        arguments_by_name = {
+            name: readers[name](part, name, value) if name in readers else value for name, value in arguments.items()
         }
-        placed_fields = {name: value for name, value in zip(names, readings, strict=False) if name in PLACE_NUMBERS}
-        placed_fields |= {name: value for name, value in named_fields.items() if name in PLACE_NUMBERS}
-        if any(isinstance(value, str) for value in placed_fields.values()):
-            resolved_by_key = named_place(
-                part, placed_fields, of_scene="scene_index" in inspect.signature(method).parameters
+        place_arguments = {name: value for name, value in zip(names, readings, strict=False) if name in PLACE_NUMBERS}
+        place_arguments |= {name: value for name, value in arguments_by_name.items() if name in PLACE_NUMBERS}
+        if any(isinstance(value, str) for value in place_arguments.values()):
+            resolved_numbers = named_place(
+                part, place_arguments, of_scene="scene_index" in inspect.signature(method).parameters
             )
-            readings = [resolved_by_key.pop(name, value) for name, value in zip(names, readings, strict=False)]
-            named_fields |= resolved_by_key
-        return method(*readings, *args[len(names) :], **named_fields)
+            readings = [resolved_numbers.pop(name, value) for name, value in zip(names, readings, strict=False)]
+            arguments_by_name |= resolved_numbers
+        return method(*readings, *args[len(names) :], **arguments_by_name)
 
     called.__annotations__ = bounded_hints
     return called  # type: ignore[return-value]
@@ -511,12 +511,12 @@ def bears_name(entity: Entity, name: str) -> bool:
     return name_key(name) in map(name_key, own) or title_free_key(name) in map(title_free_key, own)
 
 
-def resolved_ids(names: Sequence[str], known: Sequence[Entity], entity_type: EntityType | None = None) -> list[str]:
+def resolved_ids(names: Sequence[str], entities: Sequence[Entity], entity_type: EntityType | None = None) -> list[str]:
     """Return entity ids in order of their names.
 
     See `resolved_entity`.
     """
-    return [resolved_entity(name, known, entity_type).entity_id for name in names]
+    return [resolved_entity(name, entities, entity_type).entity_id for name in names]
 
 
 def resolved_targets(
@@ -525,13 +525,11 @@ def resolved_targets(
     """Return the distinct targets of names at a position."""
     names = _target_texts(targets)
     beyond = {name: target for name in names if (target := unit.attachments.beyond_entities(name)) is not None}
-    known_items = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
+    entities = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
     meant_function = named_entity if by_whole_name else resolved_entity
     try:
         return list(
-            dict.fromkeys(
-                beyond.get(name) or _typed_entity(name, known_items, meant_function).entity_id for name in names
-            )
+            dict.fromkeys(beyond.get(name) or _typed_entity(name, entities, meant_function).entity_id for name in names)
         )
     except UnknownEntityError as error:
         raise UnknownEntityError(f"{error}; a chapter is written chapter:3, the whole book: book") from error
@@ -550,19 +548,19 @@ def _target_texts(targets: Target | Sequence[Target]) -> list[str]:
     return [str(text) for text in texts]
 
 
-def _typed_entity(name: str, known_items: Sequence[Entity], meant_function: Callable[..., Entity]) -> Entity:
+def _typed_entity(name: str, entities: Sequence[Entity], meant_function: Callable[..., Entity]) -> Entity:
     """Return the entity that a name means; `character:Ada` means a character alone."""
     prefix, _, own_name = name.partition(":")
     kind = next((id_prefix for id_prefix in ID_PREFIXES if id_prefix == prefix), None)
-    if kind is None or not own_name.strip() or any(bears_name(entity, name) for entity in known_items):
-        return meant_function(name, known_items)
+    if kind is None or not own_name.strip() or any(bears_name(entity, name) for entity in entities):
+        return meant_function(name, entities)
     own_name = own_name.strip()
-    other = next((entity for entity in known_items if bears_name(entity, own_name)), None)
+    other = next((entity for entity in entities if bears_name(entity, own_name)), None)
     if other is not None and not any(
-        entity.entity_type == kind and bears_name(entity, own_name) for entity in known_items
+        entity.entity_type == kind and bears_name(entity, own_name) for entity in entities
     ):
         raise UnknownEntityError(f"{own_name!r} is no {kind} but a {other.entity_type}: {other.entity_id}")
-    return meant_function(own_name, known_items, kind)
+    return meant_function(own_name, entities, kind)
 
 
 def place_of_statement(unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str | None = None) -> StoryPosition:

@@ -156,9 +156,11 @@ class Standing(NamedTuple):
         return {**before, "said_rows": None}, {**after, "said_rows": last_rows(now.said)}
 
 
-def keep_move(unit: UnitOfWork, source: StoryPosition, target: StoryPosition, stood: Standing) -> Change | None:
+def keep_move(
+    unit: UnitOfWork, source: StoryPosition, target: StoryPosition, standing_order: Standing
+) -> Change | None:
     """Write down that a scene or chapter was moved, with where everything stood that has another place now."""
-    before, after = stood.images(Standing.of(unit))
+    before, after = standing_order.images(Standing.of(unit))
     places = before["places"]
     asked_numbers = [source.chapter_index, source.scene_index]
     first = next((scene_id for scene_id, place in places.items() if asked_numbers in (place, [place[0], None])), "")
@@ -169,12 +171,12 @@ def keep_move(unit: UnitOfWork, source: StoryPosition, target: StoryPosition, st
 @contextmanager
 def _restoring_said(unit: UnitOfWork, change: Change) -> Iterator[None]:
     """Put back, after scenes, the positions of statements from before a change that are as it left them."""
-    stood_value, left_value = (image.get("said", {}) for image in (change.before, change.after))
+    places_before, places_after = (image.get("said", {}) for image in (change.before, change.after))
     last, now = change.after.get("said_rows", {}), unit.scenes.said_places()
     yield
-    unchanged = {key: now[key] for key in now.keys() - left_value.keys() if is_among(key, last)}
+    unchanged = {key: now[key] for key in now.keys() - places_after.keys() if is_among(key, last)}
     unit.scenes.set_said_places(
-        {**unchanged, **{key: stood_value[key] for key in left_value if now.get(key) == left_value[key]}}
+        {**unchanged, **{key: places_before[key] for key in places_after if now.get(key) == places_after[key]}}
     )
 
 
@@ -183,7 +185,7 @@ def restore_places(unit: UnitOfWork, change: Change) -> None:
 
     `StoryUndo.undo` calls it.
     """
-    stood_fields, remaining_fields = change.before, change.after
+    fields_before, remaining_fields = change.before, change.after
     now = unit.scenes.standing()
     require_as_left(
         change, {**remaining_fields, "places": {item: now.get(item) for item in remaining_fields["places"]}}
@@ -191,23 +193,25 @@ def restore_places(unit: UnitOfWork, change: Change) -> None:
     with _restoring_said(unit, change):
         if ":" in remaining_fields["position"]:
             back = {
-                tuple(place): tuple(stood_fields["places"][scene_id])
+                tuple(place): tuple(fields_before["places"][scene_id])
                 for scene_id, place in remaining_fields["places"].items()
             }
             unit.scenes.rearrange(back, {})
         else:
-            unit.scenes.move_chapter(int(remaining_fields["position"]), int(stood_fields["position"]))
+            unit.scenes.move_chapter(int(remaining_fields["position"]), int(fields_before["position"]))
 
 
-def keep_insertion(unit: UnitOfWork, scene: Scene | None, stood: Standing) -> Change | None:
+def keep_insertion(unit: UnitOfWork, scene: Scene | None, standing_order: Standing) -> Change | None:
     """Write down which scene was inserted, if any, with where everything stood that made room."""
-    before, after = stood.images(Standing.of(unit))
+    before, after = standing_order.images(Standing.of(unit))
     if scene is None and not before["places"]:
         return None
-    told_by_key = {} if scene is None else {"title": scene.title, "text": scene.text}
-    first = min(before["places"], key=stood.scenes.__getitem__, default="") if scene is None else scene.scene_id
+    scene_fields = {} if scene is None else {"title": scene.title, "text": scene.text}
+    first = (
+        min(before["places"], key=standing_order.scenes.__getitem__, default="") if scene is None else scene.scene_id
+    )
     return unit.journal.keep_fields(
-        "scene", "insert", first, {**dict.fromkeys(told_by_key), **before}, {**told_by_key, **after}
+        "scene", "insert", first, {**dict.fromkeys(scene_fields), **before}, {**scene_fields, **after}
     )
 
 
@@ -217,25 +221,25 @@ def restore_gap(unit: UnitOfWork, change: Change) -> None:
     `StoryUndo.undo` calls it.
     """
     scene, now = unit.scenes.require_id(change.entity_id), unit.scenes.standing()
-    stood_value, left_value = (image.get("places", {}) for image in (change.before, change.after))
-    fields = {"title": scene.title, "text": scene.text, "places": {item: now.get(item) for item in left_value}}
+    places_before, places_after = (image.get("places", {}) for image in (change.before, change.after))
+    fields = {"title": scene.title, "text": scene.text, "places": {item: now.get(item) for item in places_after}}
     require_as_left(change, {**change.after, **fields})
     with _restoring_said(unit, change):
         if "text" in change.after:
             unit.scenes.delete_scene(scene.position)
-        if any(place[0] != stood_value[scene_id][0] for scene_id, place in left_value.items()):
-            unit.scenes.close_chapter(min(stood_value.values())[0])
+        if any(place[0] != places_before[scene_id][0] for scene_id, place in places_after.items()):
+            unit.scenes.close_chapter(min(places_before.values())[0])
         else:
             unit.scenes.rearrange(
-                {tuple(place): tuple(stood_value[scene_id]) for scene_id, place in left_value.items()}, {}
+                {tuple(place): tuple(places_before[scene_id]) for scene_id, place in places_after.items()}, {}
             )
 
 
 def say_meant(unit: UnitOfWork, what: Waivable, found_id: str, note: str | None) -> int | None:
     """Waive a conflict or finding with a note, or end the waiver with None."""
-    waived_values = unit.projects.waived(what)
-    before, after = {found_id: waived_values.get(found_id)}, {found_id: note}
-    _set_meant(unit, what, {**waived_values, **after})
+    waivers = unit.projects.waived(what)
+    before, after = {found_id: waivers.get(found_id)}, {found_id: note}
+    _set_meant(unit, what, {**waivers, **after})
     return number_of(unit.journal.keep_fields("entity", "waive", what, before, after))
 
 
@@ -245,16 +249,16 @@ def restore_meant(unit: UnitOfWork, change: Change) -> None:
     `StoryUndo.undo` calls it.
     """
     what: Waivable = "conflicts" if change.entity_id == "conflicts" else "findings"
-    waived_values = unit.projects.waived(what)
-    require_as_left(change, {entity_id: waived_values.get(entity_id) for entity_id in change.after})
-    _set_meant(unit, what, {**waived_values, **change.before})
+    waivers = unit.projects.waived(what)
+    require_as_left(change, {entity_id: waivers.get(entity_id) for entity_id in change.after})
+    _set_meant(unit, what, {**waivers, **change.before})
 
 
 def _set_meant(unit: UnitOfWork, what: Waivable, notes: Mapping[str, str | None]) -> None:
     unit.projects.set_waived(what, {text: note for text, note in notes.items() if note is not None})
 
 
-def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> ListedChange | None:
+def listed_change(unit: UnitOfWork, change: Change, as_of: StoryPosition) -> ListedChange | None:
     """Return a change in words, None if still unknown at the cut."""
     fields: dict[str, Any] = {"is_gone": True}
     place: StoryPosition | Scene | StoryMemoryChunk | None = None
@@ -282,7 +286,7 @@ def listed_change(unit: UnitOfWork, change: Change, cut: StoryPosition) -> Liste
         }
     else:
         fields["what"] = change.after.get("content", "")
-    is_known = cut == END_OF_STORY if place is None else cut.admits(place.chapter_index, place.scene_index)
+    is_known = as_of == END_OF_STORY if place is None else as_of.admits(place.chapter_index, place.scene_index)
     return ListedChange.model_validate(change, from_attributes=True).model_copy(update=fields) if is_known else None
 
 

@@ -254,8 +254,8 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         keep: Keeping,
     ) -> Iterator[str | Reply]:
         encounter = self._read_encounter(requested_request.to, requested_request.said)
-        request, recalled_recall = self._request(requested_request, encounter, budget_tokens)
-        issues = list(recalled_recall.issues)
+        request, recall_result = self._request(requested_request, encounter, budget_tokens)
+        issues = list(recall_result.issues)
         reply_parts = ReplyParts()
         is_complete = False
         try:
@@ -336,7 +336,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
                 spoken=reply.spoken[:MAX_QUOTED_CHARACTERS],
             )
         changes: dict[str, Any] = {f"{name}_change": by for name, by in reply.deltas.items()}
-        remembered_value = self._remember(
+        memory_result = self._remember(
             GivenEvent(
                 content=content,
                 event_type=reply.interaction_type,
@@ -349,7 +349,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             at=request.at,
             now=request.now,
         )
-        issues += remembered_value.issues
+        issues += memory_result.issues
         with self._stores.database(self.project_id).write() as unit:
             for secret in secrets:
                 if not secret.never:
@@ -358,7 +358,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         return reply.model_copy(
             update={
                 "is_stored": True,
-                "memory": remembered_value.memory,
+                "memory": memory_result.memory,
                 "learned": learned_memories,
                 "revealed": [secret.secret_id for secret in secrets],
                 "feelings": self.feelings(request.to),
@@ -374,12 +374,12 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
         heard_text = "\n".join([request.said, *(what for who, what in request.talk)]).casefold()
         events: list[GivenEvent] = []
         issues: list[ReportIssue] = []
-        held_values = {slot.slot: slot.value for slot in encounter.slots}
+        values_by_slot = {slot.slot: slot.value for slot in encounter.slots}
         for slot, value, sentence, delta in (
             (PLAYER_NAME_SLOT, learned_about_player.name, _NAME_TEXTS, {"player_name_learned": True}),
             (ALLEGIANCE_SLOT, learned_about_player.allegiance, _ALLIED, {}),
         ):
-            if value is None or held_values.get(slot) == value:
+            if value is None or values_by_slot.get(slot) == value:
                 continue
             if value.casefold() not in heard_text:
                 message = f"{value!r} was not said and is not taken as {slot}"
@@ -403,7 +403,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
     def _request(
         self, requested_request: _Asked, encounter: _Met, budget_tokens: int | None
     ) -> tuple[ReplyRequest, Recall]:
-        recalled_recall = self.recall(
+        recall_result = self.recall(
             requested_request.said,
             budget_tokens=budget_tokens,
             to=requested_request.to,
@@ -428,7 +428,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             other=encounter.called,
             card=card_text(encounter.own, encounter.view.closed, stands=stands),
             world=requested_request.world,
-            memories=recalled_recall.as_prompt(encounter.language),
+            memories=recall_result.as_prompt(encounter.language),
             feelings=[*words, status_words(feelings.status, encounter.language)],
             secrets=[secret.text for secret in encounter.view.open],
             hints=encounter.view.hints,
@@ -436,7 +436,7 @@ class CharacterReplies(CharacterMemories, CharacterFeelings):
             said=requested_request.said,
             interaction_types=settings.valid_interaction_types,
         )
-        return request, recalled_recall
+        return request, recall_result
 
     def _read_encounter(self, to: str, statement: str, *, as_of: When = None) -> _Met:
         """Read the listener, its names and the permitted secrets."""

@@ -90,14 +90,14 @@ class CharacterNews(CharacterMemories):
             raise UserInputError("nothing is to be told; give the id of a memory, or what it is about")
         known_memories_by_id = {memory.memory_id: memory for memory in self.memories(as_of=at)}
         if isinstance(what, str) and what not in known_memories_by_id:
-            recalled_recall = self.recall(what, as_of=at, to=other)
+            recall_result = self.recall(what, as_of=at, to=other)
             # What is nearest to it, not what weighs most: asked for the soup, nobody tells of a first meeting.
-            current = [item for item in recalled_recall.items if not item.is_over]
-            chosen_memories = self._about(what, current, by_meaning=recalled_recall.by == "meaning")[:limit]
+            current = [item for item in recall_result.items if not item.is_over]
+            chosen_memories = self._about(what, current, by_meaning=recall_result.by == "meaning")[:limit]
             if not chosen_memories:
                 message = f"nothing that may be told to {other!r} is about {what!r}; give the id of a memory"
                 issues.append(ReportIssue(stage="tell", kind="unresolved", message=message))
-            issues += recalled_recall.issues
+            issues += recall_result.issues
         else:
             ids = [what] if isinstance(what, str) else list(what)
             for memory_id in ids:
@@ -119,8 +119,8 @@ class CharacterNews(CharacterMemories):
                 if unit.characters.knows_event(hearer, memory.event_id):
                     known_already.append(memory.memory_id)
                     continue
-                heard_fields = learning(moment, now=now, how=how, heard_from=self.character_id)
-                writer.store(hearer, _news_of(memory, text), heard_fields, event_id=memory.event_id)
+                hearing_fields = learning(moment, now=now, how=how, heard_from=self.character_id)
+                writer.store(hearer, _news_of(memory, text), hearing_fields, event_id=memory.event_id)
                 memories.append(writer.stored[-1])
         return Told(told=memories, known_already=known_already, issues=[*issues, *failed, *writer.issues])
 
@@ -189,7 +189,7 @@ class StoryCharacterNews(StoryBase):
         if not delay and delay_per_distance is not None:
             # No delay at all is none in turns as well as in time.
             delay = timedelta(0) if isinstance(delay_per_distance, timedelta) else 0
-        reached_by_key = arrivals(
+        arrivals_by_id = arrivals(
             told_to, delay=delay, delay_per_distance=delay_per_distance, max_distance=max_distance
         )
         if not given_events_by_id and not told_to:
@@ -201,10 +201,10 @@ class StoryCharacterNews(StoryBase):
             texts=[happening.content, *(given_event.content for given_event in given_events_by_id.values())],
         )
         with self._stores.database(self.project_id).write() as unit:
-            known_items = known_entities(unit, None)
+            entities = known_entities(unit, None)
             heard_of = people_named(told_to)
             ids = {
-                name: resolved_entity(name, known_items, "character").entity_id
+                name: resolved_entity(name, entities, "character").entity_id
                 for name in (*given_events_by_id, *heard_of)
             }
             event_id = unit.characters.next_id()
@@ -212,14 +212,14 @@ class StoryCharacterNews(StoryBase):
             for name, own in given_events_by_id.items():
                 writer.store(ids[name], own, learning(at, now=now, how="witnessed"), event_id=event_id)
             there = {ids[name] for name in given_events_by_id}
-            for name, late in reached_by_key.items():
+            for name, late in arrivals_by_id.items():
                 if ids[name] not in there:
-                    heard_fields = learning(at, now=now, how="told", heard_from=heard_from, delay=late)
-                    writer.store(ids[name], happening, heard_fields, event_id=event_id)
+                    hearing_fields = learning(at, now=now, how="told", heard_from=heard_from, delay=late)
+                    writer.store(ids[name], happening, hearing_fields, event_id=event_id)
         return WorldEvent(
             event_id=event_id,
             memories=writer.stored,
-            unreached=[name for name in heard_of if name not in reached_by_key],
+            unreached=[name for name in heard_of if name not in arrivals_by_id],
             issues=[*issues, *writer.issues],
         )
 

@@ -76,7 +76,7 @@ class CharacterWriter:
         self,
         character_id: str,
         event: GivenEvent,
-        learnt: Mapping[str, Any],
+        provenance: Mapping[str, Any],
         *,
         event_id: str,
         memory_id: str | None = None,
@@ -84,7 +84,7 @@ class CharacterWriter:
         """Store one memory, and return its change with the ended ids."""
         memory, issues = made_memory(
             event,
-            learnt,
+            provenance,
             character_id=character_id,
             memory_id=memory_id or self._unit.characters.next_id(),
             event_id=event_id,
@@ -118,7 +118,7 @@ class CharacterWriter:
         change = self._unit.characters.change(
             "remember",
             character_id,
-            added=[memory],
+            new_memories=[memory],
             vectors={} if vector is None else {memory.memory_id: vector},
             changed=[
                 (other_memory, other_memory.model_copy(update={"superseded_by": memory.memory_id}))
@@ -207,9 +207,9 @@ def story_share(
         return _Known(view, share_of_story(view, chunks, entities=entities, vectors=vectors, settings=settings))
 
     # What has no vector yet may have one at the next remark, without the story being written to.
-    asked_parts = (character_id, as_of, model)
+    share_key = (character_id, as_of, model)
     known_value = _shares.read(
-        stores, project_id, asked_parts, read=read, is_whole=lambda known: not known.share.without_vector
+        stores, project_id, share_key, read=read, is_whole=lambda share: not share.share.without_vector
     )
     return known_value.share
 
@@ -288,7 +288,7 @@ class CharacterFeelings(CharacterPart):
             felt_for = other_id_of(unit, other_id)
             if felt_for == self.character_id:
                 raise UserInputError(f"{other_id!r} is the character itself; name whom it feels something for")
-            with unit.journal.changing_play("feel", self.character_id, felt_for) as kept_snapshot_row:
+            with unit.journal.changing_play("feel", self.character_id, felt_for) as journal_entry:
                 unit.play.add_disposition(
                     FeltChange(
                         character_id=self.character_id,
@@ -300,7 +300,7 @@ class CharacterFeelings(CharacterPart):
                     )
                 )
             now = feelings_in(unit, self._mind(unit), self.character_id, felt_for, as_of=None, now=moment)
-        return now.model_copy(update={"change_id": kept_snapshot_row.change_id})
+        return now.model_copy(update={"change_id": journal_entry.change_id})
 
     def feelings_history(self, other_id: str = feeling.PLAYER, *, as_of: When = None) -> list[FeltChange]:
         """Return how the character's feelings for another moved, in the order in which it happened.
@@ -360,12 +360,12 @@ def _is_before(memory: CharacterMemory, as_of: Moment, border: float) -> bool:
 
 
 def event_deltas(
-    event_type: str, interaction_type: str | None, given: Mapping[str, Any], settings: CharacterMemorySettings
+    event_type: str, interaction_type: str | None, deltas: Mapping[str, Any], settings: CharacterMemorySettings
 ) -> dict[str, int]:
     """Return an event's feeling deltas, by its rule or explicit values."""
     moved_counts = feeling.deltas_of(event_type, settings) or feeling.deltas_of(interaction_type or "", settings)
     for name in DIMENSION_RANGES:
-        statement = given.get(f"{name}_change")
+        statement = deltas.get(f"{name}_change")
         if type(statement) is int:
             moved_counts[name] = statement
     return moved_counts

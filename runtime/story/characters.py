@@ -193,16 +193,16 @@ class CharacterMemories(CharacterPart):
             self._stores, texts=[event.content, *(given_event.content for given_event in given_events_by_id.values())]
         )
         with self._stores.database(self.project_id).write() as unit:
-            known_fields = learning(at, now=now, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
+            learning_fields = learning(at, now=now, how=how, heard_from=known_ids(unit, [heard_from or ""])[0] or None)
             made_character_writer = CharacterWriter(unit, settings, now, vectors)
-            memory = self._remembered_already(unit, event, known_fields, is_now=at is None)
+            memory = self._remembered_already(unit, event, learning_fields, is_now=at is None)
             change_id = unit.characters.change_of(self.character_id, memory.memory_id) if memory else None
             ended_ids: list[str] = []
             is_new = memory is None or change_id is None
             if memory is None or change_id is None:
                 event_id = unit.characters.next_id()
                 change, ended_ids = made_character_writer.store(
-                    self.character_id, event, known_fields, event_id=event_id, memory_id=event_id
+                    self.character_id, event, learning_fields, event_id=event_id, memory_id=event_id
                 )
                 memory, change_id = made_character_writer.stored[0], change.change_id
                 move_by_event(unit, memory, deltas)
@@ -215,7 +215,7 @@ class CharacterMemories(CharacterPart):
                 if copy_id is not None:
                     copies.append(unit.characters.require(other.entity_id, copy_id))
                     continue
-                seen_by_other = known_fields | {"how": "witnessed", "heard_from": None}
+                seen_by_other = learning_fields | {"how": "witnessed", "heard_from": None}
                 made_character_writer.store(
                     other.entity_id, visible_given_event, seen_by_other, event_id=memory.event_id
                 )
@@ -232,18 +232,20 @@ class CharacterMemories(CharacterPart):
         )
 
     def _remembered_already(
-        self, unit: UnitOfWork, event: GivenEvent, known_fields: Mapping[str, Any], *, is_now: bool
+        self, unit: UnitOfWork, event: GivenEvent, learning_fields: Mapping[str, Any], *, is_now: bool
     ) -> CharacterMemory | None:
         """Return the memory of the same words with the same people at the same place, if there is one.
 
         The place is the turn, else the moment; what is said to happen now comes again at once from a repeated call.
         """
         people = sorted(known_ids(unit, event.participants))
-        apart = timedelta(0) if known_fields["turn"] is not None or not is_now else REPEATED_WITHIN
-        place = {"session": known_fields["session"], "turn": known_fields["turn"]}
+        apart = timedelta(0) if learning_fields["turn"] is not None or not is_now else REPEATED_WITHIN
+        place = {"session": learning_fields["session"], "turn": learning_fields["turn"]}
         for memory in unit.characters.live_of_text(self.character_id, event.content, **place):
-            is_then = known_fields["turn"] is not None or abs(known_fields["happened_at"] - memory.happened_at) <= apart
-            is_alike = (memory.slot, memory.how) == (event.slot, known_fields["how"])
+            is_then = (
+                learning_fields["turn"] is not None or abs(learning_fields["happened_at"] - memory.happened_at) <= apart
+            )
+            is_alike = (memory.slot, memory.how) == (event.slot, learning_fields["how"])
             if is_then and is_alike and sorted(memory.participants) == people:
                 return memory
         return None
@@ -309,8 +311,8 @@ class CharacterMemories(CharacterPart):
             protected=[*header, *protected],
             names=names,
         )
-        recalled_recall = recalling.recall(mind, view, request, character_id=self.character_id, settings=settings)
-        return recalled_recall.model_copy(update={"issues": [*issues, *recalled_recall.issues]})
+        recall_result = recalling.recall(mind, view, request, character_id=self.character_id, settings=settings)
+        return recall_result.model_copy(update={"issues": [*issues, *recall_result.issues]})
 
     def memories(self, *, as_of: When = None, with_former: bool = True) -> list[CharacterMemory]:
         """Return the character's knowledge, in order of storage.
@@ -442,7 +444,7 @@ class CharacterMemories(CharacterPart):
                 stood_for = {"status": "consolidated", "consolidated_into": memory.memory_id}
                 changed += [(memory, memory.model_copy(update=stood_for)) for memory in group]
             change = unit.characters.change(
-                "consolidate", self.character_id, added=added_memories, vectors=vectors, changed=changed
+                "consolidate", self.character_id, new_memories=added_memories, vectors=vectors, changed=changed
             )
         issues = [issue for result in consolidation_results for issue in result.issues]
         return report.model_copy(update={"memories": added_memories, "change_id": change.change_id, "issues": issues})
@@ -569,10 +571,10 @@ def _compared(
     return Compared(nearness, by="meaning")
 
 
-def given_event(**given: Any) -> GivenEvent:
+def given_event(**arguments: Any) -> GivenEvent:
     """Return an event of arguments that a caller gave."""
     try:
-        event = GivenEvent(**given)
+        event = GivenEvent(**arguments)
     except ValidationError as error:
         raise UserInputError(described(error)) from error
     require_json(event.details, "details")

@@ -136,7 +136,7 @@ class StoryUpkeep(StoryBase):
             counts = checks.project_counts(self._stores, self.project_id)
             names = checks.check_names(self._stores, self.project_id)
             reading = check_reading(self.condition())
-            index = checks.check_index(self._stores, self.project_id, waiting=counts["waiting for the index"])
+            index = checks.check_index(self._stores, self.project_id, waiting_count=counts["waiting for the index"])
             embedding = checks.check_embedding_settings(self._stores, self.project_id)
             minds = checks.check_minds(self._stores, self.project_id)
             breaker = checks.check_breaker(self._stores, self.project_id)
@@ -173,7 +173,7 @@ def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
     by_model = "" if has_model else f" --model {_EXAMPLE_MODEL}"
     purpose = words("story", condition.language)["command.purpose"]
     is_new = condition.scenes > 0 and not condition.people
-    wanted_pairs: list[tuple[StepKind, bool, str]] = [
+    step_rows: list[tuple[StepKind, bool, str]] = [
         ("take_in", not condition.scenes, f"novelgen ingest {project_id}"),
         ("page", is_new, "novelgen serve"),
         ("retry", condition.scenes_failed > 0, f"novelgen extract {project_id} --retry{by_model}"),
@@ -185,7 +185,7 @@ def _next_steps(condition: StoryCondition, has_model: bool) -> list[NextStep]:
     ]
     return [
         NextStep(kind=kind, command=command, reason=_reason(condition, kind, condition.language))
-        for kind, is_wanted, command in wanted_pairs
+        for kind, is_wanted, command in step_rows
         if is_wanted
     ]
 

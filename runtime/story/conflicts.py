@@ -89,12 +89,10 @@ class StoryConflicts(StoryBase):
             with_waived: Also list what is meant to be so.
         """
         with self._stores.database(self.project_id).read() as unit:
-            matching_conflicts, waived_values = _find_open(unit), unit.projects.waived("conflicts")
+            matching_conflicts, waivers = _find_open(unit), unit.projects.waived("conflicts")
         listed_conflicts = [
             ListedConflict(
-                conflict=conflict,
-                is_waived=conflict.conflict_id in waived_values,
-                note=waived_values.get(conflict.conflict_id, ""),
+                conflict=conflict, is_waived=conflict.conflict_id in waivers, note=waivers.get(conflict.conflict_id, "")
             )
             for conflict in matching_conflicts
         ]
@@ -179,9 +177,9 @@ def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side)
         raise UserInputError(f"{true.says!r} names no type of relationship; {_by_hand(project_id, conflict)}")
     pair = dict(zip(_PAIR, conflict.entity_ids, strict=True))
     change = RecordedRelationshipChange(**pair, relationship_type=true.value)
-    with unit.journal.changing_pair(*conflict.entity_ids) as kept_snapshot_row:
+    with unit.journal.changing_pair(*conflict.entity_ids) as journal_entry:
         unit.relationships.append(change, at=_place(corrected))
-    return f"{' and '.join(conflict.entity_ids)} are now {true.value!r} in both scenes", kept_snapshot_row.change_id
+    return f"{' and '.join(conflict.entity_ids)} are now {true.value!r} in both scenes", journal_entry.change_id
 
 
 def _lives(unit: UnitOfWork, project_id: str, conflict: Conflict) -> _SettleResult:

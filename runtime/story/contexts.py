@@ -251,8 +251,8 @@ class ContextBuilder:
         request = self._request(scene)
         view = as_was.report.point_of_view if as_was and as_was.report else None
         if view is not None and view.name and not self._pov:
-            kept_values = {"knowledge": "exclude"} if view.mode == "exclude" else {}
-            request = request.model_copy(update={"pov": view.name, **kept_values})
+            mode_fields = {"knowledge": "exclude"} if view.mode == "exclude" else {}
+            request = request.model_copy(update={"pov": view.name, **mode_fields})
         return self._chain.invoke(request)
 
     def build_request(self, request: MemoryContextRequest) -> SceneMemoryContext:
@@ -262,9 +262,9 @@ class ContextBuilder:
     def language(self, scene: PlannedScene) -> str:
         """Return the language of the story: as settings.json says, as stored, else as the plan is written."""
         if self._story_settings is None or not self._story_settings.language:
-            stored_value = self._within_deadline(StoryProjects(self._stores, self._project_id).language_of_project)
-            if stored_value:
-                return str(stored_value)
+            stored_language = self._within_deadline(StoryProjects(self._stores, self._project_id).language_of_project)
+            if stored_language:
+                return str(stored_language)
         request = self._request(scene)
         return language_of(request, known_story(request, None))
 

@@ -230,12 +230,12 @@ class StoryChecks(StoryBase):
             UserInputError: When it is not waived.
         """
         with self._stores.database(self.project_id).write() as unit:
-            waived_values = unit.projects.waived("findings")
-            if issue_id not in waived_values:
-                listing = ", ".join(waived_values) or "none"
+            waivers = unit.projects.waived("findings")
+            if issue_id not in waivers:
+                listing = ", ".join(waivers) or "none"
                 raise UnknownIdError(f"finding {issue_id!r} is not waived; waived are: {listing}")
             change_id = say_meant(unit, "findings", issue_id, None)
-        return Waiver(issue_id=issue_id, note=waived_values[issue_id], change_id=change_id)
+        return Waiver(issue_id=issue_id, note=waivers[issue_id], change_id=change_id)
 
     def list_waivers(self) -> list[Waiver]:
         """Return all findings that were waived."""

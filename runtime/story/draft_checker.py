@@ -139,18 +139,18 @@ class DraftChecker:
         if judged is not None:
             checked = judged.told_in(checked)
             # The best evidence within the bounds of what a check tells; a model may have seen more.
-            kept_evidence_items: list[ContinuityEvidence] = []
+            retained_evidence: list[ContinuityEvidence] = []
             remaining_tokens = self._settings.evidence_tokens
             for evidence_item in judged.evidence[: self._settings.max_evidence]:
                 remaining_tokens -= self._count_tokens(evidence_item.text)
                 if remaining_tokens < 0:
                     break
-                kept_evidence_items.append(evidence_item)
-            evidence = kept_evidence_items or evidence
+                retained_evidence.append(evidence_item)
+            evidence = retained_evidence or evidence
         touched_matters = None
         if not checked.is_judged:
             touched_matters = report.run("touched", partial(find_touched, draft, story, evidence), deadline)
-        concluded = conclude(judged.issues if judged else (), as_of=as_of, waived=read_story.waived)
+        concluded = conclude(judged.issues if judged else (), as_of=as_of, waivers=read_story.waived)
         return check.model_copy(
             update={
                 "language": story.language,
@@ -194,8 +194,8 @@ class DraftChecker:
         self, call: Callable[[Item], Result], items: Sequence[Item], *, progress: Progress | None = None
     ) -> Iterator[Result]:
         """Map a call over items in parallel, in their order."""
-        for done_count, made_value in enumerate(self._map_items(call, items), start=1):
-            yield made_value
+        for done_count, result in enumerate(self._map_items(call, items), start=1):
+            yield result
             if progress is not None:
                 progress(done_count, len(items))
 
@@ -253,7 +253,7 @@ class DraftChecker:
     def _read_story(self, text: str, as_of: StoryPosition, plan: ScenePlan | None, pov: str) -> _ReadStory:
         story = story_before(self._stores, self._project_id, as_of=as_of, plan=plan)
         with self._stores.database(self._project_id).read() as unit:
-            waived_values = unit.projects.waived("findings")
+            waivers = unit.projects.waived("findings")
         issues: list[ReportIssue] = []
         name = (pov or (plan.pov if plan else "")).strip()
         if name:
@@ -262,7 +262,7 @@ class DraftChecker:
             if pov_id is None:
                 message = f"nobody is known as {name!r} at this position, so no point of view was checked"
                 issues.append(ReportIssue(stage="plan", kind="unresolved", message=message))
-        return _ReadStory(story, read_draft(text, story), waived_values, tuple(issues))
+        return _ReadStory(story, read_draft(text, story), waivers, tuple(issues))
 
 
 class _ReadStory(NamedTuple):
@@ -381,17 +381,20 @@ def find_by_sentences(
 
 def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candidate]) -> dict[int, dict[str, float]]:
     """Return by the number of each query that has a vector the greatest cosine with each source that has one."""
-    asked_pairs = [(number, vector) for number, vector in enumerate(queries) if vector is not None]
-    stored_pairs = [
+    query_vectors = [(number, vector) for number, vector in enumerate(queries) if vector is not None]
+    stored_vectors = [
         (candidate.chunk.memory_id, candidate.vector) for candidate in candidates if candidate.vector is not None
     ]
-    if not asked_pairs or not stored_pairs:
+    if not query_vectors or not stored_vectors:
         return {}
-    first, second = unit_rows([vector for _, vector in asked_pairs]), unit_rows([vector for _, vector in stored_pairs])
+    first, second = (
+        unit_rows([vector for _, vector in query_vectors]),
+        unit_rows([vector for _, vector in stored_vectors]),
+    )
     results: dict[int, dict[str, float]] = {}
-    for (number, _), row in zip(asked_pairs, (first @ second.T).tolist(), strict=True):
+    for (number, _), row in zip(query_vectors, (first @ second.T).tolist(), strict=True):
         nearness = results[number] = {}
-        for (source_id, _), cosine in zip(stored_pairs, row, strict=True):
+        for (source_id, _), cosine in zip(stored_vectors, row, strict=True):
             nearness[source_id] = max(cosine, nearness.get(source_id, -1.0))
     return results
 

@@ -47,8 +47,8 @@ class EntityCard(Shown, Model):
 
     def in_simpler_terms(self) -> ShownList[Shown]:
         """Return the notebook representation."""
-        known_items: list[Shown] = [self.entity, *([self.state] if self.state else [])]
-        return ShownList(known_items, names={self.entity.entity_id: self.entity.name})
+        results: list[Shown] = [self.entity, *([self.state] if self.state else [])]
+        return ShownList(results, names={self.entity.entity_id: self.entity.name})
 
 
 class AddedEntity(Model):
@@ -167,7 +167,7 @@ class StoryEntities(base.StoryBase):
             as_of = base.position_of(start) or END_OF_STORY
             _refuse_taken_name(unit, name, kind, as_of)
             known_entities = base.known_entities(unit, None)
-            known_fields = known_fields_of(kind, unit=unit, known=known_entities)
+            fields_by_name = known_fields_of(kind, unit=unit, entities=known_entities)
             at = base.place_of_statement(unit, as_of)
             own_names = list(dict.fromkeys([name, *aliases]))
             named_at = _first_named(unit, own_names) if start is None else None
@@ -187,14 +187,14 @@ class StoryEntities(base.StoryBase):
                 **{f"name_{field}": value for field, value in first.items()},
                 said_from=None if chapter is None else (chapter, 1 if scene is None else scene),
             )
-            entity, _, attributes = known_fields.with_said(unit, bare, stated_fields, at, state=state)
+            entity, _, attributes = fields_by_name.with_said(unit, bare, stated_fields, at, state=state)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
                 unit.states.append(_state_changes(entity, attributes, at), follows_scene=False)
             change = unit.journal.keep("add", entity.entity_id, "", rows)
             issues = [
                 *_shared_names(known_entities, entity.entity_id, own_names),
-                *known_fields.issues({**entity.profile, **attributes}),
+                *fields_by_name.issues({**entity.profile, **attributes}),
             ]
         if rescanned:
             self._follow_edit()
@@ -249,8 +249,8 @@ class StoryEntities(base.StoryBase):
             start: It is known on entering this position, `1:1` from the start; None means from where the text first
                 names it, else after the last stored scene.
         """
-        told_fields = {"atmosphere": atmosphere, "features": list(features)}
-        fields = {field: value for field, value in told_fields.items() if value}
+        place_fields = {"atmosphere": atmosphere, "features": list(features)}
+        fields = {field: value for field, value in place_fields.items() if value}
         return self.add(name, fields, kind="location", description=description, start=start)
 
     def edit(
@@ -286,13 +286,13 @@ class StoryEntities(base.StoryBase):
             entity = base.named_entity(entity_id, known_entities, entity_type)
             changes, kind = _without_kind(changes, entity)
             _require_card(unit, entity, expected_version, {**changes, **(state or {})})
-            known_fields = known_fields_of(kind, unit=unit, known=known_entities)
+            fields_by_name = known_fields_of(kind, unit=unit, entities=known_entities)
             begins = base.position_of(start)
             at = base.place_of_statement(unit, begins or END_OF_STORY)
             stored_entity = unit.entities.require(entity.entity_id).entity
             shown_entity = entity if begins is None else entity_at(stored_entity, begins)
             shown_entity = shown_entity.model_copy(update={"entity_type": kind})
-            edited, plain, stated_fields = known_fields.with_said(unit, shown_entity, changes, at, state=state)
+            edited, plain, stated_fields = fields_by_name.with_said(unit, shown_entity, changes, at, state=state)
             if begins is None or at == END_OF_STORY:
                 dated_names, changed = (
                     [],
@@ -318,7 +318,7 @@ class StoryEntities(base.StoryBase):
             new_names = [new_name for new_name in changed.names() if new_name not in stored_entity.names()]
             issues = [
                 *_shared_names(known_entities, entity.entity_id, new_names),
-                *known_fields.issues({**fields, **stated_fields}),
+                *fields_by_name.issues({**fields, **stated_fields}),
             ]
             version = card_version(unit, entity.entity_id)
         if rescanned:
@@ -452,8 +452,8 @@ def _without_kind(changes: Mapping[str, Any], entity: Entity) -> tuple[dict[str,
     statement = str(changes[named_text]).strip().casefold()
     kinds = {kind: kind for kind in KINDS}
     for language in LANGUAGES:
-        rendered_words = words("memory", language, "card_kinds")
-        kinds |= {rendered_words[kind]: kind for kind in KINDS}
+        kind_words = words("memory", language, "card_kinds")
+        kinds |= {kind_words[kind]: kind for kind in KINDS}
     if statement not in kinds:
         raise UserInputError(f"{changes[named_text]!r} is no kind of card; give one of {', '.join(KINDS)}")
     return {name: value for name, value in changes.items() if name != named_text}, kinds[statement]
@@ -488,16 +488,18 @@ def _store(stores: MemoryStores, unit: UnitOfWork, before: Entity | None, entity
     return bool(result.rescanned)
 
 
-def _require_card(unit: UnitOfWork, entity: Entity, expected_value: str | None, sent_fields: Mapping[str, Any]) -> None:
-    if expected_value is None:
+def _require_card(
+    unit: UnitOfWork, entity: Entity, expected_version: str | None, sent_fields: Mapping[str, Any]
+) -> None:
+    if expected_version is None:
         return
     state = next(iter(unit.states.snapshots([entity.entity_id])), None)
     require_version(
-        expected_value,
+        expected_version,
         card_version(unit, entity.entity_id),
         subject=f"card {entity.entity_id} ({entity.name!r})",
-        stored=card_fields(entity, {} if state is None else state.state_data),
-        sent=sent_fields,
+        stored_fields=card_fields(entity, {} if state is None else state.state_data),
+        sent_fields=sent_fields,
     )
 
 

@@ -85,11 +85,11 @@ class KnownFields:
             card[CURRENT_STATE] = started
         return changed_card(entity, card), list(plain), stated_fields
 
-    def issues(self, kept: Mapping[str, Any]) -> list[ReportIssue]:
+    def issues(self, fields: Mapping[str, Any]) -> list[ReportIssue]:
         """Report names without a card, which stay text."""
         matching_issues = []
         for name, kind in self._kinds_named().items():
-            value = kept.get(name)
+            value = fields.get(name)
             entities = [entity for entity in self.known if entity.entity_type == kind]
             ids = [entity.entity_id for entity in entities]
             for item in value if isinstance(value, list) else [value]:
@@ -248,10 +248,10 @@ def refuse_places(fields: Iterable[str]) -> None:
         raise UserInputError(f"{places[0]!r} says itself from where on; leave out the position at which it begins")
 
 
-def with_names_from(shown: Entity, edited: Entity, at: StoryPosition) -> Entity:
+def with_names_from(shown_entity: Entity, edited: Entity, at: StoryPosition) -> Entity:
     """Return an edited card with new names dated from a place."""
     place = {"first_chapter": at.chapter_index, "first_scene": at.scene_index}
-    known_names = shown.names()
+    known_names = shown_entity.names()
     aliases = [
         alias.model_copy(update=place) if alias.alias not in known_names and alias.first_chapter is None else alias
         for alias in edited.aliases
@@ -321,10 +321,10 @@ def _alias(given_value: Any, known_aliases_by_id: Mapping[str, EntityAlias]) -> 
         raise UserInputError(
             f'an alias cannot be {given_value!r}: write a name, or an object such as {{"alias": "…", "speaker": "C1"}}'
         )
-    unknown_items = [name for name in given_value if name not in _ALIAS_FIELDS]
-    if unknown_items:
+    unknown_fields = [name for name in given_value if name not in _ALIAS_FIELDS]
+    if unknown_fields:
         raise UserInputError(
-            f"{unknown_items[0]!r} is no field of an alias{did_you_mean(unknown_items[0], _ALIAS_FIELDS)}; there are"
+            f"{unknown_fields[0]!r} is no field of an alias{did_you_mean(unknown_fields[0], _ALIAS_FIELDS)}; there are"
             f" {', '.join(_ALIAS_FIELDS)}"
         )
     before = known_aliases_by_id.get(str(given_value.get("alias")))
@@ -381,9 +381,9 @@ def restore_template(unit: UnitOfWork, change: Change) -> None:
     unit.projects.set_setting(TEMPLATE_SETTING, change.before[TEMPLATE_SETTING])
 
 
-def known_fields_of(kind: EntityType, *, unit: UnitOfWork, known: Sequence[Entity]) -> KnownFields:
+def known_fields_of(kind: EntityType, *, unit: UnitOfWork, entities: Sequence[Entity]) -> KnownFields:
     """Return which fields the cards of a kind have, and which entities are known."""
-    return KnownFields(card_fields(kind), card_language(unit), known)
+    return KnownFields(card_fields(kind), card_language(unit), entities)
 
 
 def card_language(unit: UnitOfWork) -> StoryLanguage:

@@ -149,7 +149,7 @@ class SceneIngest(StoryBase):
         stored_scenes: list[Scene] = []
         with suppress(UnknownProjectError), self._stores.database(self.project_id).read() as unit:
             stored_scenes = unit.scenes.list_as_of(with_text=True)
-        placement = placed_text(finished, at, names=names, stored=stored_scenes, position=position)
+        placement = placed_text(finished, at, names=names, stored_scenes=stored_scenes, position=position)
         report = IngestReport(project_id=self.project_id, place=placement.place, remarks=list(finished.remarks))
         if dry_run:
             return report
@@ -191,9 +191,9 @@ class SceneIngest(StoryBase):
         if chapter_index is None:
             return
         with self._stores.database(self.project_id).write() as unit:
-            stood_standing_order = Standing.of(unit)
+            order_before = Standing.of(unit)
             unit.scenes.insert_gap(StoryPosition(chapter_index))
-            keep_insertion(unit, None, stood_standing_order)
+            keep_insertion(unit, None, order_before)
 
     def _absent(self, scenes: Sequence[SceneInput]) -> list[str]:
         """Tell which scenes are stored of chapters that have them no more."""
@@ -222,8 +222,8 @@ class SceneIngest(StoryBase):
                 expected_version,
                 "" if stored is None else scene_version(stored),
                 subject=f"scene {chapter_index}:{scene_index}",
-                stored={} if stored is None else {"title": stored.title, "text": (stored.text or "").strip()},
-                sent={"title": title, "text": text.strip()},
+                stored_fields={} if stored is None else {"title": stored.title, "text": (stored.text or "").strip()},
+                sent_fields={"title": title, "text": text.strip()},
             )
 
         return ingesting.ingest_scene(
@@ -318,15 +318,15 @@ class SceneIngest(StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             stored_project = unit.projects.require()
             name, language = settings.project_name or stored_project.name, settings.language or stored_project.language
-            kept_fields = {"parts": [], ingesting.VOLUMES: False, **stored_project.settings}
+            project_settings = {"parts": [], ingesting.VOLUMES: False, **stored_project.settings}
             parts = [part.model_dump(exclude={"extra"}) for part in settings.parts]
             by_manuscript = stored_project.settings.get(ingesting.VOLUMES) and not parts
             fields = (
-                kept_fields
+                project_settings
                 if input_settings is None or by_manuscript
-                else {**kept_fields, "parts": parts, ingesting.VOLUMES: False}
+                else {**project_settings, "parts": parts, ingesting.VOLUMES: False}
             )
-            if (name, language, fields) != (stored_project.name, stored_project.language, kept_fields):
+            if (name, language, fields) != (stored_project.name, stored_project.language, project_settings):
                 unit.projects.update(name=name, language=language, settings=fields)
 
     astore_text = async_twin(store_text)
@@ -564,7 +564,7 @@ def _remember(stores: MemoryStores, paths: ProjectPaths) -> list[str]:
     with stores.database(paths.project_id).read() as unit:
         stored_contents = unit.exchange.contents()
     novel_gen_story = read_chapter_memory(
-        paths.folder, project_id=paths.project_id, stored=stored_contents, now=stores.clock()
+        paths.folder, project_id=paths.project_id, stored_contents=stored_contents, now=stores.clock()
     )
     if novel_gen_story is None:
         return []

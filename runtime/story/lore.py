@@ -139,15 +139,17 @@ class StoryLore(base.StoryBase):
     aexport_book = base.async_twin(export_book)
 
 
-def find_counterpart(entry: LoreEntry, stored: Sequence[StoredLoreEntry], *, start: str) -> StoredLoreEntry | None:
+def find_counterpart(
+    entry: LoreEntry, stored_entries: Sequence[StoredLoreEntry], *, start: str
+) -> StoredLoreEntry | None:
     """Return the stored entry that a newer file writes anew.
 
     Args:
         entry: The entry of the file.
-        stored: Entries of the lorebook that no other entry of the file has claimed.
+        stored_entries: Entries of the lorebook that no other entry of the file has claimed.
         start: The place from which the entry is read; empty matches every place.
     """
-    here = [old for old in stored if not start or old.start == start]
+    here = [old for old in stored_entries if not start or old.start == start]
     keys = {*entry.keys, *entry.patterns}
     return next(
         (

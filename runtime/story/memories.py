@@ -482,9 +482,9 @@ class StoryMemories(base.StoryBase):
 
 
 def _require_memory(
-    unit: UnitOfWork, memory: records.StoredMemory, expected_value: str | None, sent_fields: Mapping[str, Any]
+    unit: UnitOfWork, memory: records.StoredMemory, expected_version: str | None, sent_fields: Mapping[str, Any]
 ) -> None:
-    if expected_value is None:
+    if expected_version is None:
         return
     chunk = memory.chunk
     scene = None
@@ -494,7 +494,11 @@ def _require_memory(
     version = memory_version(unit, memory)
     stored_fields = {**chunk.model_dump(), "evidence": words}
     require_version(
-        expected_value, version, subject=f"memory {chunk.memory_id}", stored=stored_fields, sent=sent_fields
+        expected_version,
+        version,
+        subject=f"memory {chunk.memory_id}",
+        stored_fields=stored_fields,
+        sent_fields=sent_fields,
     )
 
 
@@ -507,9 +511,9 @@ def _find_memory_row(unit: UnitOfWork, project_id: str, memory_id: str) -> recor
     return memory
 
 
-def mentioned_in(unit: UnitOfWork, text: str, known: Sequence[Entity], start: StoryPosition | None) -> list[str]:
+def mentioned_in(unit: UnitOfWork, text: str, entities: Sequence[Entity], start: StoryPosition | None) -> list[str]:
     """Return the entities a note's text names, by names known then."""
-    return _names_by(unit, known, start).entity_ids_in(text)
+    return _names_by(unit, entities, start).entity_ids_in(text)
 
 
 def names_in_notes(unit: UnitOfWork) -> Callable[[StoryPosition | None], NameResolver]:

@@ -361,7 +361,7 @@ class ProjectStores:
 
     def __init__(
         self,
-        given: Mapping[str, Any],
+        options: Mapping[str, Any],
         *,
         embeddings: Embeddings | None = None,
         vector_store: VectorStoreFactory | None = None,
@@ -372,7 +372,7 @@ class ProjectStores:
             from runtime.index.in_program import IndexInProgram
 
             self._vector_store = IndexInProgram(vector_store)
-        self._given = {name: value for name, value in given.items() if value is not None}
+        self._given = {name: value for name, value in options.items() if value is not None}
         self._embeddings = embeddings
         self._reranker = reranker
         self._lock = threading.Lock()
@@ -395,9 +395,9 @@ class ProjectStores:
         """Return the stores with a project's settings."""
         projects_dir = self.settings.projects_dir
         mark = _mark_of(ProjectPaths(projects_dir, project_id).config_file)
-        known_parts = self._read.get(project_id)
-        if known_parts is not None and known_parts[0] == mark:
-            return known_parts[1]
+        project_stores = self._read.get(project_id)
+        if project_stores is not None and project_stores[0] == mark:
+            return project_stores[1]
         payload = {name: value for name, value in self._given.items() if name != "projects_dir"}
         stores = self._sharing(project_settings(projects_dir, project_id, **payload))
         self._read[project_id] = mark, stores

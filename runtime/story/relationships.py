@@ -149,12 +149,15 @@ class StoryRelationships(base.StoryBase):
             raise UserInputError(f"nothing is known of {pair[0]} and {pair[1]} together by then")
         steps = []
         for count, change in enumerate(changes, start=1):
-            stood_fields = fold_relationship_changes(changes[:count])
+            fields_before = fold_relationship_changes(changes[:count])
             sides = {
-                side: {**stood_fields["dimensions"], **stood_fields[side]} for side in ("dimensions_a", "dimensions_b")
+                side: {**fields_before["dimensions"], **fields_before[side]}
+                for side in ("dimensions_a", "dimensions_b")
             }
             own = {name: getattr(change, name) for name in ("chapter_index", "scene_index", "event")}
-            steps.append(CourseStep(**own, status=stood_fields["status"], intensity=stood_fields["intensity"], **sides))
+            steps.append(
+                CourseStep(**own, status=fields_before["status"], intensity=fields_before["intensity"], **sides)
+            )
         return RelationshipCourse(character_a=pair[0], character_b=pair[1], steps=steps)
 
     def add(
@@ -208,11 +211,11 @@ class StoryRelationships(base.StoryBase):
                 }
             )
             at = base.place_of_statement(unit, as_of)
-            with unit.journal.changing_pair(one, other) as kept_snapshot_row:
+            with unit.journal.changing_pair(one, other) as journal_entry:
                 unit.relationships.append(change, at=at, follows_scene=False)
             added_relationship = unit.relationships.between(one, other, as_of=as_of)
         assert added_relationship is not None, "it was appended before the position at which it is read"
-        return AddedRelationship(**dict(added_relationship), change_id=kept_snapshot_row.change_id)
+        return AddedRelationship(**dict(added_relationship), change_id=journal_entry.change_id)
 
     def edit(
         self,
@@ -284,18 +287,22 @@ class StoryRelationships(base.StoryBase):
             subject = f"relationship {one}–{other}"
             version = _version(unit, one, other)
             require_version(
-                expected_version, version, subject=subject, stored=known_relationship.model_dump(), sent=payload
+                expected_version,
+                version,
+                subject=subject,
+                stored_fields=known_relationship.model_dump(),
+                sent_fields=payload,
             )
             at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             change = _change({"character_a": one, "character_b": other, **payload})
-            kept_snapshot_row, is_changed = Kept(), event is not None or _differs(known_relationship, change.in_order())
+            journal_entry, is_changed = Kept(), event is not None or _differs(known_relationship, change.in_order())
             if is_changed:
-                with unit.journal.changing_pair(one, other) as kept_snapshot_row:
+                with unit.journal.changing_pair(one, other) as journal_entry:
                     unit.relationships.append(change, at=at, follows_scene=scene_id is not None)
                 known_relationship = unit.relationships.between(one, other, as_of=as_of) or known_relationship
             version = _version(unit, one, other)
         return EditedRelationship(
-            **dict(known_relationship), updated=is_changed, version=version, change_id=kept_snapshot_row.change_id
+            **dict(known_relationship), updated=is_changed, version=version, change_id=journal_entry.change_id
         )
 
     def delete(

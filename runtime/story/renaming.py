@@ -130,11 +130,11 @@ class _Renamed:
         in_text: bool,
     ) -> None:
         self._unit = unit
-        known_items = known_entities(unit, None)
-        self.old = named_entity(name, known_items)
+        entities = known_entities(unit, None)
+        self.old = named_entity(name, entities)
         if new_name == self.old.name:
             raise UserInputError(f"{self.old.entity_id} is called {new_name!r} already; give another name")
-        for entity in known_items:
+        for entity in entities:
             is_other = entity.entity_id != self.old.entity_id and entity.entity_type == self.old.entity_type
             if is_other and name_key(new_name) in map(name_key, entity.names()):
                 raise UserInputError(
@@ -147,8 +147,8 @@ class _Renamed:
         holding = [name for name in self.old.names() if name not in self.names and self.old.name in name]
         self.names |= {text: text.replace(self.old.name, new_name) for text in (*holding, *within)}
         scenes = unit.scenes.list_as_of(with_text=True)
-        self._longer = _names_around(unit, self.names, known_items, self.old, [scene.text or "" for scene in scenes])
-        self.swap = NameSwap(self.names, [*self._longer, *_names_of_others(known_items, self.old)])
+        self._longer = _names_around(unit, self.names, entities, self.old, [scene.text or "" for scene in scenes])
+        self.swap = NameSwap(self.names, [*self._longer, *_names_of_others(entities, self.old)])
         self.found: Counter[RenamedKind] = Counter()
         self.kept: Counter[str] = Counter()
         self.places: list[RenamedPlace] = []
@@ -197,9 +197,9 @@ class _Renamed:
             store_entities_in(unit, [self._entity()], origin="author", stores=stores)
         fresh = unit.words.keep_current(current)
         # What was changed of one row in two steps is put together.
-        joined_row_changes_by_key = {(row.table, str(row.key)): row for row in self.rows}
+        row_changes_by_key = {(row.table, str(row.key)): row for row in self.rows}
         for row in fresh:
-            first = joined_row_changes_by_key.get((row.table, str(row.key)))
+            first = row_changes_by_key.get((row.table, str(row.key)))
             if first is not None:
                 row = row.model_copy(
                     update={
@@ -207,9 +207,9 @@ class _Renamed:
                         "after": {**(first.after or {}), **(row.after or {})},
                     }
                 )
-            joined_row_changes_by_key[row.table, str(row.key)] = row
+            row_changes_by_key[row.table, str(row.key)] = row
         return unit.journal.keep(
-            "rename", self.old.entity_id, self.old.name, [*card, *joined_row_changes_by_key.values(), *images]
+            "rename", self.old.entity_id, self.old.name, [*card, *row_changes_by_key.values(), *images]
         )
 
     def _entity(self) -> Entity:
@@ -228,9 +228,9 @@ class _Renamed:
         if title != scene.title:
             fields["title"] = title
         if scene.record is not None:
-            told_fields = scene.record.model_dump(mode="json")
-            record = self._record(told_fields, place, by_hand, in_text=in_text)
-            if record != told_fields:
+            record_fields = scene.record.model_dump(mode="json")
+            record = self._record(record_fields, place, by_hand, in_text=in_text)
+            if record != record_fields:
                 fields["record"] = SceneRecord.model_validate(record).model_dump(mode="json")
         text = scene.text or ""
         self.in_text += len(self.swap.hits(text))
@@ -315,17 +315,14 @@ def _image(unit: UnitOfWork, scene: Scene, fields: Mapping[str, Any]) -> dict[st
     return {name: value for name, value in unit.scenes.image(scene).items() if name in fields or name == "spans"}
 
 
-def _names_of_others(known_items: Sequence[Entity], entity: Entity) -> list[str]:
+def _names_of_others(entities: Sequence[Entity], entity: Entity) -> list[str]:
     return [
-        name
-        for other_entity in known_items
-        if other_entity.entity_id != entity.entity_id
-        for name in other_entity.names()
+        name for other_entity in entities if other_entity.entity_id != entity.entity_id for name in other_entity.names()
     ]
 
 
 def _names_around(
-    unit: UnitOfWork, names: Mapping[str, str], known_items: Sequence[Entity], entity: Entity, texts: Sequence[str]
+    unit: UnitOfWork, names: Mapping[str, str], entities: Sequence[Entity], entity: Entity, texts: Sequence[str]
 ) -> set[str]:
     """Return longer names of other entities that contain a name."""
     # Late, as what reads names out of prose is heavy, and cards are listed without it.
@@ -333,7 +330,7 @@ def _names_around(
 
     offered = [name for candidate in names_of_text(unit, as_of=END_OF_STORY) for name in candidate.names()]
     others = [
-        *_names_of_others(known_items, entity),
+        *_names_of_others(entities, entity),
         *offered,
         *(other_name for name in names for other_name in longer_names(texts, name)),
     ]

@@ -126,15 +126,13 @@ class StorySceneEditing(StoryBase):
             raise UserInputError("the scene would be empty; delete it instead, or write its text")
         with self._stores.database(self.project_id).write() as unit:
             scene = unit.scenes.require(place)
-            sent_values = {
-                name: value.strip() for name, value in (("title", title), ("text", text)) if value is not None
-            }
+            form = {name: value.strip() for name, value in (("title", title), ("text", text)) if value is not None}
             require_version(
                 expected_version,
                 scene_version(scene),
                 subject=f"scene {place}",
-                stored={"title": scene.title, "text": (scene.text or "").strip()},
-                sent=sent_values,
+                stored_fields={"title": scene.title, "text": (scene.text or "").strip()},
+                sent_fields=form,
             )
             fields: dict[str, Any] = {}
             if title is not None:
@@ -195,8 +193,8 @@ class StorySceneEditing(StoryBase):
                 expected_version,
                 scene_version(scene),
                 subject=f"scene {position}",
-                stored={"text": _words_in(scene.record, kind, source_id)},
-                sent={"text": statement},
+                stored_fields={"text": _words_in(scene.record, kind, source_id)},
+                sent_fields={"text": statement},
             )
             if kind == "state":
                 amended = _with_state(scene.record, source_id, statement, known_entities(unit, position_of(as_of)))
@@ -239,35 +237,35 @@ class StorySceneEditing(StoryBase):
         if location is None and cast is None and not names:
             raise UserInputError("nothing to change; give the place, the cast, or whom a name means")
         with self._stores.database(self.project_id).write() as unit:
-            scene, known_items = unit.scenes.require(at), known_entities(unit, None)
+            scene, entities = unit.scenes.require(at), known_entities(unit, None)
             stated_fields = dict(scene.staged)
             if location is not None:
                 stated_fields["location_id"] = (
-                    resolved_entity(location, known_items, "location").entity_id if location.strip() else ""
+                    resolved_entity(location, entities, "location").entity_id if location.strip() else ""
                 )
             if cast is not None:
                 meant_ids = [
-                    resolved_entity(entity_id, known_items, "character").entity_id
+                    resolved_entity(entity_id, entities, "character").entity_id
                     for entity_id in cast
                     if entity_id.strip()
                 ]
                 stated_fields["participants"] = list(dict.fromkeys(meant_ids))
             if names:
-                stated_fields |= _with_meanings(scene, names, known_items)
-            display_names = {entity.entity_id: entity.name for entity in known_items}
-            sent_values = {"location": location, "cast": cast, "names": names}
+                stated_fields |= _with_meanings(scene, names, entities)
+            display_names = {entity.entity_id: entity.name for entity in entities}
+            form = {"location": location, "cast": cast, "names": names}
             require_version(
                 expected_version,
                 scene_version(scene),
                 subject=f"scene {at}",
-                stored={
+                stored_fields={
                     "location": display_names.get(scene.location_id or "", scene.location_id or ""),
                     "cast": [display_names.get(entity_id, entity_id) for entity_id in scene.participants],
                     "names": {
                         name: display_names.get(meant, meant) for name, meant in scene.staged.get(MEANINGS, {}).items()
                     },
                 },
-                sent={name: value for name, value in sent_values.items() if value is not None},
+                sent_fields={name: value for name, value in form.items() if value is not None},
             )
             edited = change_scene(unit, scene, "staging", {"staged": stated_fields}, stores=self._stores)
         return edited.model_copy(update={"indexing": self._follow_edit()})
@@ -287,15 +285,15 @@ def change_scene(
     before = unit.scenes.image(scene)
     if all(before[name] == value for name, value in fields.items()):
         return SceneEdit(position=str(scene.position), version=scene_version(scene))
-    written_scene_write_result = replace_stored_scene(unit, changed_scene(scene, fields), stores=stores)
+    write_result = replace_stored_scene(unit, changed_scene(scene, fields), stores=stores)
     after = unit.scenes.image(unit.scenes.require(scene.position))
     change = unit.journal.keep_fields("scene", kind, scene.scene_id, before, after)
     return SceneEdit(
         position=str(scene.position),
         change_id=number_of(change),
-        added=len(written_scene_write_result.chunks_added),
-        removed=len(written_scene_write_result.chunks_removed),
-        kept=len(written_scene_write_result.chunks_kept),
+        added=len(write_result.chunks_added),
+        removed=len(write_result.chunks_removed),
+        kept=len(write_result.chunks_kept),
         version=scene_version(unit.scenes.require(scene.position)),
     )
 
@@ -347,7 +345,7 @@ def _id_of(text: Any) -> str:
 
 
 def _with_meanings(
-    scene: Scene, names: Mapping[str, str | None], known_items: Sequence[Entity]
+    scene: Scene, names: Mapping[str, str | None], entities: Sequence[Entity]
 ) -> dict[str, dict[str, str]]:
     """Return whom names mean in a scene, by id, with those that were said before."""
     meanings = dict(scene.staged.get(MEANINGS) or {})
@@ -357,13 +355,11 @@ def _with_meanings(
             continue
         if name not in (scene.text or ""):
             raise UserInputError(f"the name {name!r} does not stand in scene {scene.position}; copy it from the text")
-        meanings[name] = resolved_entity(meant, known_items).entity_id
+        meanings[name] = resolved_entity(meant, entities).entity_id
     return {MEANINGS: meanings}
 
 
-def _with_state(
-    record: SceneRecord, source_id: str, statement: str | None, known_items: Sequence[Entity]
-) -> SceneRecord:
+def _with_state(record: SceneRecord, source_id: str, statement: str | None, entities: Sequence[Entity]) -> SceneRecord:
     """Return a record with a changed state, by default in all its changes."""
     entity_id, _, attribute = source_id.partition(".")
     changes = list(record.state_changes)
@@ -376,7 +372,7 @@ def _with_state(
     if statement is not None:
         first = is_of.index(True)
         fields = changes[first].changes
-        changed = {**fields, attribute: _value_like(fields[attribute], statement, known_items)}
+        changed = {**fields, attribute: _value_like(fields[attribute], statement, entities)}
         changes[first] = changes[first].model_copy(update={"changes": changed})
         return record.model_copy(update={"state_changes": changes})
     return without_states(record, entity_id, [attribute])
@@ -386,26 +382,26 @@ def without_states(record: SceneRecord, entity_id: str, attributes: Container[st
     """Return a record that says nothing of some attributes of an entity."""
     changes = []
     for change in record.state_changes:
-        kept_fields = change.changes
+        changes_by_name = change.changes
         if change.entity_id == entity_id:
-            kept_fields = {name: value for name, value in kept_fields.items() if name not in attributes}
-        if kept_fields:
-            changes.append(change.model_copy(update={"changes": kept_fields}))
+            changes_by_name = {name: value for name, value in changes_by_name.items() if name not in attributes}
+        if changes_by_name:
+            changes.append(change.model_copy(update={"changes": changes_by_name}))
     return record.model_copy(update={"state_changes": changes})
 
 
-def _value_like(old: Any, statement: str, known_items: Sequence[Entity]) -> Any:
+def _value_like(old: Any, statement: str, entities: Sequence[Entity]) -> Any:
     """Return typed text as a value of the same kind: list, id or words."""
     if isinstance(old, Mapping):
         raise UserInputError("a value of several fields is changed in the record: `novelgen record edit`")
     lines = [line.strip() for line in statement.splitlines() if line.strip()]
     old_values = old if isinstance(old, list) else [old]
-    ids = {entity.entity_id for entity in known_items}
-    bearers = {name.casefold(): entity.entity_id for entity in known_items for name in entity.names()[::-1]}
+    ids = {entity.entity_id for entity in entities}
+    bearers = {name.casefold(): entity.entity_id for entity in entities for name in entity.names()[::-1]}
     names_ids = any(isinstance(old_value, str) and old_value in ids for old_value in old_values)
-    kept_fields = {str(old_value): old_value for old_value in old_values}
+    values_by_text = {str(old_value): old_value for old_value in old_values}
     values = [
-        kept_fields[line] if line in kept_fields else bearers.get(line.casefold(), line) if names_ids else line
+        values_by_text[line] if line in values_by_text else bearers.get(line.casefold(), line) if names_ids else line
         for line in lines
     ]
     return values if isinstance(old, list) else values[0] if len(values) == 1 else statement

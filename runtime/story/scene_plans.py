@@ -60,27 +60,27 @@ class StoryScenePlans(StoryProjects):
         """Find the scene that is to be written next, and its plan."""
         self.require_project_files()
         paths = self._stores.paths(self.project_id)
-        written_value = _read_plan_file(plan_file, paths) if plan_file is not None else None
-        if chapter_index is None and isinstance(written_value, ChapterPlan):
-            chapter_index = written_value.chapter_number
+        plan_value = _read_plan_file(plan_file, paths) if plan_file is not None else None
+        if chapter_index is None and isinstance(plan_value, ChapterPlan):
+            chapter_index = plan_value.chapter_number
         chapter_index, scene_index = self.scene_to_write(chapter_index, scene_index)
         place = {"chapter_index": chapter_index, "scene_index": scene_index}
         if spoken_plan is not None:
-            written_value = validated(ScenePlan, {"scene_number": scene_index, **spoken_plan}, where="the plan")
-        if isinstance(written_value, ChapterPlan):
-            if written_value.chapter_number != chapter_index:
+            plan_value = validated(ScenePlan, {"scene_number": scene_index, **spoken_plan}, where="the plan")
+        if isinstance(plan_value, ChapterPlan):
+            if plan_value.chapter_number != chapter_index:
                 raise InvalidFileError(
-                    f"{str(plan_file)!r} plans chapter {written_value.chapter_number}, not {chapter_index}; "
+                    f"{str(plan_file)!r} plans chapter {plan_value.chapter_number}, not {chapter_index}; "
                     "leave out --chapter"
                 )
-            scene = written_value.scene(scene_index)
+            scene = plan_value.scene(scene_index)
             if scene is None:
-                planned_text = ", ".join(str(plan.scene_number) for plan in written_value.scenes) or "none"
+                planned_text = ", ".join(str(plan.scene_number) for plan in plan_value.scenes) or "none"
                 raise InvalidFileError(f"{str(plan_file)!r} plans no scene {scene_index}; it plans: {planned_text}")
-            return PlannedScene(**place, plan=scene, chapter_plan=written_value)
-        if written_value is not None:
+            return PlannedScene(**place, plan=scene, chapter_plan=plan_value)
+        if plan_value is not None:
             chapter_plan = load_chapter_plan(paths.chapter_plan_file(chapter_index))
-            return PlannedScene(**place, plan=written_value, chapter_plan=chapter_plan)
+            return PlannedScene(**place, plan=plan_value, chapter_plan=chapter_plan)
         plan, chapter_plan = find_own_plan(paths, **place)
         return PlannedScene(**place, plan=plan, chapter_plan=chapter_plan)
 

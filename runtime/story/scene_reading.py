@@ -160,10 +160,10 @@ class StorySceneStates(StoryBase):
 class _Teller:
     """Describes a scene's facts within a transaction."""
 
-    def __init__(self, unit: UnitOfWork, scene: Scene, cut: StoryPosition, names: Mapping[str, str]) -> None:
+    def __init__(self, unit: UnitOfWork, scene: Scene, as_of: StoryPosition, names: Mapping[str, str]) -> None:
         self.unit = unit
         self.scene = scene
-        self.cut = cut
+        self.cut = as_of
         self.names = names
         self.place = (scene.chapter_index, scene.scene_index)
         self.made_by = _MAKERS.get(scene.record_origin, "record")
@@ -254,10 +254,10 @@ class _Teller:
     def threads(self) -> list[EstablishedFact]:
         record = self.record
         # Descriptions as they stood then: an author may have said more of a thread since.
-        moved_items: list[Any] = [*record.open_loops_advanced, *record.open_loops_resolved]
-        going_on = [item.id for item in moved_items]
+        moved_threads: list[Any] = [*record.open_loops_advanced, *record.open_loops_resolved]
+        going_on = [item.id for item in moved_threads]
         threads = self.unit.threads.list_as_of(as_of=self.cut, loop_ids=going_on) if going_on else []
-        known_values = {thread.loop_id: thread.description for thread in threads}
+        descriptions_by_id = {thread.loop_id: thread.description for thread in threads}
         lines: list[tuple[FactKind, str, str]] = [
             *(
                 ("thread_planted", recorded_loop.id, recorded_loop.description)
@@ -273,7 +273,9 @@ class _Teller:
             ),
         ]
         return [
-            self.fact(kind, loop_id, text, about="" if kind == "thread_planted" else known_values.get(loop_id, ""))
+            self.fact(
+                kind, loop_id, text, about="" if kind == "thread_planted" else descriptions_by_id.get(loop_id, "")
+            )
             for kind, loop_id, text in lines
         ]
 

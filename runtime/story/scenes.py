@@ -105,7 +105,7 @@ class StoryScenes(StoryBase):
             raise UserInputError(f"the new scene {str(position)!r} holds no text; nothing was moved")
         chapter_index, scene_index, scene = position.chapter_index or 0, position.scene_index or 0, None
         with self._stores.database(self.project_id).write() as unit:
-            stood_standing_order = Standing.of(unit)
+            order_before = Standing.of(unit)
             moved_count = unit.scenes.insert_gap(position)
             if text is not None:
                 rendered_scene = SceneInput(
@@ -113,7 +113,7 @@ class StoryScenes(StoryBase):
                 )
                 take_in(unit, rendered_scene, project_id=self.project_id, stores=self._stores)
                 scene = unit.scenes.require(position)
-            change = keep_insertion(unit, scene, stood_standing_order)
+            change = keep_insertion(unit, scene, order_before)
         return SceneChange(
             position=str(position), change_id=number_of(change), moved=moved_count, indexing=self._follow_edit()
         )
@@ -128,13 +128,13 @@ class StoryScenes(StoryBase):
                 "chapter to a chapter's (3 5)"
             )
         with self._stores.database(self.project_id).write() as unit:
-            stood_standing_order = Standing.of(unit)
+            order_before = Standing.of(unit)
             if source.scene_index is None:
                 chapters = source.chapter_index or 0, target.chapter_index or 0
                 moved_count = unit.scenes.move_chapter(*chapters)
             else:
                 moved_count = unit.scenes.move_scene(source, target)
-            change = keep_move(unit, source, target, stood_standing_order)
+            change = keep_move(unit, source, target, order_before)
         indexing = self._follow_edit()
         return SceneChange(position=str(target), change_id=number_of(change), moved=moved_count, indexing=indexing)
 

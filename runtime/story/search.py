@@ -231,10 +231,10 @@ def cards_as_of(unit: UnitOfWork, card_types: Sequence[CardType], *, as_of: Stor
     how an entity stands differs from scene to scene.
     """
     cards: list[Card] = []
-    known_items = known_entities(unit, as_of)
-    wanted_entities = [entity for entity in known_items if entity.entity_type in card_types]
+    entities = known_entities(unit, as_of)
+    wanted_entities = [entity for entity in entities if entity.entity_type in card_types]
     if wanted_entities:
-        names = {entity.entity_id: entity.name for entity in known_items}
+        names = {entity.entity_id: entity.name for entity in entities}
         labels = labels_for(unit.projects.require().language)
         ids = [entity.entity_id for entity in wanted_entities]
         snapshots = unit.states.snapshots(ids, as_of=as_of)
@@ -270,8 +270,8 @@ class _CardWords:
         """Return the weight of the query's words that a text holds, from 0 to 1."""
         total = sum(self._weights.values())
         spaced = _spaced(text)
-        held_value = sum(weight for phrase, weight in self._weights.items() if phrase in spaced)
-        return held_value / total if total else 0.0
+        matched_weight = sum(weight for phrase, weight in self._weights.items() if phrase in spaced)
+        return matched_weight / total if total else 0.0
 
     def best_line(self, card: Card) -> str:
         """Return a card's line with most query words, the first of equals."""

@@ -79,10 +79,10 @@ class CharacterSecrets(CharacterPart):
             raise UserInputError(f"that is no secret: {described(error)}{_meant_field(error)}") from error
         with (
             self._stores.database(self.project_id).write() as unit,
-            unit.journal.changing_play("secret", self.character_id, input_secret.secret_id) as kept_snapshot_row,
+            unit.journal.changing_play("secret", self.character_id, input_secret.secret_id) as journal_entry,
         ):
             unit.play.keep_secret(self.character_id, input_secret)
-        return KeptSecret(**dict(input_secret), change_id=kept_snapshot_row.change_id)
+        return KeptSecret(**dict(input_secret), change_id=journal_entry.change_id)
 
     def drop_secret(self, secret_id: str) -> KeptSecret:
         """Take a secret away.
@@ -92,9 +92,9 @@ class CharacterSecrets(CharacterPart):
         """
         with self._stores.database(self.project_id).write() as unit:
             secret = require_secret(unit.play.secrets(self.character_id), secret_id)
-            with unit.journal.changing_play("secret", self.character_id, secret_id) as kept_snapshot_row:
+            with unit.journal.changing_play("secret", self.character_id, secret_id) as journal_entry:
                 unit.play.drop_secret(self.character_id, secret_id)
-        return KeptSecret(**dict(secret), change_id=kept_snapshot_row.change_id)
+        return KeptSecret(**dict(secret), change_id=journal_entry.change_id)
 
     def secrets(self, *, to: str = PLAYER, as_of: When = None) -> list[SecretState]:
         """Return the secrets, and how each stands towards a listener: locked, hinted, unlocked or known.
@@ -184,10 +184,10 @@ class StoryFlags(StoryBase):
         require_json(value, f"flag {flag!r}")
         with self._stores.database(self.project_id).write() as unit:
             change = FlagChange(name=flag, value=scrub_tree(value), **dict(happened(as_moment(at), now)))
-            with unit.journal.changing_play("flag", flag) as kept_snapshot_row:
+            with unit.journal.changing_play("flag", flag) as journal_entry:
                 unit.play.set_flag(change)
             flags = flags_in(unit, None)
-        return SetFlags(flags=flags, change_id=kept_snapshot_row.change_id)
+        return SetFlags(flags=flags, change_id=journal_entry.change_id)
 
     def get_flags(self, *, as_of: tuple[int, int] | datetime | None = None) -> dict[str, Any]:
         """Return the flags of a game with their values.
@@ -227,9 +227,9 @@ def _disclosed(
     """Journal a disclosure for undo."""
     disclosure = Disclosure(character_id=character_id, other_id=other_id, kind=kind, subject=subject, **dict(when))
     change: Literal["reveal", "show"] = "reveal" if kind == "revealed" else "show"
-    with unit.journal.changing_play(change, character_id, other_id) as kept_snapshot_row:
+    with unit.journal.changing_play(change, character_id, other_id) as journal_entry:
         unit.play.disclose(disclosure)
-    return KeptDisclosure(**disclosure.model_dump(), change_id=kept_snapshot_row.change_id)
+    return KeptDisclosure(**disclosure.model_dump(), change_id=journal_entry.change_id)
 
 
 def flags_in(unit: UnitOfWork, as_of: Moment | None) -> dict[str, Any]:

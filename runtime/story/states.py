@@ -82,9 +82,9 @@ class StoryStateHistories(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             changes = unit.states.stated(since=since, as_of=base.position_of(until) or END_OF_STORY)
             standing_changes = unit.states.standing_before(since, attributes=[HOLDER_ATTRIBUTE])
-        held_fields = {change.entity_id: change.value for change in standing_changes}
+        holders_by_id = {change.entity_id: change.value for change in standing_changes}
         return StatedStretch(
-            changes=changes, holders={item: who for item, who in held_fields.items() if isinstance(who, str)}
+            changes=changes, holders={item: who for item, who in holders_by_id.items() if isinstance(who, str)}
         )
 
     def state_history(self, entity_id: str, *, as_of: base.Place = None) -> list[StateChange]:

@@ -199,7 +199,7 @@ class Story(StorySearch, StoryIngest, StoryExtraction, StoryContinuity, StoryUnd
         Raises:
             UserInputError: When the plan is none, or a field is misspelt; names the right one.
         """
-        asked_by_key = {
+        request_fields = {
             "chapter_index": chapter_index,
             "scene_index": scene_index,
             "scene_plan": scene_plan,
@@ -213,7 +213,7 @@ class Story(StorySearch, StoryIngest, StoryExtraction, StoryContinuity, StoryUnd
             "top_k": top_k,
             "selector": selector,
         }
-        return self._built([asked_by_key], write_files=write_file)[0]
+        return self._built([request_fields], write_files=write_file)[0]
 
     def contexts(self, plans: Iterable[Mapping[str, Any]], *, write_file: bool = False) -> list[SceneMemoryContext]:
         """Build the contexts of several planned scenes, in their order.

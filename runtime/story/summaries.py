@@ -96,12 +96,14 @@ class StorySummarizing(StoryBase):
         summary = self.get(level=level, number=number)
         with self._stores.database(self.project_id).write() as unit:
             version = _version(summary, unit.summaries.list_as_of(as_of=END_OF_STORY))
-            stored_values = {"text": summary.written or summary.told}
+            labels_by_field = {"text": summary.written or summary.told}
             subject = f"summary of {level} {number}"
-            require_version(expected_version, version, subject=subject, stored=stored_values, sent={"text": text})
-            with unit.journal.changing_summary(level, number) as kept_snapshot_row:
+            require_version(
+                expected_version, version, subject=subject, stored_fields=labels_by_field, sent_fields={"text": text}
+            )
+            with unit.journal.changing_summary(level, number) as journal_entry:
                 _store(unit, summary, text, "author")
-        return self.get(level=level, number=number).model_copy(update={"change_id": kept_snapshot_row.change_id})
+        return self.get(level=level, number=number).model_copy(update={"change_id": journal_entry.change_id})
 
     def write_with_model(
         self,
@@ -152,9 +154,9 @@ class StorySummarizing(StoryBase):
                 message = f"{place} changed meanwhile; what the model wrote was dropped"
                 result.issues.append(ReportIssue(stage="summary", kind="stale", message=message))
                 return
-            with unit.journal.changing_summary(summary.level, summary.number) as kept_snapshot_row:
+            with unit.journal.changing_summary(summary.level, summary.number) as journal_entry:
                 _store(unit, summary, answer.text, "model")
-        now = {"told": answer.text, "origin": "model", "state": "current", "change_id": kept_snapshot_row.change_id}
+        now = {"told": answer.text, "origin": "model", "state": "current", "change_id": journal_entry.change_id}
         result.written.append(summary.model_copy(update=now))
 
     def summarize(

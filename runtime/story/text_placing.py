@@ -80,7 +80,7 @@ class PlacedText:
 
 
 def placed_text(
-    finished: FinishedText, at: str, *, names: ChapterNames, stored: Sequence[Scene], position: StoryPosition
+    finished: FinishedText, at: str, *, names: ChapterNames, stored_scenes: Sequence[Scene], position: StoryPosition
 ) -> PlacedText:
     """Return a text's place.
 
@@ -90,17 +90,20 @@ def placed_text(
         finished: The text.
         at: Where its caller wants it; `next`, `12:next`, a place or a heading.
         names: What the author calls the chapters.
-        stored: The scenes of the story with their texts.
+        stored_scenes: The scenes of the story with their texts.
         position: What `at` means in numbers.
     """
     chapter_index = position.chapter_index or 0
     is_chapter = position.scene_index is None
-    here = {scene.scene_index: scene for scene in stored if scene.chapter_index == chapter_index}
-    if isinstance(position, UnwrittenPosition) and (same := _stored_already(finished, names, stored)) is not None:
+    here = {scene.scene_index: scene for scene in stored_scenes if scene.chapter_index == chapter_index}
+    if (
+        isinstance(position, UnwrittenPosition)
+        and (same := _stored_already(finished, names, stored_scenes)) is not None
+    ):
         place = StoredPlace(position=str(same.position), title=finished.title, words=count_words(finished.body))
         return PlacedText((), _call_place(place, names, same.position), is_stored=True)
     if isinstance(position, UnwrittenPosition):
-        _require_new(finished, names, stored)
+        _require_new(finished, names, stored_scenes)
     gap = chapter_index if isinstance(position, UnwrittenPosition) and here else None
     texts = _scenes_of(finished) if is_chapter else [("", finished.body)]
     first = 1 if position.scene_index is None else position.scene_index
@@ -123,7 +126,7 @@ def placed_text(
         title=finished.title,
         scenes=len(scenes),
         words=sum(count_words(scene.text) for scene in scenes),
-        moved=0 if gap is None else sum(scene.chapter_index >= chapter_index for scene in stored),
+        moved=0 if gap is None else sum(scene.chapter_index >= chapter_index for scene in stored_scenes),
         replaced=[f"{item.position} {item.title} “{opening(item.text or '')}”" for item in changed],
         needs_replace=any(
             not are_alike(scene.text or "", scenes_by_number[scene.scene_index].text) for scene in changed
@@ -180,21 +183,21 @@ def _scenes_of(finished: FinishedText) -> list[tuple[str, str]]:
     return [(own or (inner if rank == 0 else ""), body) for rank, (own, body) in enumerate(scenes)]
 
 
-def require_replaceable(scene: SceneInput, stored: Scene | None) -> None:
+def require_replaceable(scene: SceneInput, stored_scene: Scene | None) -> None:
     """Refuse a text at the place of a chapter with another heading, unless it is that chapter edited.
 
     Raises:
         UserInputError: When another chapter stands there.
     """
-    if stored is None or not stored.text or bare_text(stored.text) == bare_text(scene.text):
+    if stored_scene is None or not stored_scene.text or bare_text(stored_scene.text) == bare_text(scene.text):
         return
     first = next((line for line in scene.text.split("\n") if line.strip()), "")
     input_chapter_name = chapter_name(chapter_part(scene.title) or first)
-    there = chapter_name(chapter_part(stored.title))
+    there = chapter_name(chapter_part(stored_scene.title))
     if input_chapter_name is None or there is None or not (input_chapter_name.is_heading and there.is_heading):
         return
-    if not input_chapter_name.is_same(there) and not are_alike(stored.text, scene.text):
-        raise another_chapter(str(stored.position), stored.title, stored.text)
+    if not input_chapter_name.is_same(there) and not are_alike(stored_scene.text, scene.text):
+        raise another_chapter(str(stored_scene.position), stored_scene.title, stored_scene.text)
 
 
 def another_chapter(place: str, title: str, text: str) -> UserInputError:

@@ -106,10 +106,10 @@ class StoryThreads(base.StoryBase):
                 fields["notes"] = notes
             if start is not None and scene_id is None:
                 fields["said_from"] = [start.chapter_index, start.scene_index or 1]
-            with unit.journal.changing_thread("add", thread.id, description) as kept_snapshot_row:
+            with unit.journal.changing_thread("add", thread.id, description) as journal_entry:
                 unit.threads.append(thread, at=at, follows_scene=scene_id is not None)
                 unit.threads.describe(thread.id, fields)
-            return _changed(unit, self.project_id, thread.id, as_of, kept_snapshot_row)
+            return _changed(unit, self.project_id, thread.id, as_of, journal_entry)
 
     def edit(
         self,
@@ -145,7 +145,7 @@ class StoryThreads(base.StoryBase):
         """
         due_from = base.position_of(due_from)
         due_by = base.position_of(due_by)
-        said_by_key = {
+        card_fields = {
             "description": description,
             "category": category,
             "importance": importance,
@@ -155,7 +155,7 @@ class StoryThreads(base.StoryBase):
             "due_by": _stated(due_by),
             "parts": parts,
         }
-        changes = {name: value for name, value in said_by_key.items() if value is not None}
+        changes = {name: value for name, value in card_fields.items() if value is not None}
         if not changes:
             raise UserInputError(
                 "nothing to change; give a description, a category, an importance, notes, what its pay-off needs,"
@@ -171,8 +171,8 @@ class StoryThreads(base.StoryBase):
                 expected_version,
                 thread_version(stored_listed_thread),
                 subject=f"thread {loop_id}",
-                stored=stored_listed_thread.model_dump(),
-                sent=changes,
+                stored_fields=stored_listed_thread.model_dump(),
+                sent_fields=changes,
             )
             first, last = (
                 _stated(due_from) or stored_listed_thread.due_from,
@@ -184,9 +184,9 @@ class StoryThreads(base.StoryBase):
                     f"thread {loop_id!r} would be overdue at {end} before it is due at {begin};"
                     " let it be due by a later scene than from which on it is due"
                 )
-            with unit.journal.changing_thread("edit", loop_id, stored_listed_thread.description) as kept_snapshot_row:
+            with unit.journal.changing_thread("edit", loop_id, stored_listed_thread.description) as journal_entry:
                 unit.threads.describe(loop_id, changes)
-            return _changed(unit, self.project_id, loop_id, END_OF_STORY, kept_snapshot_row)
+            return _changed(unit, self.project_id, loop_id, END_OF_STORY, journal_entry)
 
     def advance(
         self, loop_id: base.Name, note: str, *, pays_part: bool = False, start: base.Place = None
@@ -206,12 +206,10 @@ class StoryThreads(base.StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             stored_listed_thread = required_thread(unit, self.project_id, loop_id, as_of)
             at = base.place_of_statement(unit, as_of)
-            with unit.journal.changing_thread(
-                "advance", loop_id, stored_listed_thread.description
-            ) as kept_snapshot_row:
+            with unit.journal.changing_thread("advance", loop_id, stored_listed_thread.description) as journal_entry:
                 advance = RecordedLoopAdvance(id=loop_id, note=note, pays_part=pays_part)
                 unit.threads.append(advance, at=at, follows_scene=False)
-            return _changed(unit, self.project_id, loop_id, as_of, kept_snapshot_row)
+            return _changed(unit, self.project_id, loop_id, as_of, journal_entry)
 
     def resolve(
         self,
@@ -276,9 +274,9 @@ class StoryThreads(base.StoryBase):
             ended_thread = unit.threads.get(loop_id, as_of=as_of)
             with unit.journal.changing_thread(
                 "reopen", loop_id, ended_thread.description if ended_thread else ""
-            ) as kept_snapshot_row:
+            ) as journal_entry:
                 unit.threads.take_back_ending(loop_id, as_of=as_of)
-            return _changed(unit, self.project_id, loop_id, as_of, kept_snapshot_row)
+            return _changed(unit, self.project_id, loop_id, as_of, journal_entry)
 
     def list_reopenable(self, *, as_of: base.Place = None) -> frozenset[str]:
         """Return the ids of threads ended by the author.
@@ -308,9 +306,9 @@ class StoryThreads(base.StoryBase):
                 raise UserInputError(f"no thread {ending.id!r} is open; open are {listing}")
             at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             kind: ThreadChangeKind = "abandon" if ending.abandoned else "resolve"
-            with unit.journal.changing_thread(kind, ending.id, thread.description) as kept_snapshot_row:
+            with unit.journal.changing_thread(kind, ending.id, thread.description) as journal_entry:
                 unit.threads.append(ending, at=at, follows_scene=scene_id is not None)
-            return _changed(unit, self.project_id, ending.id, as_of, kept_snapshot_row)
+            return _changed(unit, self.project_id, ending.id, as_of, journal_entry)
 
     def ledger(
         self,
@@ -422,10 +420,10 @@ def required_thread(unit: UnitOfWork, project_id: str, loop_id: str, as_of: Stor
 
 
 def _changed(
-    unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition, kept_snapshot_row: Kept
+    unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition, journal_entry: Kept
 ) -> ListedThread:
     changed = required_thread(unit, project_id, loop_id, as_of).model_copy(
-        update={"change_id": kept_snapshot_row.change_id}
+        update={"change_id": journal_entry.change_id}
     )
     return _versioned(unit, project_id, changed)
 

@@ -33,29 +33,36 @@ def version_of(*parts: Any) -> str:
 
 
 def require_version(
-    expected: str | None, version: str, *, subject: str, stored: Mapping[str, Any], sent: Mapping[str, Any]
+    expected_version: str | None,
+    version: str,
+    *,
+    subject: str,
+    stored_fields: Mapping[str, Any],
+    sent_fields: Mapping[str, Any],
 ) -> None:
     """Reject a stale change, unless it states present values.
 
     Args:
-        expected: The version that was read; None checks nothing.
+        expected_version: The version that was read; None checks nothing.
         version: The version that is stored.
         subject: What is changed, by kind and id.
-        stored: What stands, under the names of what is sent.
-        sent: What the change says.
+        stored_fields: What stands, under the names of what is sent.
+        sent_fields: What the change says.
 
     Raises:
         StaleVersionError: When the versions differ.
     """
-    current = {name: stored.get(name) for name in sent}
-    if expected in (None, version) or (sent and to_jsonable_python(current) == to_jsonable_python(dict(sent))):
+    current = {name: stored_fields.get(name) for name in sent_fields}
+    if expected_version in (None, version) or (
+        sent_fields and to_jsonable_python(current) == to_jsonable_python(dict(sent_fields))
+    ):
         return
     raise StaleVersionError(
-        f"{subject} was changed since version {expected!r} of it was read; nothing was stored:"
+        f"{subject} was changed since version {expected_version!r} of it was read; nothing was stored:"
         f" look at what stands now, and send the change again with version {version!r}",
         version=version,
-        stored=to_jsonable_python(current, fallback=str),
-        sent=to_jsonable_python(dict(sent), fallback=str),
+        stored_fields=to_jsonable_python(current, fallback=str),
+        sent_fields=to_jsonable_python(dict(sent_fields), fallback=str),
     )
 
 
@@ -70,7 +77,7 @@ def require_unchanged(expected: str | None, version: str, *, subject: str) -> No
     Raises:
         StaleVersionError: When the versions differ.
     """
-    require_version(expected, version, subject=subject, stored={}, sent={})
+    require_version(expected, version, subject=subject, stored_fields={}, sent_fields={})
 
 
 def card_version(unit: UnitOfWork, entity_id: str) -> str:
@@ -107,9 +114,9 @@ def scene_version(scene: Scene) -> str:
     return version_of(scene.title, scene.text_hash, scene.record, scene.staged)
 
 
-def summary_version(written: Sequence[StandingSummary]) -> str:
+def summary_version(summaries: Sequence[StandingSummary]) -> str:
     """Return a written summary's version."""
-    return version_of([(summary.summary.text, summary.summary.origin) for summary in written])
+    return version_of([(summary.summary.text, summary.summary.origin) for summary in summaries])
 
 
 def relationship_version(relationship: Relationship) -> str:

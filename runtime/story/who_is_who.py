@@ -73,12 +73,12 @@ class StoryAppearances(base.StoryBase):
         position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             known_entities = base.known_entities(unit, position)
-            seen_by_key, named_by_key = _count_sightings(unit, position), unit.entities.mentions_before(position)
+            sightings_by_id, mentions_by_id = _count_sightings(unit, position), unit.entities.mentions_before(position)
         appearances = []
         for entity in known_entities:
-            scenes, last = seen_by_key.get(entity.entity_id, (0, None))
+            scenes, last = sightings_by_id.get(entity.entity_id, (0, None))
             chapter, scene = last or (None, None)
-            count = named_by_key.get(entity.entity_id, (0,))[0]
+            count = mentions_by_id.get(entity.entity_id, (0,))[0]
             appearances.append(
                 Appearance(entity=entity, scenes=scenes, named=count, last_chapter=chapter, last_scene=scene)
             )
@@ -136,18 +136,18 @@ def _count_sightings(unit: UnitOfWork, position: StoryPosition) -> dict[str, tup
     A character is where it is on stage or whose point of view tells, a place where scenes play; only of anything else
     it counts that texts name it.
     """
-    found_by_key: dict[str, tuple[int, tuple[int, int] | None]] = {}
+    sightings_by_id: dict[str, tuple[int, tuple[int, int] | None]] = {}
     for scene in unit.scenes.stagings(as_of=position):
         for entity_id in filter(None, {scene.pov, scene.location_id, *scene.participants}):
-            count, _ = found_by_key.get(entity_id, (0, None))
-            found_by_key[entity_id] = (count + 1, scene.place)
+            count, _ = sightings_by_id.get(entity_id, (0, None))
+            sightings_by_id[entity_id] = (count + 1, scene.place)
     known_entities = (entity.entity for entity in unit.entities.list_all())
     staged = {entity.entity_id for entity in known_entities if entity.entity_type in ("character", "location")}
     for entity_id, (count, last) in unit.entities.mentions_before(position).items():
         if entity_id not in staged:
-            before, place_before = found_by_key.get(entity_id, (0, None))
-            found_by_key[entity_id] = (max(before, count), max(place_before or last, last))
-    return found_by_key
+            before, place_before = sightings_by_id.get(entity_id, (0, None))
+            sightings_by_id[entity_id] = (max(before, count), max(place_before or last, last))
+    return sightings_by_id
 
 
 class CandidateDecision(BaseModel):

@@ -31,11 +31,11 @@ class ChineseHelp(click.HelpFormatter):
         """Write paragraphs, keeping lines of literal ones."""
         indent = " " * self.current_indent
         paragraphs = []
-        for told_value in _in_paragraphs(text):
-            if isinstance(told_value, list):
-                lines: Iterable[str] = map(_with_its_indent, told_value)
+        for paragraph in _in_paragraphs(text):
+            if isinstance(paragraph, list):
+                lines: Iterable[str] = map(_with_its_indent, paragraph)
             else:
-                lines = _wrapped(in_chinese(told_value), self.width - len(indent))
+                lines = _wrapped(in_chinese(paragraph), self.width - len(indent))
             paragraphs.append("\n".join(indent + line for line in lines))
         self.write("\n\n".join(paragraphs) + "\n")
 

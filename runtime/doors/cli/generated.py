@@ -78,25 +78,25 @@ def _described_command(path: str) -> Described:
 
 
 def run(
-    path: str, project: str, as_json: bool, is_confirmed: bool = True, shows_all: bool = True, **given: Any
+    path: str, project: str, as_json: bool, is_confirmed: bool = True, shows_all: bool = True, **arguments: Any
 ) -> None:
     """Run a command, and print its result."""
     operation, offer, model = _row(path)
     forms = forms_of(model)
     payload = {
-        entity_id: _payload(given.pop(entity_id), info, forms[entity_id])
+        entity_id: _payload(arguments.pop(entity_id), info, forms[entity_id])
         for entity_id, info in model.model_fields.items()
     }
     payload = {text: value for text, value in payload.items() if value is not None}
-    requested_fields = {**given, "shows_all": shows_all}
+    requested_fields = {**arguments, "shows_all": shows_all}
     with _open_view(project, operation, requested_fields, story_as_of=payload.get("story_as_of")) as view:
         if offer.before is not None:
             offer.before(view, payload)
         values = read_arguments(model, payload)
         view.values.update(values)
         if offer.asks:
-            found_value = offer.asks(view, payload) if callable(offer.asks) else _find_object(offer.asks, view, payload)
-            question = view.labels[f"ask.{operation.name}"].format(found=found_value, project=project, **payload)
+            target = offer.asks(view, payload) if callable(offer.asks) else _find_object(offer.asks, view, payload)
+            question = view.labels[f"ask.{operation.name}"].format(found=target, project=project, **payload)
             parameters.require_confirmation(question, is_confirmed=is_confirmed)
         result = _result(operation, offer, view)
         indexing = getattr(result, "indexing", None)
@@ -120,12 +120,12 @@ def run(
                 offer.show(result, view)
             done_text = labels.get(f"done.{operation.name}")
             if done_text:
-                stored_values = {kind: labels.value(str(getattr(result, kind, ""))) for kind in ("status", "kind")}
+                labels_by_field = {kind: labels.value(str(getattr(result, kind, ""))) for kind in ("status", "kind")}
                 count = len(result) if isinstance(result, list | tuple) else 0
                 output.print_text(
                     in_words(
                         done_text.format(
-                            result=result, project=view.project, count=count, **stored_values | view.values
+                            result=result, project=view.project, count=count, **labels_by_field | view.values
                         )
                     )
                 )

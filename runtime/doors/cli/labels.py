@@ -81,9 +81,9 @@ class ViewLabels:
 
         return labels_for(self.language)
 
-    def value(self, stored: str) -> str:
+    def value(self, value: str) -> str:
         """Return a stored word in the story's language, unchanged if unknown."""
-        return self.get(f"value.{stored}", stored.replace("_", " "))
+        return self.get(f"value.{value}", value.replace("_", " "))
 
     def field(self, name: str) -> str:
         """Return the name of a card field or state attribute."""

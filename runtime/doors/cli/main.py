@@ -84,15 +84,15 @@ class _Group(parameters.CommandGroup):
 
 
 def _command(path: str, fields: dict[str, Any]) -> click.Command:
-    def run(**given: Any) -> None:
+    def run(**arguments: Any) -> None:
         if "code" not in fields:
             from runtime.doors.cli import generated
 
-            generated.run(path, **given)
+            generated.run(path, **arguments)
             return
         module, _, function = fields["code"].partition(":")
         code = importlib.import_module(f"runtime.doors.cli.commands.{module}")
-        getattr(code, function)(click.get_current_context().obj, **given)
+        getattr(code, function)(click.get_current_context().obj, **arguments)
 
     project = fields.get("project", "required")
     first = [] if project == "none" else [_PROJECT | {"is_required": project == "required"}]

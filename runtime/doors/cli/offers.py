@@ -91,11 +91,11 @@ class View:
             value = getattr(value, name)
         return value
 
-    def place(self, found: Any) -> str:
+    def place(self, result: Any) -> str:
         """Return a place, also from a pair."""
-        if found is None or isinstance(found, tuple):
-            return ":".join(map(str, found or ()))
-        return self.labels.memory_place(found)
+        if result is None or isinstance(result, tuple):
+            return ":".join(map(str, result or ()))
+        return self.labels.memory_place(result)
 
     def cell(self, path: str, value: Any) -> object:
         """Return the text of a cell."""
@@ -117,8 +117,8 @@ class View:
 
     def table(self, columns: Mapping[str, str], rows: Iterable[Any]) -> None:
         """Print rows in columns."""
-        shown_items = [[self.cell(path, row) for path in columns.values()] for row in rows]
-        output.print_table(list(columns), shown_items, labels=self.labels, shows_all=self.asked.get("shows_all", True))
+        cell_rows = [[self.cell(path, row) for path in columns.values()] for row in rows]
+        output.print_table(list(columns), cell_rows, labels=self.labels, shows_all=self.asked.get("shows_all", True))
 
     def say(self, key: str, **values: object) -> None:
         """Print a line in the story's language."""
@@ -184,7 +184,7 @@ _CELLS: dict[str, Callable[[Any, View], object]] = {
     "concerns": lambda found_value, view: (
         view.labels["line.concerns_who_is_nowhere"] if found_value.occurs_nowhere else ""
     ),
-    "verified": lambda found, view: "" if found.chunk.verified else view.labels["line.not_verified"],
+    "verified": lambda result, view: "" if result.chunk.verified else view.labels["line.not_verified"],
     "speaks": lambda candidate, _: candidate.speaks or "",
     "first_and_last": lambda candidate, _: f"{candidate.first} - {candidate.last}",
     "since_place": lambda item, view: view.labels.place(item.since_chapter, item.since_scene),
@@ -293,9 +293,9 @@ def _conflict_subject(conflict: Any, view: View) -> str:
 
 
 @cell
-def _memory_status(stored: Any, view: View) -> str:
-    pinned = f"{view.labels['line.comma']}{view.labels['value.pinned']}" if stored.pinned else ""
-    return view.labels.value(stored.status) + pinned
+def _memory_status(memory: Any, view: View) -> str:
+    pinned = f"{view.labels['line.comma']}{view.labels['value.pinned']}" if memory.pinned else ""
+    return view.labels.value(memory.status) + pinned
 
 
 @does("show", "delete_memory", *(f"{verb}_memory" for verb in ("confirm", "pin", "unpin", "ban", "unban")))
@@ -355,23 +355,23 @@ def _show_note(result: Any, view: View) -> None:
 
 
 @does("show", "export_lore")
-def _show_lorebook(found: Any, _: View) -> None:
-    output.print_json(found)
+def _show_lorebook(result: Any, _: View) -> None:
+    output.print_json(result)
 
 
 @does("show", "import_lore")
-def _show_lore_import(found: Any, view: View) -> None:
-    view.say("lore_imported", count=len(found.added), updated=len(found.updated), same=found.were_there)
+def _show_lore_import(result: Any, view: View) -> None:
+    view.say("lore_imported", count=len(result.added), updated=len(result.updated), same=result.were_there)
 
 
 @does("show", "export_glossary")
-def _show_glossary(found: Any, _: View) -> None:
-    output.print_text(found.rstrip("\n"))
+def _show_glossary(result: Any, _: View) -> None:
+    output.print_text(result.rstrip("\n"))
 
 
 @does("show", "import_glossary")
-def _show_glossary_import(found: Any, view: View) -> None:
-    view.say("glossary_imported", count=len(found.added), updated=len(found.updated), same=found.were_there)
+def _show_glossary_import(result: Any, view: View) -> None:
+    view.say("glossary_imported", count=len(result.added), updated=len(result.updated), same=result.were_there)
 
 
 @does("aside", "add_note")
@@ -424,13 +424,13 @@ def _show_ledger(ledger: Any, view: View) -> None:
             output.print_text(line)
         return
     if not view.asked["as_board"]:
-        waiting_items = [entry for entry in ledger.entries if entry.is_waiting]
-        if not waiting_items:
+        waiting_entries = [entry for entry in ledger.entries if entry.is_waiting]
+        if not waiting_entries:
             is_narrowed = view.asked["only_due"] or view.asked["categories"]
             key = "none_of_these_threads" if is_narrowed else "list_threads"
             output.print_text(view.labels[f"empty.{key}"].format(project=view.project))
             return
-        view.table(_LEDGER, waiting_items)
+        view.table(_LEDGER, waiting_entries)
         return
     for heading, lines in board_lines(ledger):
         output.print_heading(heading)
@@ -498,8 +498,8 @@ def _show_entity(card: Any, view: View) -> None:
             dated_value.value, view.names, prompt
         )
     # Of a thing it is counted alone where it is named.
-    untold_items = () if result.entity_type in ("character", "location") else ("scene_count",)
-    counts = {name: value for name, value in card.metadata.items() if name not in untold_items}
+    hidden_columns = () if result.entity_type in ("character", "location") else ("scene_count",)
+    counts = {name: value for name, value in card.metadata.items() if name not in hidden_columns}
     output.print_pairs(
         {
             labels["head.entity_id"]: result.entity_id,
@@ -548,7 +548,7 @@ def _show_edited_entity(result: Any, view: View) -> None:
 
 @does("show", "rename_card")
 def _show_renaming(result: Any, view: View) -> None:
-    counts = [f"{view.labels.value(held_value)} {times}" for held_value, times in result.counts.items()]
+    counts = [f"{view.labels.value(place_kind)} {times}" for place_kind, times in result.counts.items()]
     names = ", ".join(f"{old} → {new}" for old, new in result.names.items())
     view.say("renames" if counts else "renames_alone", names=names, counts=", ".join(counts))
     if result.places:
@@ -616,10 +616,10 @@ def _is_candidate(view: View, name: str) -> bool:
 def _merge(view: View) -> Any:
     from runtime.story.who_is_who import StoryNameCandidates
 
-    keep, gone_value = view.values["keep"], view.values["gone"]
-    if _is_candidate(view, keep) or _is_candidate(view, gone_value):
-        return StoryNameCandidates(view.stores, view.project).merge(keep=keep, other=gone_value)
-    return view.part.merge(keep=keep, gone=gone_value)
+    keep, removed_name = view.values["keep"], view.values["gone"]
+    if _is_candidate(view, keep) or _is_candidate(view, removed_name):
+        return StoryNameCandidates(view.stores, view.project).merge(keep=keep, other=removed_name)
+    return view.part.merge(keep=keep, gone=removed_name)
 
 
 @does("show", "merge_entities")
@@ -681,8 +681,8 @@ def _ask_whether_same(candidate: Any, view: View, *, has_card: bool = False) -> 
     An existing card stays.
     """
     names = [candidate.same_as, candidate.name]
-    keep, gone_value = reversed(names) if has_card and _is_candidate(view, candidate.same_as) else names
-    command = f"novelgen entity merge {view.project} {in_shell(keep)} {in_shell(gone_value)}"
+    keep, removed_name = reversed(names) if has_card and _is_candidate(view, candidate.same_as) else names
+    command = f"novelgen entity merge {view.project} {in_shell(keep)} {in_shell(removed_name)}"
     view.say("is_it_the_same", name=candidate.name, other=candidate.same_as, command=command)
 
 
@@ -724,9 +724,9 @@ def _sides(result: Any, view: View) -> list[_Side]:
 
 
 @does("show", "get_relationship")
-def _show_relationship(found: Any, view: View) -> None:
+def _show_relationship(result: Any, view: View) -> None:
     labels = view.labels
-    one, other = view.name(found.character_a), view.name(found.character_b)
+    one, other = view.name(result.character_a), view.name(result.character_b)
 
     def felt(who: str, dimensions: Mapping[str, int]) -> dict[str, int]:
         feeling = labels["line.felt_by"]
@@ -734,21 +734,23 @@ def _show_relationship(found: Any, view: View) -> None:
 
     output.print_pairs(
         {
-            labels["head.entity_id"]: found.relationship_id,
-            labels["head.kind"]: found.relationship_type,
-            labels["head.status"]: labels.value(found.status),
-            labels["value.intensity"]: found.intensity,
-            labels["line.view_of"].format(one, other): found.perspective_a,
-            labels["line.view_of"].format(other, one): found.perspective_b,
-            **{labels.value(name): value for name, value in found.dimensions.items()},
-            **felt(one, found.dimensions_a),
-            **felt(other, found.dimensions_b),
-            **{labels.value(name): _count_text(value, view) for name, value in found.metadata.items()},
-            labels["value.last_changed"]: "" if found.updated_at is None else f"{found.updated_at:%Y-%m-%d %H:%M} UTC",
+            labels["head.entity_id"]: result.relationship_id,
+            labels["head.kind"]: result.relationship_type,
+            labels["head.status"]: labels.value(result.status),
+            labels["value.intensity"]: result.intensity,
+            labels["line.view_of"].format(one, other): result.perspective_a,
+            labels["line.view_of"].format(other, one): result.perspective_b,
+            **{labels.value(name): value for name, value in result.dimensions.items()},
+            **felt(one, result.dimensions_a),
+            **felt(other, result.dimensions_b),
+            **{labels.value(name): _count_text(value, view) for name, value in result.metadata.items()},
+            labels["value.last_changed"]: ""
+            if result.updated_at is None
+            else f"{result.updated_at:%Y-%m-%d %H:%M} UTC",
         }
     )
     output.print_heading(labels["line.history"])
-    view.table(_cells("place=:place_or_none status=~status event"), found.history)
+    view.table(_cells("place=:place_or_none status=~status event"), result.history)
 
 
 @does("show", "edit_relationship")
@@ -774,36 +776,36 @@ def _print_two(view: View, tables: Iterable[tuple[str, str, Sequence[Any]]]) -> 
 
 
 @does("show", "list_knowledge")
-def _show_knowledge(found: Any, view: View) -> None:
-    if not found.known and not found.not_known:
+def _show_knowledge(result: Any, view: View) -> None:
+    if not result.known and not result.not_known:
         output.print_text(view.labels["empty.list_knowledge"].format(project=view.project))
         return
     known_name, unknown_text = (
         f"entity_id=source_id {columns} text=content" for columns in (_KNOWN_COLUMNS, _UNKNOWN_COLUMNS)
     )
-    _print_two(view, (("knows", known_name, found.known), ("does_not_know", unknown_text, found.not_known)))
+    _print_two(view, (("knows", known_name, result.known), ("does_not_know", unknown_text, result.not_known)))
 
 
 @does("show", "who_knows")
-def _show_knowers(found: Any, view: View) -> None:
-    output.print_text(found.content)
+def _show_knowers(result: Any, view: View) -> None:
+    output.print_text(result.content)
     known_name, unknown_text = (f"entity=~name {columns}" for columns in (_KNOWN_COLUMNS, _UNKNOWN_COLUMNS))
-    _print_two(view, (("known_to", known_name, found.known_by), ("not_known_to", unknown_text, found.not_known_by)))
+    _print_two(view, (("known_to", known_name, result.known_by), ("not_known_to", unknown_text, result.not_known_by)))
 
 
 @does("show", "set_knowledge")
-def _show_set_knowledge(said: Any, view: View) -> None:
+def _show_set_knowledge(result: Any, view: View) -> None:
     from novelgen.models.knowledge import ALL_LIVED
 
     labels, start = view.labels, view.values.get("start")
-    what = said.source_id
+    what = result.source_id
     if what == ALL_LIVED:
-        what = labels["line.everything_that_has_lived_through"].format(view.name(said.learned_from))
-    text = labels[f"line.said_{view.values.get('kind', 'knows')}"].format(view.name(said.character_id), what)
-    if said.chapter_index is None:
+        what = labels["line.everything_that_has_lived_through"].format(view.name(result.learned_from))
+    text = labels[f"line.said_{view.values.get('kind', 'knows')}"].format(view.name(result.character_id), what)
+    if result.chapter_index is None:
         since = labels.always
     elif start is None:
-        since = labels["line.from_its_own_scene_on"].format(labels.place(said.chapter_index, said.scene_index))
+        since = labels["line.from_its_own_scene_on"].format(labels.place(result.chapter_index, result.scene_index))
     else:
         since = labels["line.on_entering"].format(start)
     output.print_text(f"{text}{labels['line.comma']}{since}")
@@ -819,8 +821,8 @@ def _show_together(shared: Any, view: View) -> None:
 
 
 @does("show", "get_scene")
-def _show_scene(found: Any, _: View) -> None:
-    output.print_text("\n" + (found.scene.text or ""))
+def _show_scene(result: Any, _: View) -> None:
+    output.print_text("\n" + (result.scene.text or ""))
 
 
 @does("show", "insert_scene")
@@ -836,16 +838,16 @@ def _remind_of_files(change: Any, view: View) -> None:
 
 
 @does("show", "get_scene_record")
-def _show_record(found: Any, _: View) -> None:
-    output.print_json(found.record)
+def _show_record(result: Any, _: View) -> None:
+    output.print_json(result.record)
 
 
 @does("aside", "get_scene_record")
-def _record_aside(found: Any, view: View) -> None:
-    if not found.is_stored:
-        reason = f": {found.failure_reason}" if found.failure_reason else ""
-        view.remark("no_record", place=view.values["position"], status=found.extraction_status, reason=reason)
-    for fact in found.unverified:
+def _record_aside(result: Any, view: View) -> None:
+    if not result.is_stored:
+        reason = f": {result.failure_reason}" if result.failure_reason else ""
+        view.remark("no_record", place=view.values["position"], status=result.extraction_status, reason=reason)
+    for fact in result.unverified:
         view.remark("unverified", fact=fact)
 
 
@@ -983,11 +985,11 @@ def _guess(view: View) -> str:
 
 
 @does("show", "get_recent_timeline")
-def _show_standing(found: Any, view: View) -> None:
+def _show_standing(result: Any, view: View) -> None:
     from runtime.doors.cli.views import print_states
 
-    if found.snapshots:
-        print_states(found.snapshots, found.names, view.labels)
+    if result.snapshots:
+        print_states(result.snapshots, result.names, view.labels)
     else:
         output.print_text(view.labels["head.nothing"])
 
@@ -1030,20 +1032,20 @@ def _issues_aside(result: Any, _: View) -> None:
 
 
 @does("show", "remember_event")
-def _show_remembered(done: Any, _: View) -> None:
-    memory = done.memory
+def _show_remembered(result: Any, _: View) -> None:
+    memory = result.memory
     output.print_text(
         in_words(f"{memory.memory_id}: {view_labels_for().value(memory.tier)}, importance {memory.importance}")
     )
-    if done.ended:
-        output.print_text(in_words(f"put an end to: {', '.join(done.ended)}"))
-    if done.copies:
-        output.print_text(in_words(f"remembered by witnesses, too: {len(done.copies)}"))
+    if result.ended:
+        output.print_text(in_words(f"put an end to: {', '.join(result.ended)}"))
+    if result.copies:
+        output.print_text(in_words(f"remembered by witnesses, too: {len(result.copies)}"))
 
 
 @does("show", "recall_memories")
-def _show_recalled(found: Any, view: View) -> None:
-    output.print_text(found.as_prompt() or view.labels["head.nothing"])
+def _show_recalled(result: Any, view: View) -> None:
+    output.print_text(result.as_prompt() or view.labels["head.nothing"])
     if view.asked["explain"]:
         rows = [
             (
@@ -1052,11 +1054,11 @@ def _show_recalled(found: Any, view: View) -> None:
                 " × ".join(f"{name} {value:.2f}" for name, value in item.parts.model_dump().items() if value != 1),
                 ", ".join(item.why),
             )
-            for item in found.items
+            for item in result.items
         ]
         output.print_table(("entity_id", "score", "score_parts", "why"), rows, labels=view.labels)
-        spent_fields = {"tokens": f"{found.tokens} / {found.budget_tokens}", "left_out": len(found.left_out)}
-        output.print_pairs(spent_fields, view.labels)
+        cost_fields = {"tokens": f"{result.tokens} / {result.budget_tokens}", "left_out": len(result.left_out)}
+        output.print_pairs(cost_fields, view.labels)
 
 
 @cell
@@ -1072,12 +1074,12 @@ def _moved(change: Any, view: View) -> str:
 
 
 @does("show", "get_feelings")
-def _show_feelings(found: Any, view: View) -> None:
-    output.print_text(found.header)
-    output.print_text(view.labels["line.comma"].join(found.words) or view.labels["head.nothing"])
-    moved_value = view.part.feelings_history(**view.values)
-    if moved_value:
-        view.table(_cells("when=:moved_at change=:moved why=event_type"), moved_value)
+def _show_feelings(result: Any, view: View) -> None:
+    output.print_text(result.header)
+    output.print_text(view.labels["line.comma"].join(result.words) or view.labels["head.nothing"])
+    history = view.part.feelings_history(**view.values)
+    if history:
+        view.table(_cells("when=:moved_at change=:moved why=event_type"), history)
 
 
 @does("json", "list_secrets")
@@ -1104,21 +1106,21 @@ def _show_secrets(states: Any, view: View) -> None:
 
 
 @does("json", "check_reply")
-def _findings(found: Any, _: View) -> Any:
-    return found
+def _findings(result: Any, _: View) -> Any:
+    return result
 
 
 @does("show", "check_reply")
-def _show_findings(found: Any, view: View) -> None:
-    for item in found:
+def _show_findings(result: Any, view: View) -> None:
+    for item in result:
         output.print_text(f"{view.labels.value(item.kind)}: {item.message}")
-    if not found:
+    if not result:
         view.say("nothing_is_wrong_with_it")
 
 
 @does("aside", "check_reply")
-def _fail_on_findings(found: Any, _: View) -> None:
-    if found:
+def _fail_on_findings(result: Any, _: View) -> None:
+    if result:
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 
@@ -1129,19 +1131,19 @@ def _flags(view: View) -> Any:
     at = view.asked["at"]
     if at is not None and not view.asked["settings"]:
         raise UserInputError("--at says when flags are set; add --set NAME, or read with --as-of")
-    for given_value in view.asked["settings"]:
-        name, sign, text = given_value.partition("=")
+    for setting in view.asked["settings"]:
+        name, sign, text = setting.partition("=")
         value = json_or_text(text) if sign else True
         view.values["change_id"] = view.part.set_flag(name, value, at=at and moment(at)).change_id
     return view.part.get_flags(as_of=view.values.get("as_of"))
 
 
 @does("show", "list_flags")
-def _show_flags(found: dict[str, Any], view: View) -> None:
-    if not found:
+def _show_flags(result: dict[str, Any], view: View) -> None:
+    if not result:
         output.print_text(view.labels["head.nothing"])
         return
-    rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in found.items()]
+    rows = [(name, json.dumps(value, ensure_ascii=False)) for name, value in result.items()]
     output.print_table(("flag", "value"), rows, labels=view.labels)
     if view.asked["settings"]:
         output.print_undo(view.values["change_id"], view.project, view.labels)

@@ -115,7 +115,7 @@ def print_table(
     from rich.table import Table
 
     cells = [["" if cell is None else scrub_text(str(cell)) for cell in row] for row in rows]
-    shown_items = cells if shows_all or not is_terminal() else cells[:MAX_ROWS]
+    visible_rows = cells if shows_all or not is_terminal() else cells[:MAX_ROWS]
     columns = [index for index in range(len(headings)) if any(row[index] for row in cells)]
     if not columns:
         print_text((labels or view_labels_for())["head.nothing"])
@@ -124,11 +124,11 @@ def print_table(
     for index in columns:
         heading = headings[index] if labels is None else labels.heading(headings[index])
         table.add_column(heading, overflow="fold", ratio=1 if index == columns[-1] else None)
-    for row in shown_items:
+    for row in visible_rows:
         table.add_row(*(row[index] for index in columns))
     _console().print(table)
-    if len(shown_items) < len(cells):
-        print_text((labels or view_labels_for())["line.more_rows"].format(count=len(cells) - len(shown_items)))
+    if len(visible_rows) < len(cells):
+        print_text((labels or view_labels_for())["line.more_rows"].format(count=len(cells) - len(visible_rows)))
 
 
 def print_pairs(pairs: Mapping[str, object], labels: ViewLabels | None = None) -> None:

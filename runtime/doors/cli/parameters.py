@@ -62,9 +62,9 @@ class CommandGroup(click.Group):
 class Typed(click.ParamType):
     """A value validated on input, and resolved by the story."""
 
-    def __init__(self, name: str, read: Callable[[str], Any]) -> None:
+    def __init__(self, name: str, convert: Callable[[str], Any]) -> None:
         self.name = name
-        self._read = read
+        self._read = convert
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the converted value."""
@@ -164,13 +164,13 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 COUNT = click.IntRange(min=1)
 
 
-def changes_by_field(given: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+def changes_by_field(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return changes by field.
 
     Only `alias` may repeat.
     """
     changes: dict[str, Any] = {}
-    for field, value in given:
+    for field, value in pairs:
         if field == "alias":
             changes[field] = [*changes.get(field, []), *(value if isinstance(value, list) else [value])]
         elif field in changes:

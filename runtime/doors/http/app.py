@@ -101,10 +101,10 @@ def examples() -> dict[str, dict[str, Any]]:
 
 def with_examples(document: dict[str, Any]) -> dict[str, Any]:
     """Return an OpenAPI document with an example of each operation's request and answer."""
-    known_fields = examples() if EXAMPLES_FILE.exists() else {}
+    examples_by_name = examples() if EXAMPLES_FILE.exists() else {}
     for operations in document["paths"].values():
         for operation in operations.values():
-            example = known_fields.get(operation["operationId"])
+            example = examples_by_name.get(operation["operationId"])
             if example is None:
                 continue
             for parameter in operation.get("parameters", ()):

@@ -224,27 +224,27 @@ class Repeats:
             )
         self._under_way.add(call)
         values: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
-        answered_items: list[Message] = []
+        answer_messages: list[Message] = []
 
         async def receive_given() -> Message:
             return values.pop() if values else await receive()
 
         async def send_and_keep(message: Message) -> None:
-            if not answered_items or not _is_stream(answered_items[0]):
-                answered_items.append(message)
+            if not answer_messages or not _is_stream(answer_messages[0]):
+                answer_messages.append(message)
             await send(message)
 
         try:
             await self._app(scope, receive_given, send_and_keep)
         finally:
             self._under_way.discard(call)
-        self._keep(call, body_hash, answered_items)
+        self._keep(call, body_hash, answer_messages)
 
-    def _keep(self, call: Call, body_hash: str, answered_items: list[Message]) -> None:
+    def _keep(self, call: Call, body_hash: str, answer_messages: list[Message]) -> None:
         """Store an answer for repeats of its request, unless a retry may succeed."""
-        if not answered_items or answered_items[-1].get("more_body") or _is_stream(answered_items[0]):
+        if not answer_messages or answer_messages[-1].get("more_body") or _is_stream(answer_messages[0]):
             return
-        start, *parts = answered_items
+        start, *parts = answer_messages
         if start["status"] >= 500 or start["status"] in (409, 429):
             return
         answer = Answer(body_hash, start, b"".join(part.get("body", b"") for part in parts))
@@ -258,9 +258,9 @@ class Repeats:
 class _Tagged:
     """ASGI middleware that adds content ETags and answers 304."""
 
-    def __init__(self, send: Send, known: str) -> None:
+    def __init__(self, send: Send, known_tag: str) -> None:
         self._send = send
-        self._known = known
+        self._known = known_tag
         self._start: Message | None = None
 
     async def __call__(self, message: Message) -> None:

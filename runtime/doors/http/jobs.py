@@ -288,22 +288,22 @@ class Jobs:
             job = self.get(job_id)
             self._write(job)
             result = self._work[job.kind](JobOrder(job, self._folder / job_id, tell))
-            ended_fields: dict[str, Any] = {
+            job_fields: dict[str, Any] = {
                 "state": "done",
                 "result": json.loads(told(result, folders=self._secret_folders).model_dump_json()),
             }
         except JobCancelled:
-            ended_fields = {"state": "interrupted" if self._is_closing else "cancelled"}
+            job_fields = {"state": "interrupted" if self._is_closing else "cancelled"}
         except NovelgenError as error:
-            ended_fields = {"state": "failed", "problem": problem_of(error, folders=self._secret_folders)}
+            job_fields = {"state": "failed", "problem": problem_of(error, folders=self._secret_folders)}
         except Exception:
             # The border of the thread: whoever waits for the job must hear that it ended.
             logger.exception("job %s failed", job_id)
             bug = Refusal(500, "bug", "a bug in novelgen; the server's log has more under the job's id")
-            ended_fields = {"state": "failed", "problem": bug.problem}
+            job_fields = {"state": "failed", "problem": bug.problem}
         with self._lock:
             self._running.pop(job_id, None)
-            job = self._set(job_id, ended_at=self._clock(), **ended_fields)
+            job = self._set(job_id, ended_at=self._clock(), **job_fields)
         self._write(job)
         self._run_next()
 

@@ -139,11 +139,11 @@ def problem_answer(problem: Problem, *, request_id: str = "", headers: Mapping[s
     """Return the answer to a request that went wrong."""
     fields = problem.model_copy(update={"request_id": request_id}).model_dump()
     fields = {name: value for name, value in fields.items() if value is not None and (value or name != "errors")}
-    answered_values = dict(headers or {})
+    response_headers = dict(headers or {})
     if problem.status in (429, 503):
-        answered_values.setdefault("Retry-After", str(RETRY_AFTER_S))
+        response_headers.setdefault("Retry-After", str(RETRY_AFTER_S))
     # Escaped, so that no text of a request can break the encoding.
-    return Response(json.dumps(fields), status_code=problem.status, headers=answered_values, media_type=PROBLEM_TYPE)
+    return Response(json.dumps(fields), status_code=problem.status, headers=response_headers, media_type=PROBLEM_TYPE)
 
 
 class AnsweringRouter(APIRouter):
@@ -165,13 +165,13 @@ def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
         return endpoint
 
     @functools.wraps(endpoint)
-    def answer(**given: Any) -> Any:
+    def answer(**arguments: Any) -> Any:
         # The house of a request, or of what it names.
-        houses = (getattr(value, "house", value) for value in given.values())
+        houses = (getattr(value, "house", value) for value in arguments.values())
         house = next((house for house in houses if hasattr(house, "secret_folders")), None)
         if house is None:
-            return told(endpoint(**given))
+            return told(endpoint(**arguments))
         with house.telemetry.use_case(endpoint.__name__):
-            return told(endpoint(**given), folders=house.secret_folders)
+            return told(endpoint(**arguments), folders=house.secret_folders)
 
     return answer

@@ -86,10 +86,10 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
     name = "".join(name.capitalize() for name in operation.name.split("_"))
     others = create_model(f"{name}Request", __base__=Arguments, **rest) if rest else None
 
-    def endpoint(project: Project, request: Request, response: Response, **given: Any) -> Any:
-        sent_value = given.pop("sent", None)
-        if_match = given.pop("if_match", None) if VERSION in model.model_fields else request.headers.get("if-match")
-        values = {**operation.fixed, **given, **({} if sent_value is None else values_of(sent_value))}
+    def endpoint(project: Project, request: Request, response: Response, **arguments: Any) -> Any:
+        body = arguments.pop("sent", None)
+        if_match = arguments.pop("if_match", None) if VERSION in model.model_fields else request.headers.get("if-match")
+        values = {**operation.fixed, **arguments, **({} if body is None else values_of(body))}
         if if_match is not None and operation.changes:
             values |= _expected(if_match, model)
         if request.scope.get("access") == "read":

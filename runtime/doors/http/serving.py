@@ -145,10 +145,10 @@ class TimelyConnection(H11Protocol):
     """
 
     def __init__(
-        self, *args: Any, waiting: WaitingConnections, headers_s: float, taking_s: float, **options: Any
+        self, *args: Any, waiting_connections: WaitingConnections, headers_s: float, taking_s: float, **options: Any
     ) -> None:
         super().__init__(*args, **options)
-        self._waiting = waiting
+        self._waiting = waiting_connections
         self._headers_s = headers_s
         self._taking_s = taking_s
         self._deadline: asyncio.TimerHandle | None = None
@@ -228,4 +228,4 @@ class TimelyConnection(H11Protocol):
 
 def timely_connections(*, headers_s: float = HEADERS_S, taking_s: float = TAKING_S) -> Any:
     """Return the connection class for uvicorn."""
-    return partial(TimelyConnection, waiting={}, headers_s=headers_s, taking_s=taking_s)
+    return partial(TimelyConnection, waiting_connections={}, headers_s=headers_s, taking_s=taking_s)

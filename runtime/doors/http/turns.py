@@ -29,9 +29,9 @@ _EVENTS = re.compile(r"/v1/jobs/[^/]+/events")
 class Lane:
     """Lets so many requests work at once, and so many wait for so long."""
 
-    def __init__(self, at_once: int, waiting: int, waiting_s: float) -> None:
+    def __init__(self, at_once: int, max_waiting: int, waiting_s: float) -> None:
         self._turns = asyncio.Semaphore(at_once)
-        self._room = waiting
+        self._room = max_waiting
         self._waiting_s = waiting_s
         self._at_once = at_once
         self._waiting = 0
@@ -81,8 +81,8 @@ class Share:
             part: 2 for a half of each, rounded up, and so on.
         """
 
-        def lane(at_once: int, waiting: int) -> Lane:
-            return Lane(-(-at_once // part), -(-waiting // part), limits.waiting_s)
+        def lane(at_once: int, max_waiting: int) -> Lane:
+            return Lane(-(-at_once // part), -(-max_waiting // part), limits.waiting_s)
 
         return cls(
             work=lane(limits.at_once, limits.waiting),

@@ -50,12 +50,12 @@ class Upload(BaseModel):
         """A possible title: a single file's name without extension."""
         return Path(self.names[0]).stem if len(self.names) == 1 else ""
 
-    def title_of(self, found: str) -> str:
+    def title_of(self, title: str) -> str:
         """Return a story title, preferring the reader's.
 
         A reader finds the name of the kept file, or of the folder in an archive; only the latter says something.
         """
-        return self.title if found == Path(self.file).stem else found or self.title
+        return self.title if title == Path(self.file).stem else title or self.title
 
 
 class Uploads:

@@ -162,8 +162,8 @@ def _story_tool(shelf: Shelf, tool: Tool, *, bound: Mapping[str, Any]) -> StoryT
 
 
 def _listing(shelf: Shelf) -> StoryTool:
-    def call(given: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        read_arguments(Arguments, given)
+    def call(arguments: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        read_arguments(Arguments, arguments)
         answer = shelf.projects()
         return answer, json.dumps(answer, ensure_ascii=False)
 
@@ -224,15 +224,15 @@ _RESOURCES = tuple(_Resource(name=name, **text) for name, text in SERVER["resour
 def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
     """Add the stories' resources to a server, with completions."""
     for resource in _RESOURCES:
-        taken_items = re.findall(r"{(\w+)}", resource.path)
+        path_names = re.findall(r"{(\w+)}", resource.path)
         path = resource.path
-        if shelf.project_id is not None and taken_items == ["project_id"]:
-            path, taken_items = path.replace("{project_id}", quote(shelf.project_id, safe="")), []
+        if shelf.project_id is not None and path_names == ["project_id"]:
+            path, path_names = path.replace("{project_id}", quote(shelf.project_id, safe="")), []
         kind = "text/plain" if tool_of(MCP_TOOLS, resource.operation).block else JSON
         offer = server.resource(
             f"{ROOT}/{path}", name=resource.name, title=resource.title, description=resource.description, mime_type=kind
         )
-        offer(_reader(shelf, resource, taken_items))
+        offer(_reader(shelf, resource, path_names))
     if shelf.project_id is None:
 
         @server.resource(ROOT, name="projects", title="Projects", description="The stories.", mime_type=JSON)
@@ -254,10 +254,10 @@ def add_resources(server: MCPServer[Any], shelf: Shelf) -> None:
         )
 
 
-def text_for(shelf: Shelf, operation: str, project_id: str | None, **given: Any) -> str:
+def text_for(shelf: Shelf, operation: str, project_id: str | None, **arguments: Any) -> str:
     """Return a tool call's result as text."""
     tool = tool_of(MCP_TOOLS, operation)
-    values = tool.read(tool.arguments({}), given)
+    values = tool.read(tool.arguments({}), arguments)
     return text_of(tool, tool.answer(shelf.story(project_id), values, folders=shelf.folders))
 
 
@@ -270,10 +270,10 @@ def with_signature(call: Callable[..., Any], name: str, parameters: Sequence[ins
 
 
 def _reader(shelf: Shelf, resource: _Resource, taken_names: Sequence[str]) -> Callable[..., Awaitable[str]]:
-    async def read(**given: str) -> str:
-        project_id = given.pop("project_id", None)
+    async def read(**arguments: str) -> str:
+        project_id = arguments.pop("project_id", None)
         most = {} if resource.most is None else {"limit": resource.most}
-        return await _text_or_error(shelf, lambda: text_for(shelf, resource.operation, project_id, **given, **most))
+        return await _text_or_error(shelf, lambda: text_for(shelf, resource.operation, project_id, **arguments, **most))
 
     parameters = [inspect.Parameter(text, inspect.Parameter.KEYWORD_ONLY, annotation=str) for text in taken_names]
     return with_signature(read, resource.name, parameters)
@@ -382,10 +382,10 @@ def check_this_draft(
 def _prompt(shelf: Shelf, body: Callable[..., str]) -> Callable[..., str]:
     """Return a prompt function with helpful errors."""
 
-    async def told(**given: Any) -> str:
-        project_id = given.pop("project_id", None)
+    async def told(**arguments: Any) -> str:
+        project_id = arguments.pop("project_id", None)
         try:
-            return await shelf.run(lambda: body(shelf, shelf.story(project_id), **given))
+            return await shelf.run(lambda: body(shelf, shelf.story(project_id), **arguments))
         except NovelgenError as error:
             raise MCPError(code=types.INVALID_PARAMS, message=shelf.told(error)) from error
 

@@ -178,7 +178,7 @@ def test_known_joined_and_rare_names_are_told_apart() -> None:
     assert candidate_of(rest, "Gull Harbour") is None
     assert candidate_of(rest, "Ben") is not None
     found = find_name_candidates(HARBOUR)
-    one = _named(without_known(found, [], joined=[("Ben", "Miss Holt"), ("Ben", "Nobody")]), "Miss Holt")
+    one = _named(without_known(found, [], joined_names=[("Ben", "Miss Holt"), ("Ben", "Nobody")]), "Miss Holt")
     assert {"Ben Tully", "Miss Holt"} <= set(one.names())
     assert (one.first, one.last) == ("1:1", "2:1")
     assert one.count == _named(found, "Ben").count + _named(found, "Miss Holt").count
@@ -329,7 +329,7 @@ def test_a_makeshift_name_gives_way(name: str, others: list[str], texts: list[st
 
 def test_a_name_that_others_bear_is_not_taken() -> None:
     """What two bear would make them alike in every list."""
-    assert better_display_name("山脚下叫喊的人", ["行者", "老孙"], CHINESE, taken={"行者"}) is None
+    assert better_display_name("山脚下叫喊的人", ["行者", "老孙"], CHINESE, taken_names={"行者"}) is None
 
 
 @pytest.mark.parametrize(

@@ -159,5 +159,5 @@ def test_weight_decides_within_a_stretch(monkeypatch: pytest.MonkeyPatch) -> Non
     parts = story_parts([], last_chapter=1, chapters_per_part=1)
     assert part_summaries(parts, [told(1, 1)]) == []
     assert part_summaries(parts, [told(1, 1, "x" * 1000)]) == []
-    [written] = part_summaries(parts, [told(1, 1)], written={1: WrittenSummary(text="Mine.")})
+    [written] = part_summaries(parts, [told(1, 1)], written_summaries={1: WrittenSummary(text="Mine.")})
     assert (written.summary, written.origin) == ("Mine.", "author")

@@ -15,7 +15,7 @@ from novelgen.model_calls.answers import UnusableAnswerError, require_grounded, 
 )
 def test_a_name_within_a_shown_name_was_shown(shown: str, text: str, names: list[str]) -> None:
     """Who is called by a part of a name that was shown brings nobody new in."""
-    require_grounded(text, shown=shown, names=names)
+    require_grounded(text, source=shown, names=names)
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_a_name_that_was_not_shown_is_refused(shown: str, text: str, foreign: st
     """The whole of a name may be known later only."""
     names = ["孙悟空", "悟空", "Ada", "Ada Byron", "Ben", "Jones"]
     with pytest.raises(UnusableAnswerError, match=f"'{foreign}' is not named"):
-        require_grounded(text, shown=shown, names=names)
+        require_grounded(text, source=shown, names=names)
 
 
 @pytest.mark.parametrize("text", ["Ada left.  She\n came back.", "阿黛走了。\n她回来了！", "Ada said, “Go.”"])

@@ -52,8 +52,8 @@ def test_an_index_that_only_waits_is_not_to_be_rebuilt(stores: MemoryStores) -> 
     stores.vectors(PROJECT).drop()
     with stores.database(PROJECT).write() as unit:
         unit.outbox.queue(sorted(unit.memories.index_ids()), "upsert")
-    assert check_index(stores, PROJECT, waiting=9) is None
-    assert check_index(stores, PROJECT, waiting=8).fix == f"run `novelgen reindex {PROJECT}`"
+    assert check_index(stores, PROJECT, waiting_count=9) is None
+    assert check_index(stores, PROJECT, waiting_count=8).fix == f"run `novelgen reindex {PROJECT}`"
 
 
 @pytest.mark.parametrize("is_damaged", [True, False])
@@ -64,7 +64,7 @@ def test_a_lost_index_is_rebuilt_from_the_database(stores: MemoryStores, is_dama
         shutil.rmtree(stores.paths(PROJECT).vectors)
     else:
         stores.vectors(PROJECT).drop()
-    assert check_index(stores, PROJECT, waiting=0).level == "degraded"
+    assert check_index(stores, PROJECT, waiting_count=0).level == "degraded"
     rebuilt, last = _repaired(stores)
     assert rebuilt[:2] == ("ok", "vector index")
     assert "rebuilt from the database, because it" in rebuilt[2]
@@ -91,7 +91,7 @@ def test_a_dead_embedding_model_is_what_is_to_be_mended(stores: MemoryStores, tm
     stores.close()
     nobody = "http://127.0.0.1:9/v1"
     with MemoryStores(settings_for(tmp_path, embedding_model="openai:x", embedding_base_url=nobody)) as without_model:
-        findings = [check_index(without_model, PROJECT, waiting=0), check_breaker(without_model, PROJECT)]
+        findings = [check_index(without_model, PROJECT, waiting_count=0), check_breaker(without_model, PROJECT)]
     assert [(each.level, each.fix) for each in findings] == [
         ("degraded", "put the embedding model right first; the index waits for it, and nothing is lost")
     ] * 2

@@ -104,7 +104,7 @@ def test_other_vectors_under_one_class_are_never_mixed(tmp_path: Path, change: d
         assert context.report is not None
         assert any(advice in issue.message for issue in context.report.issues)
         assert context.relevant_memories
-        finding = check_index(story._stores, "mill", waiting=0)
+        finding = check_index(story._stores, "mill", waiting_count=0)
         assert finding is not None
         assert (finding.level, finding.fix) == ("degraded", advice)
         story.project.reindex()

@@ -38,7 +38,7 @@ def _pair(first: str, second: str, intensity: int = 5, **told: object) -> Relati
 def _drawn(told: list[tuple[str, str, int]], chosen: str = "", sheet: Sheet = BROAD) -> RelationshipGraph:
     names = {each: each for pair in told for each in pair[:2]}
     pairs = [_pair(*each, relationship_type="old friends") for each in told]
-    return relationship_graph(pairs, names, chosen=chosen, sheet=sheet)
+    return relationship_graph(pairs, names, chosen_id=chosen, sheet=sheet)
 
 
 @given(PAIRS, WHO, st.sampled_from([BROAD, NARROW]))

@@ -130,7 +130,7 @@ def test_chapters_of_a_long_book_are_folded() -> None:
     """So many chapters stand in one column that all fit; counts and the way to the first scene are theirs together."""
     scenes = _book([2] * 100)
     named = {"C0": [(chapter, 1) for chapter in range(1, 101)], "C1": [(1, 0), (1, 1), (99, 0)], "C9": [(1, 1)]}
-    heat = heat_map(scenes, named, NAMES, shown=frozenset([(4, 0)]))
+    heat = heat_map(scenes, named, NAMES, shown_places=frozenset([(4, 0)]))
     assert len(heat.columns) <= MAX_HEAT_COLUMNS
     assert [(each.first, each.last, each.start) for each in heat.columns[:2]] == [(1, 3, 0), (4, 6, 6)]
     assert [each.is_shown for each in heat.columns[:3]] == [False, True, False]

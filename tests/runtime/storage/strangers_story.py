@@ -169,8 +169,8 @@ def _fill_minds(database: DatabaseManager) -> None:
     hers = remembered("CM0", "C1", participants=["C2"], session=1, turn=2, slot="place_of_key")
     told = remembered("CM2", "C2", participants=["C1"], how="told", heard_from="C1", slot="mood:C1")
     with database.project("demo").write() as unit:
-        unit.characters.change("remember", "C1", added=[hers], vectors={"CM0": vector})
-        unit.characters.change("remember", "C2", added=[told, remembered("CM3", "C2")])
+        unit.characters.change("remember", "C1", new_memories=[hers], vectors={"CM0": vector})
+        unit.characters.change("remember", "C2", new_memories=[told, remembered("CM3", "C2")])
         corrected = told.model_copy(update={"participants": ["C0", "C1"], "content": "He was told."})
         unit.characters.change("edit", "C2", changed=[(told, corrected)])
         for character_id, other_id in (("C1", "C2"), ("C2", "C1"), ("C2", "C0")):

@@ -53,7 +53,7 @@ def test_a_mind_at_hand_follows_what_others_write(database: DatabaseManager) -> 
     with database.project("demo").write() as unit:
         before = unit.characters.require("C0", "CM0")
         after = before.model_copy(update={"content": "Corrected."})
-        unit.characters.change("edit", "C0", added=[remembered("CM2")], changed=[(before, after)])
+        unit.characters.change("edit", "C0", new_memories=[remembered("CM2")], changed=[(before, after)])
     assert contents() == ["Corrected.", "Memory CM1.", "Memory CM2."]
     with database.project("demo").write() as unit:
         unit.characters.undo("C0")

@@ -179,7 +179,7 @@ _moves = st.one_of(
 @given(relocation=_moves, place=st.tuples(st.integers(0, 4), st.one_of(st.none(), st.integers(0, 4))))
 def test_the_order_of_what_stays_is_kept(relocation: Relocation, place: tuple[int, int | None]) -> None:
     """For any move a place stays between its neighbours, or else between the scenes that stay."""
-    order = StoryOrder(PLACES, relocation.places, moved=relocation.moved, chapter_of=relocation.chapter_of)
+    order = StoryOrder(PLACES, relocation.places, moved_places=relocation.moved, chapter_of=relocation.chapter_of)
     moved_place = order.place_after_move(place)
     new = {old: relocation.places.get(old, old) for old in PLACES}
     reads = {old: StoryPosition(*old).admits(*place) for old in PLACES}

@@ -28,11 +28,11 @@ CommandValues = Mapping[str, Any]
 """What was typed."""
 
 
-def check(session: CliSession, project: str, **asked: Any) -> None:
+def check(session: CliSession, project: str, **arguments: Any) -> None:
     """Do `novelgen check`."""
     given_names = {
         f"--{name.removesuffix('_file').replace('_', '-')}"
-        for name, value in {**asked, "json": asked["as_json"]}.items()
+        for name, value in {**arguments, "json": arguments["as_json"]}.items()
         if value is not None and value is not False
     }
     chosen_names = [way for way in _GOES_WITH if way in given_names]
@@ -46,12 +46,12 @@ def check(session: CliSession, project: str, **asked: Any) -> None:
         raise click.UsageError(f"{way} goes without {', '.join(surplus)}")
     if "--scene" in given_names and "--chapter" not in given_names:
         raise click.UsageError("--scene needs --chapter")
-    if asked["model"] is not None and asked["no_model"]:
+    if arguments["model"] is not None and arguments["no_model"]:
         raise click.UsageError("give --model or --no-model, not both")
     opened_function = opened_stores if way in ("--text", "--drafts") else opened_project
     with opened_function(session, project) as stores:
-        match_count = _WAYS[way](stores, project, asked)
-    if asked["strict"] and match_count:
+        match_count = _WAYS[way](stores, project, arguments)
+    if arguments["strict"] and match_count:
         raise click.exceptions.Exit(ExitCode.FAILED)
 
 

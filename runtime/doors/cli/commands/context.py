@@ -20,18 +20,18 @@ _OF_MEMORY = ("memory_budget", "state_budget", "timeline_budget", "knowledge", "
 """Options that are settings of a project's memory, for once."""
 
 
-def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_json: bool, **asked: Any) -> None:
+def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_json: bool, **arguments: Any) -> None:
     """Do `novelgen context`."""
-    plans_file, out = asked["plans_file"], asked["out"]
-    if asked["plan_argument"] is not None and asked["plan_option"] is not None:
+    plans_file, out = arguments["plans_file"], arguments["out"]
+    if arguments["plan_argument"] is not None and arguments["plan_option"] is not None:
         raise click.UsageError("give PLAN or --plan, not both")
-    plan_file = asked["plan_argument"] or asked["plan_option"]
-    spoken_fields = _spoken_plan(asked)
-    place = {"chapter_index": asked["chapter"], "scene_index": asked["scene"]}
-    if spoken_fields is not None and plan_file is not None:
+    plan_file = arguments["plan_argument"] or arguments["plan_option"]
+    plan_fields = _spoken_plan(arguments)
+    place = {"chapter_index": arguments["chapter"], "scene_index": arguments["scene"]}
+    if plan_fields is not None and plan_file is not None:
         raise click.UsageError("a plan is read from a file or said by --purpose, --with, --at; not both")
-    names_scene = any(item is not None for item in (plan_file, spoken_fields, *place.values()))
-    if asked["stale"]:
+    names_scene = any(item is not None for item in (plan_file, plan_fields, *place.values()))
+    if arguments["stale"]:
         if names_scene or out is not None or explain:
             raise click.UsageError("--stale goes without --chapter, --scene, --plan, --out or --explain")
         if as_json and not diff:
@@ -49,13 +49,15 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
         )
     elif diff and explain:
         raise click.UsageError("--diff goes without --explain")
-    memory = {name: asked[name] for name in _OF_MEMORY if asked[name] is not None}
-    if explain or asked["full_report"]:
+    memory = {name: arguments[name] for name in _OF_MEMORY if arguments[name] is not None}
+    if explain or arguments["full_report"]:
         memory["full_report"] = True
-    options = ContextOptions(asked["characters_file"], must_have_model=asked["strict"], pov=asked["pov"] or "")
-    with opened_stores(session, project, model=asked["model"], memory=memory or None) as stores:
+    options = ContextOptions(
+        arguments["characters_file"], must_have_model=arguments["strict"], pov=arguments["pov"] or ""
+    )
+    with opened_stores(session, project, model=arguments["model"], memory=memory or None) as stores:
         story = StoryContexts(stores, project)
-        if asked["stale"]:
+        if arguments["stale"]:
             _rebuild_stale(story, options, plans_file, diff=diff, as_json=as_json)
         elif plans_file is not None:
             folder = Path(str(out))
@@ -63,15 +65,15 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
                 report = story.build_contexts(plans_file=plans_file, folder=folder, options=options, progress=progress)
             output.report_end(report.failures, f"{report.written} of {report.asked} contexts written to {folder}")
         else:
-            planned_plan = StoryScenePlans(stores, project).find_planned_scene(
-                **place, plan_file=plan_file, spoken_plan=spoken_fields
+            scene_plan = StoryScenePlans(stores, project).find_planned_scene(
+                **place, plan_file=plan_file, spoken_plan=plan_fields
             )
             if not diff:
-                built = story.build_context(scene=planned_plan, options=options)
-                is_short = output.is_terminal() and not (asked["shows_all"] or explain)
+                built = story.build_context(scene=scene_plan, options=options)
+                is_short = output.is_terminal() and not (arguments["shows_all"] or explain)
                 _show_context(stores, built, is_short=is_short, explain=explain, as_json=as_json)
                 return
-            compared = story.compare_context(scene=planned_plan, options=options)
+            compared = story.compare_context(scene=scene_plan, options=options)
             if as_json:
                 output.print_json(compared.difference)
             else:
@@ -118,10 +120,7 @@ def _rebuild_stale(
 def _spoken_plan(requested_fields: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the fields of a plan that was said on the command line, or None where nothing was."""
     stated_fields = {"purpose": requested_fields["purpose"], "location": requested_fields["location"]}
-    listed_fields = {
-        "characters": list(requested_fields["characters"]),
-        "key_actions": list(requested_fields["actions"]),
-    }
-    if not any(listed_fields.values()) and all(item is None for item in stated_fields.values()):
+    list_fields = {"characters": list(requested_fields["characters"]), "key_actions": list(requested_fields["actions"])}
+    if not any(list_fields.values()) and all(item is None for item in stated_fields.values()):
         return None
-    return {name: text or "" for name, text in stated_fields.items()} | listed_fields
+    return {name: text or "" for name, text in stated_fields.items()} | list_fields

@@ -21,32 +21,32 @@ MAX_UNPLACED_CHARACTERS = 60
 Report = extraction.ExtractionReport | extraction.KnowledgeReport | extraction.ShortsReport
 
 
-def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: bool, **asked: Any) -> None:
+def extract(session: CliSession, project: str, *, as_json: bool, tell_changes: bool, **arguments: Any) -> None:
     """Do `novelgen extract`."""
-    retry, again, chapter, scenes = (asked.pop(kind) for kind in ("retry", "again", "chapter", "scenes"))
-    reconcile, knowledge, shorts = (asked.pop(kind) for kind in ("reconcile", "knowledge", "shorts"))
+    retry, again, chapter, scenes = (arguments.pop(kind) for kind in ("retry", "again", "chapter", "scenes"))
+    reconcile, knowledge, shorts = (arguments.pop(kind) for kind in ("reconcile", "knowledge", "shorts"))
     if shorts and knowledge:
         raise click.UsageError("--knowledge and --shorts are two passes; run one after the other")
     if (knowledge or shorts) and (retry or reconcile):
         name = "--knowledge" if knowledge else "--shorts"
         raise click.UsageError(f"{name} reads scenes that have a record; leave out --retry and --reconcile")
-    if reconcile and (scenes or retry or asked["dry_run"]):
+    if reconcile and (scenes or retry or arguments["dry_run"]):
         raise click.UsageError("--reconcile reads no scenes; leave out --scene, --retry and --estimate")
     if scenes and (retry or again or chapter is not None):
         raise click.UsageError("--scene names the scenes; leave out --chapter, --retry and --again")
     if reconcile:
-        _reconcile(session, project, chapter=chapter, again=again, model=asked["model"], as_json=as_json)
+        _reconcile(session, project, chapter=chapter, again=again, model=arguments["model"], as_json=as_json)
         return
-    prices = TokenPrices(price_in=asked.pop("price_in"), price_out=asked.pop("price_out"))
+    prices = TokenPrices(price_in=arguments.pop("price_in"), price_out=arguments.pop("price_out"))
     # Who names a scene at a prompt wants it read, read before or not.
     again = again or bool(scenes)
-    chosen_fields: dict[str, Any] = {"scenes": scenes, "chapter_index": chapter, "again": again, "prices": prices}
+    pass_options: dict[str, Any] = {"scenes": scenes, "chapter_index": chapter, "again": again, "prices": prices}
     over: extraction.RecordPass | None = "shorts" if shorts else "knowledge" if knowledge else None
     more: dict[str, Any] = {}
     if over is None:
-        chosen_fields["retry_failed"], more["tell_changes"] = retry, tell_changes
+        pass_options["retry_failed"], more["tell_changes"] = retry, tell_changes
     with opened_project(session, project) as stores:
-        report = _read(stores, project, over, chosen_fields, **asked, as_json=as_json, **more)
+        report = _read(stores, project, over, pass_options, **arguments, as_json=as_json, **more)
         if report is None:
             return
         labels = story_labels(stores, project)
@@ -69,7 +69,7 @@ def _read(
     stores: MemoryStores,
     project: str,
     over: extraction.RecordPass | None,
-    chosen_fields: Mapping[str, Any],
+    pass_options: Mapping[str, Any],
     *,
     model: str | None,
     workers: int | None,
@@ -80,7 +80,7 @@ def _read(
     """Let a model read scenes, and return its report, None for an estimate."""
     chat_model = None if dry_run else extraction.build_extraction_model(stores.settings, model)
     story = extraction.StoryExtractionRuns(stores, project)
-    estimate = story.estimate_project(**chosen_fields) if over is None else story.estimate_pass(over, **chosen_fields)
+    estimate = story.estimate_project(**pass_options) if over is None else story.estimate_pass(over, **pass_options)
     if dry_run:
         output.print_result(estimate, _estimate_line(estimate), as_json=as_json)
         return None
@@ -89,7 +89,7 @@ def _read(
     run = story.extract if over is None else partial(story.run_pass, over)
     with output.progress_bars("scenes") as (progress,):
         progress(0, estimate.scenes)
-        return run(**chosen_fields, model=chat_model, workers=workers, progress=progress, **more)
+        return run(**pass_options, model=chat_model, workers=workers, progress=progress, **more)
 
 
 def _report_scenes(report: Report) -> None:
@@ -154,7 +154,7 @@ def _print_summary(report: Report, project: str, labels: ViewLabels) -> None:
     counts = [report.count(outcome) for outcome in ("done", "failed", "overtaken")]
     chapters = report.chapters if isinstance(report, extraction.ExtractionReport) else []
     usage = report.usage
-    told_parts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
+    token_counts = (usage.input_tokens, usage.cached_tokens, usage.output_tokens)
     is_counted = usage.input_tokens or usage.output_tokens
     output.print_pairs(
         {
@@ -162,7 +162,7 @@ def _print_summary(report: Report, project: str, labels: ViewLabels) -> None:
             "scenes": labels["line.done_failed_overtaken"].format(*counts),
             **_results_by_heading(report, labels),
             "model_calls": sum(item.model_calls for item in (*report.scenes, *chapters)),
-            "tokens": labels["line.in_of_them_cached_out"].format(*(f"{n:,}" for n in told_parts))
+            "tokens": labels["line.in_of_them_cached_out"].format(*(f"{n:,}" for n in token_counts))
             if is_counted
             else None,
             "price": None if report.price is None else f"{report.price:,.2f}",
@@ -238,10 +238,10 @@ def _chapter_pairs(chapters: Sequence[extraction.ChapterPass], labels: ViewLabel
     ]
     names = [f"{name.entity_id} {name.name}" for chapter_pass in chapter_passes for name in chapter_pass.names]
     names += [f"{entity_id} → {name}" for item in chapter_passes for entity_id, name in item.display_names.items()]
-    counted_values = {"unchanged": "line.before", "waiting": "line.not_read_yet"}
+    labels_by_count = {"unchanged": "line.before", "waiting": "line.not_read_yet"}
     others = {
         key: sum(chapter_pass.outcome == outcome for chapter_pass in chapters)
-        for outcome, key in counted_values.items()
+        for outcome, key in labels_by_count.items()
     }
     lines = [
         f"{len(chapter_passes)} / {len(chapters)}",

@@ -20,18 +20,20 @@ _OF_ONE_TEXT = ("at", "title", "replace", "dry_run")
 
 
 def ingest(
-    session: parameters.CliSession, project: str, *, as_json: bool, chapter: int | str | None, **asked: Any
+    session: parameters.CliSession, project: str, *, as_json: bool, chapter: int | str | None, **arguments: Any
 ) -> None:
     """Do `novelgen ingest`."""
-    of_text = {name: asked.pop(name) for name in _OF_ONE_TEXT}
+    of_text = {name: arguments.pop(name) for name in _OF_ONE_TEXT}
     if of_text["at"] is not None:
-        if chapter is not None or asked["records"] is not None or len(asked["files"]) != 1:
+        if chapter is not None or arguments["records"] is not None or len(arguments["files"]) != 1:
             raise click.UsageError("--as stores one FILE, or - for stdin; leave out --chapter and --records")
-        _store_text(session, project, asked["files"][0], keep_remarks=asked["keep_remarks"], as_json=as_json, **of_text)
+        _store_text(
+            session, project, arguments["files"][0], keep_remarks=arguments["keep_remarks"], as_json=as_json, **of_text
+        )
         return
     if values := [name for name in _OF_ONE_TEXT if of_text[name]]:
         raise click.UsageError(f"--{values[0].replace('_', '-')} goes with --as PLACE")
-    _taken_in(session, project, ProjectIngest.ingest_project, as_json=as_json, chapter_index=chapter, **asked)
+    _taken_in(session, project, ProjectIngest.ingest_project, as_json=as_json, chapter_index=chapter, **arguments)
 
 
 def _store_text(
@@ -83,23 +85,18 @@ def _store_text(
     output.print_undo(report.change_id, project, labels)
 
 
-def import_book(session: parameters.CliSession, project: str, *, as_json: bool, **asked: Any) -> None:
+def import_book(session: parameters.CliSession, project: str, *, as_json: bool, **arguments: Any) -> None:
     """Do `novelgen import-book`."""
-    _taken_in(session, project, ProjectIngest.import_book_folder, as_json=as_json, **asked)
+    _taken_in(session, project, ProjectIngest.import_book_folder, as_json=as_json, **arguments)
 
 
 def _taken_in(
-    session: parameters.CliSession,
-    project: str,
-    take_in: Callable[..., IngestReport],
-    *,
-    as_json: bool,
-    **asked_value: Any,
+    session: parameters.CliSession, project: str, take_in: Callable[..., IngestReport], *, as_json: bool, **options: Any
 ) -> None:
     with parameters.opened_stores(session, project) as stores:
         with output.progress_bars("scenes", "index") as (progress, index_progress):
             story = ProjectIngest(stores, project)
-            report = take_in(story, **asked_value, progress=progress, index_progress=index_progress)
+            report = take_in(story, **options, progress=progress, index_progress=index_progress)
         labels = parameters.story_labels(stores, project)
     for warning in report.warnings:
         output.report_warning(warning)
@@ -160,23 +157,25 @@ def import_command(
     with_index: bool,
     is_confirmed: bool,
     as_json: bool,
-    **asked: Any,
+    **arguments: Any,
 ) -> None:
     """Do `novelgen import`."""
     if replace and not update:
         raise click.UsageError("--replace goes with --update")
-    asked |= {"source": source, "update": update, "replace": replace, "dry_run": dry_run}
-    asked |= {"index": with_index, "on_stored": _report_stored}
+    arguments |= {"source": source, "update": update, "replace": replace, "dry_run": dry_run}
+    arguments |= {"index": with_index, "on_stored": _report_stored}
     with parameters.opened_stores(session, project) as stores:
         story = StoryTransfer(stores, project)
         if dry_run:
-            result = story.import_source(**asked)
+            result = story.import_source(**arguments)
         else:
             if not is_confirmed:
-                _ask_before_import(stores, project, source, update=update, replace=replace, headings=asked["headings"])
+                _ask_before_import(
+                    stores, project, source, update=update, replace=replace, headings=arguments["headings"]
+                )
             bars = output.progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
-                result = story.import_source(**asked, progress=progress, index_progress=index_progress)
+                result = story.import_source(**arguments, progress=progress, index_progress=index_progress)
         openings = " ".join(chapter.opening for chapter in result.chapters)
         labels = parameters.labels_where_stored(stores, project, else_of=openings)
     if as_json:
@@ -248,7 +247,7 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
     output.print_remarks(result.remarks, labels, most=most)
     output.print_remarks(result.damaged, labels, heading="damaged_lines")
     output.print_heading(labels["line.would_import" if result.dry_run else "line.imported"])
-    told_by_key = {
+    counts_by_label = {
         "read_as": ", ".join(result.encodings),
         "passed_over": _join_names(result.passed_over, labels),
         "new_entities": _join_names(preview.new_entities, labels),
@@ -264,7 +263,7 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
         "kept_as_stored": _join_names([*preview.kept_entities, *preview.kept_scenes], labels),
         "mean_somebody_else": _join_names(preview.clashing_entities, labels),
     }
-    output.print_pairs(told_by_key, labels)
+    output.print_pairs(counts_by_label, labels)
     _print_changes(result, project, labels)
 
 

@@ -109,7 +109,7 @@ def chunk_context(
     scene: int | None,
     as_json: bool,
     left_out: bool,
-    **asked: Any,
+    **arguments: Any,
 ) -> None:
     """Do `novelgen chunk-context`."""
     text = _of_bounded_size(text_file)
@@ -117,7 +117,7 @@ def chunk_context(
         await_index(stores, project)
         number = numbered_chapter(stores, project, chapter)
         context = build_chunk_context(
-            project, text, number, scene_index=scene, with_left_out=left_out, stores=stores, **asked
+            project, text, number, scene_index=scene, with_left_out=left_out, stores=stores, **arguments
         )
         labels = story_labels(stores, project)
     if as_json:
