@@ -322,7 +322,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("reveal_secret", "character.reveal", f"POST {_WHO}/secrets/{{secret_id}}/reveal"),
         _row("show_item", "character.see_item", f"POST {_WHO}/items"),
         _row("check_reply", "character", f"POST {_WHO}/check-reply", key="findings", is_read=True),
-        _row("tell_world_event", "character_news.tell", "POST /world-events", status=201),
+        _row("tell_world_event", "character_news.announce", "POST /world-events", status=201),
         _row("list_world_events", "character_news.list_events", "GET /world-events", key="events", is_read=True),
         _row("list_flags", "secrets.get_flags", "GET /flags", key="flags"),
         _row("set_flag", "secrets", "PUT /flags/{name}"),

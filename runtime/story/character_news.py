@@ -146,7 +146,7 @@ class CharacterNews(CharacterMemories):
 class StoryCharacterNews(StoryBase):
     """News of an event, which travels."""
 
-    def tell(
+    def announce(
         self,
         content: Text,
         *,
@@ -252,7 +252,7 @@ class StoryCharacterNews(StoryBase):
             for copies in shared[-limit if limit else 0 :]
         ]
 
-    atell = async_twin(tell)
+    aannounce = async_twin(announce)
     alist_events = async_twin(list_events)
 
 

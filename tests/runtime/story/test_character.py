@@ -22,9 +22,9 @@ def test_events_take_one_name_or_several(village: Story) -> None:
     done = village.character("Gregor").remember("A cup fell.", participants="player", witnesses="Mira")
     assert done.memory.participants == ["player"]
     assert len(done.copies) == 1
-    event = village.world.tell("The bell rang.", witnesses="Mira", told_to="Bjorn", at=(1, 1))
+    event = village.world.announce("The bell rang.", witnesses="Mira", told_to="Bjorn", at=(1, 1))
     assert len(event.memories) == 2
-    event = village.world.tell("The bell rang.", told_to={"Bjorn": 2}, delay_per_distance=3, at=(1, 1))
+    event = village.world.announce("The bell rang.", told_to={"Bjorn": 2}, delay_per_distance=3, at=(1, 1))
     assert event.memories[0].known_turn == 7
 
 
@@ -101,7 +101,7 @@ def test_a_wrong_argument_is_refused_by_name(village: Story) -> None:
             gregor.recall(**asked)  # type: ignore[arg-type]
     for delay in (1.5, "a day", True):
         with pytest.raises(UserInputError, match="delay"):
-            village.world.tell("The bell rang.", told_to={"Bjorn": 2}, delay=delay, at=(1, 1))  # type: ignore[arg-type]
+            village.world.announce("The bell rang.", told_to={"Bjorn": 2}, delay=delay, at=(1, 1))  # type: ignore[arg-type]
 
 
 def test_what_is_told_is_what_it_is_about_and_not_what_weighs_most(village: Story) -> None:
@@ -180,7 +180,7 @@ def test_what_is_told_is_marked_and_told_once(village: Story, calendar: Calendar
 
 def test_news_reaches_witnesses_at_once_and_others_after_their_delay(village: Story, calendar: Calendar) -> None:
     """Seed 002.45: an event reaches who sees it at once, others after delay and distance, the far ones never."""
-    spread = village.world.tell(
+    spread = village.world.announce(
         "The bridge fell into the river.",
         witnesses=["Mira"],
         told_to={"Gregor": 1, "Bjorn": 9},
@@ -201,7 +201,7 @@ def test_news_reaches_witnesses_at_once_and_others_after_their_delay(village: St
 
 def test_news_can_take_turns_of_the_game(village: Story) -> None:
     """Turns delay as time does: the news is known from its turn on, and at the latest in the next session."""
-    village.world.tell("The well is poisoned.", witnesses=["Mira"], told_to=["Gregor"], delay=3, at=(1, 4))
+    village.world.announce("The well is poisoned.", witnesses=["Mira"], told_to=["Gregor"], delay=3, at=(1, 4))
     gregor = village.character("Gregor")
 
     assert gregor.memories(as_of=(1, 7)) == []
@@ -273,8 +273,8 @@ def test_an_edit_that_does_not_fit_is_refused(village: Story) -> None:
 def test_what_happened_in_the_world_is_listed_with_who_knows_of_it(village: Story) -> None:
     """An event once, however many remember it and whoever tells it on; what one alone lived through is none."""
     village.character("Gregor").remember("I dreamt of the sea.", at=(1, 1))
-    well = village.world.tell("The well is poisoned.", witnesses=["Mira"], told_to=["Gregor"], delay=3, at=(1, 4))
-    bell = village.world.tell("The bell rang.", witnesses=["Bjorn"], at=(1, 2))
+    well = village.world.announce("The well is poisoned.", witnesses=["Mira"], told_to=["Gregor"], delay=3, at=(1, 4))
+    bell = village.world.announce("The bell rang.", witnesses=["Bjorn"], at=(1, 2))
     village.character("Mira").tell("Bjorn", well.memories[0].memory_id, at=(1, 5))
     events = village.world.list_events()
     assert [each.event_id for each in events] == [bell.event_id, well.event_id]
