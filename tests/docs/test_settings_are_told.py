@@ -75,8 +75,8 @@ def test_both_commands_of_a_fresh_machine_are_there() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    """What a newcomer reads first fits into 170 lines, both languages together; the rest is in docs."""
-    assert len(text_of("README.md").splitlines()) <= 170
+    """What a newcomer reads first fits into 175 lines, both languages together; the rest is in docs."""
+    assert len(text_of("README.md").splitlines()) <= 175
 
 
 def test_the_time_after_which_a_hanging_index_is_given_up_is_told() -> None:
