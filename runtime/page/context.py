@@ -116,7 +116,7 @@ NAMES_OFFERED = 400
 BAR_WIDTH = 1000
 """Of the picture of the tokens, in its own units."""
 
-NOTABLE_POINTS = 0.1
+MIN_SHOWN_POINTS = 0.1
 """Points from which a part of a score is told by itself."""
 
 ContextFile = Literal["text", "json", "plan"]
@@ -335,7 +335,7 @@ def _shares(tokens_per_need: Mapping[str, int]) -> list[Share]:
 def _worded_parts(visit: Visit, parts: Mapping[str, float]) -> list[tuple[str, float]]:
     """Return score parts in words, the weightiest first and small ones combined."""
     telling = sorted(
-        ((name, points) for name, points in parts.items() if abs(points) >= NOTABLE_POINTS),
+        ((name, points) for name, points in parts.items() if abs(points) >= MIN_SHOWN_POINTS),
         key=lambda part: -abs(part[1]),
     )
     score_labels = [(visit.word_of("part", name), points) for name, points in telling]
