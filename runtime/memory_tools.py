@@ -262,8 +262,11 @@ class StoryMemoryTools:
         return get_recent_timeline_tool(project_id, chapter_index, context_window, as_of, stores=self._stores)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run many queries over all retrievers."""
-        return search_memories(self._stores, request)
+        """Run many queries over all retrievers.
+
+        See `search_story_memory_tool`.
+        """
+        return search_story_memory_tool(request.project_id, request, stores=self._stores)
 
     def rank_story_memory(self, project_id: str, query: str, **filters: Unpack[SearchFilters]) -> RankedMemories:
         """Search as `search_story_memory` does, with scores, retrievers and issues."""

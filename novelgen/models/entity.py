@@ -65,8 +65,8 @@ class Entity(Shown, Model):
 
     @property
     def is_unnamed(self) -> bool:
-        """Whether the id stands in place of a name, since the story has told none yet."""
-        return self.name == self.entity_id and is_entity_id(self.entity_id)
+        """Whether the id stands in place of a name that the story tells later."""
+        return self.name == self.entity_id and self.first_chapter is not None and is_entity_id(self.entity_id)
 
     def names(self) -> list[str]:
         """Return the display name and every alias, without repeats, in that order."""

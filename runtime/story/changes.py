@@ -290,7 +290,8 @@ def listed_change(unit: UnitOfWork, change: Change, as_of: StoryPosition) -> Lis
     return ListedChange.model_validate(change, from_attributes=True).model_copy(update=fields) if is_known else None
 
 
-def followed_deletion(stores: MemoryStores, project_id: str, deletion: Deletion) -> DeletionResult:
+def followed_deletion(stores: MemoryStores, project_id: str, *, deletion: Deletion) -> DeletionResult:
+    """Return the result of a deletion, with the index following it."""
     change = deletion.change
     return DeletionResult(
         **dict(deletion), deleted=change.entity_id, name=change.other_id, indexing=base.follow_edit(stores, project_id)

@@ -398,7 +398,7 @@ class StoryEntities(base.StoryBase):
                 subject=f"card {entity.entity_id} ({entity.name!r})",
             )
             deletion = unit.deletions.delete_entity(entity.entity_id)
-        return followed_deletion(self._stores, self.project_id, deletion)
+        return followed_deletion(self._stores, self.project_id, deletion=deletion)
 
     def list_changes(self) -> list[Change]:
         """List all merges, splits and decisions on candidates, the oldest first."""

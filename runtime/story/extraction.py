@@ -89,7 +89,7 @@ class StoryExtraction(StoryBase):
             for extraction in report.scenes
             if extraction.outcome == "done"
         ]
-        warnings = thread_warnings(self._stores, self.project_id, read_places)
+        warnings = thread_warnings(self._stores, self.project_id, scenes=read_places)
         changes = StoryDifferences(self._stores, self.project_id).of_scenes(taken=read_places) if tell_changes else None
         return report.model_copy(update={"thread_warnings": warnings, "changes": changes})
 

@@ -600,7 +600,7 @@ def _count_contents(stores: MemoryStores, report: IngestReport, *, tell_changes:
     taken_places = [
         (result.chapter_index, result.scene_index) for result in report.scenes if result.outcome in _STORED_OUTCOMES
     ]
-    report.warnings += thread_warnings(stores, project_id, taken_places)
+    report.warnings += thread_warnings(stores, project_id, scenes=taken_places)
     report.changes = StoryDifferences(stores, project_id).of_scenes(taken=taken_places) if tell_changes else None
     return report
 

@@ -332,7 +332,7 @@ class StoryRelationships(base.StoryBase):
                 expected_version, relationship_version(relationship), subject=f"relationship {one}–{other}"
             )
             deletion = unit.deletions.delete_relationship(relationship.relationship_id)
-        return followed_deletion(self._stores, self.project_id, deletion)
+        return followed_deletion(self._stores, self.project_id, deletion=deletion)
 
     def list(
         self, character_id: base.Name | None = None, *, status_filter: base.Name | None = None, as_of: base.Place = None

@@ -369,7 +369,7 @@ class StoryThreads(base.StoryBase):
                 thread = required_thread(unit, self.project_id, loop_id, END_OF_STORY)
                 require_unchanged(expected_version, thread_version(thread), subject=f"thread {loop_id}")
             deletion = unit.deletions.delete_thread(loop_id)
-        return followed_deletion(self._stores, self.project_id, deletion)
+        return followed_deletion(self._stores, self.project_id, deletion=deletion)
 
     def list(self, statuses: Sequence[LoopStatus] = (), *, as_of: base.Place = None) -> list[ListedThread]:
         """Return the questions, promises and threats that the story leaves open, in the order of their planting.
@@ -396,7 +396,7 @@ class StoryThreads(base.StoryBase):
     aledger = base.async_twin(ledger)
 
 
-def thread_warnings(stores: MemoryStores, project_id: str, scenes: Iterable[ScenePlace]) -> list[str]:
+def thread_warnings(stores: MemoryStores, project_id: str, *, scenes: Iterable[ScenePlace]) -> list[str]:
     """Return the story's thread warnings after an ingest, in its language."""
     taken_places = frozenset(scenes)
     return ledger_warnings(StoryThreads(stores, project_id).ledger(), taken_places) if taken_places else []

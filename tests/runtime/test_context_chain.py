@@ -136,7 +136,7 @@ def test_files_of_both_forms_are_the_same_context(demo_stores: MemoryStores) -> 
     assert SceneMemoryContext.model_validate_json(large) == context
     # No form tells what a memory was taken off: it may be an entity of later scenes.
     unshown = {"is_attached_by_hand", "taken_off"}
-    left_out = {"is_indexed", "is_consolidated", "embedding_id", "attached_to"} | unshown
+    left_out = {"also_supersedes", "is_indexed", "is_consolidated", "embedding_id", "attached_to"} | unshown
     for told in json.loads(context_json(context))["relevant_memories"]:
         assert set(StoryMemoryChunk.model_fields) - told.keys() <= left_out
     assert not any(unshown & told.keys() for told in json.loads(large)["relevant_memories"])

@@ -37,7 +37,7 @@ SCENES = [
 
 def test_an_id_in_place_of_a_name_is_no_name() -> None:
     """A place that no text has named yet has no name, whoever was seen there."""
-    unnamed = Entity(entity_id="L3", entity_type="location", name="L3")
+    unnamed = Entity(entity_id="L3", entity_type="location", name="L3", first_chapter=1, first_scene=3)
     inn = Entity(entity_id="L4", entity_type="location", name="the Three Herrings")
     assert StoryOutline(project_id="p", entities=[unnamed, inn]).names == {"L4": "the Three Herrings"}
 

@@ -14,7 +14,7 @@ from runtime.page.forms import FORMS
 from runtime.page.frame import CHINESE, ENGLISH
 from runtime.page.projects import MENDED_BY
 from runtime.storage.journal import AuthorChangeKind
-from runtime.story.story import Story
+from runtime.story.who_is_who import StoryNameCandidates
 from tests.runtime.page.reading import HERE, Seen, assert_refused, read, send, take_back
 
 STORY = f"{HERE}/story"
@@ -279,7 +279,9 @@ def test_nothing_later_is_changed_from_an_earlier_point(reader: TestClient) -> N
 
 def test_every_kind_and_change_has_its_words() -> None:
     """What the page may tell of kinds of facts and of changes is in the catalogue."""
-    keys = {f"kind_{each}" for each in EVENT_TYPES} | {f"did_{each.done}" for each in FORMS.values()}
+    keys = {f"kind_{each}" for each in EVENT_TYPES} | {
+        f"did_{form.done}" for form in FORMS.values() if isinstance(form.done, str)
+    }
     keys |= {"did_same", "did_undo", "did_read"} | set(MENDED_BY.values())
     keys |= {f"state_{each}" for each in ("model", "record", "author", "text", "failed", "waiting")}
     keys |= {f"by_hand_{each}" for each in get_args(AuthorChangeKind)}
@@ -290,7 +292,7 @@ def test_every_kind_and_change_has_its_words() -> None:
 def test_the_first_page_makes_ready_what_the_next_need(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where many visits are to come, a project's names and index are got ready beside it, once; else nothing is."""
     ready: queue.Queue[str] = queue.Queue()
-    monkeypatch.setattr(Story, "candidates", lambda story: ready.put(f"names of {story.project_id}"))
+    monkeypatch.setattr(StoryNameCandidates, "list", lambda part: ready.put(f"names of {part.project_id}"))
     monkeypatch.setattr(
         "runtime.doors.http.house.await_index", lambda stores, project_id: ready.put(f"index of {project_id}")
     )

@@ -10,6 +10,8 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from novelgen.errors import UnknownEntityError, UserInputError
+from novelgen.models.dated_values import entity_at
+from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager, UnitOfWork
 from runtime.storage.records import Knowledge, SceneWrite
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
@@ -32,7 +34,7 @@ def test_a_merge_links_everything_to_the_one_who_stays(database: DatabaseManager
         stored = unit.entities.get("C0")
         assert stored is not None
         assert stored.entity.names() == ["Mary", "Miss Grey", "the veiled lady", "the stranger"]
-        assert stored.entity.description == "A nurse"
+        assert entity_at(stored.entity, END_OF_STORY).description == "A nurse"
         assert unit.entities.get("C1") is None
         first, second = unit.memories.by_ids(["M1", "M2"])
         assert (first.entities_mentioned, first.slot_type) == (["C0", "I0"], "C0.secret")

@@ -100,7 +100,7 @@ def test_a_change_of_a_memory_is_taken_back(lamp: Story) -> None:
     """Whatever was decided or edited, undoing puts the memory back as it was, and the list says both."""
     for kind, change, told in CHANGES:
         before = _fact(lamp, "MX2")
-        changed = change(lamp, memory_id="MX2", **told)
+        changed = change(lamp.memories, memory_id="MX2", **told)
         assert _fact(lamp, "MX2") != before
         listed = lamp.changes.list()[0]
         assert (listed.kind, listed.source_id, listed.position) == (kind, "MX2", "90:1")

@@ -112,7 +112,7 @@ def test_a_memory_that_is_taken_out_is_known_to_nobody_until_it_is_back(
     """It stands in no list, the reader's neither; the author's word on it waits, and can be taken back meanwhile."""
     story.knowledge.set(character_id="Dora", memory_id="M1", how="overheard")
     story.knowledge.set(character_id="Ada", memory_id="M1", kind="hidden")
-    take(story, memory_id="M1")
+    take(story.memories, memory_id="M1")
     for who in ("Ada", "Ben", "Dora", "reader"):
         found = story.knowledge.list(character_id=who)
         assert "M1" not in [each.source_id for each in [*found.known, *found.not_known]]

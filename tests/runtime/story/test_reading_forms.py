@@ -154,38 +154,38 @@ def test_one_memory_ended_two_and_both_held_until_then(stores: MemoryStores, mar
     assert {before[name].superseded_by for name in ("walks", "drowned")} == {None}
     assert {after[name].superseded_by for name in ("walks", "drowned")} == {lie.memory_id}
     assert after["fever"].superseded_by is None
-    knowers = {knower.character_id for knower in marsh.who_knows(lie.memory_id, as_of=AFTER).known_by}
+    knowers = {knower.character_id for knower in marsh.knowledge.who_knows(lie.memory_id, as_of=AFTER).known_by}
     assert {"C0", "C1", "C2"} <= knowers
     assert "C3" not in knowers
-    assert "walks" in {memory.source_id for memory in marsh.knowledge("C3", as_of=AFTER).known}
+    assert "walks" in {memory.source_id for memory in marsh.knowledge.list("C3", as_of=AFTER).known}
 
 
 def test_what_was_taken_for_a_thing_says_who_it_is(marsh: Story) -> None:
     """By the id of the other kind, from that scene on; neither is merged away."""
-    state = marsh.state("I0", as_of=AFTER)
+    state = marsh.entities.state("I0", as_of=AFTER)
     assert state is not None
     assert state.state_data["identity"] == "C2"
-    before = marsh.state("I0", as_of=BEFORE)
+    before = marsh.entities.state("I0", as_of=BEFORE)
     assert before is None or "identity" not in before.state_data
-    assert {"I0", "C2"} <= {entity.entity_id for entity in marsh.entities(as_of=AFTER)}
+    assert {"I0", "C2"} <= {entity.entity_id for entity in marsh.entities.list(as_of=AFTER)}
 
 
 def test_bodily_states_and_descriptions_are_those_of_the_place(marsh: Story) -> None:
     """A fever stands beside a burn; what somebody is by now stands from its scene on."""
-    ben, ada = (marsh.state(name, as_of=AFTER) for name in ("C1", "C0"))
+    ben, ada = (marsh.entities.state(name, as_of=AFTER) for name in ("C1", "C0"))
     assert ben is not None
     assert ada is not None
     assert ben.state_data["physical_state"] == ["hand burnt", "fever"]
     assert ada.state_data["description"] == "Ben's wife"
     page = marsh.context(1, 3, {"scene_number": 3, "characters": list(PEOPLE["en"]), "purpose": "They go home."})
     assert "Ben's wife" in page.as_prompt()
-    earlier = marsh.state("C0", as_of=BEFORE)
+    earlier = marsh.entities.state("C0", as_of=BEFORE)
     assert earlier is None or "description" not in earlier.state_data
 
 
 def test_a_promise_that_was_kept_and_a_question_half_answered_go_on(marsh: Story) -> None:
     """Both are open before the next scene, the half answered one in its new words."""
-    threads = {thread.loop_id: thread for thread in marsh.threads(as_of=AFTER)}
+    threads = {thread.loop_id: thread for thread in marsh.threads.list(as_of=AFTER)}
     assert {"OL1", "OL2"} <= threads.keys()
     assert threads["OL2"].description == "Who drowned the sheep?"
     assert {"OL1", "OL2"} <= threads_on_the_page(marsh)
@@ -193,7 +193,9 @@ def test_a_promise_that_was_kept_and_a_question_half_answered_go_on(marsh: Story
 
 def test_who_does_not_know_the_memory_does_not_know_the_thread_of_it(marsh: Story) -> None:
     """Ben, who was told of the lie, asks why; Dora, who slept, does not know that there is a question."""
-    [thread] = [thread.loop_id for thread in marsh.threads(as_of=AFTER) if thread.description.startswith("Why did")]
+    [thread] = [
+        thread.loop_id for thread in marsh.threads.list(as_of=AFTER) if thread.description.startswith("Why did")
+    ]
     assert thread in threads_on_the_page(marsh, "C1")
     assert thread not in threads_on_the_page(marsh, "C3")
 

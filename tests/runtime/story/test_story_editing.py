@@ -20,11 +20,11 @@ from tests.runtime.agents.guild_story import ENTITIES, scene
 pytestmark = pytest.mark.usefixtures("unindexed_edits")
 
 
-@pytest.fixture
 def _places(story: Story) -> list[tuple[int, int]]:
-    return [(each.scene.chapter_index, each.scene.scene_index) for each in story.scenes.list()]
+    return [(scene.scene.chapter_index, scene.scene.scene_index) for scene in story.scenes.list()]
 
 
+@pytest.fixture
 def story(tmp_path: Path) -> Iterator[Story]:
     """The guild's story."""
     settings = load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:32"})

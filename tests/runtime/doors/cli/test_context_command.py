@@ -88,9 +88,11 @@ def test_a_bad_config_file_is_bad_input(run: Run, ingested: Path) -> None:
 
 def test_settings_of_the_project_hold(run: Run, ingested: Path) -> None:
     """config.yaml sets the budgets that the command line leaves open; what an option says counts."""
-    (ingested / "config.yaml").write_text("memory:\n  memory_budget: 20\n  state_budget: 0\n", encoding="utf-8")
-    tokens = run.json("context", *SCENE, "--state-budget", "500")["report"]["tokens"]
-    assert tokens["memories"] <= 20
+    (ingested / "config.yaml").write_text(
+        "memory:\n  memory_budget: 20\n  state_budget: 0\n  timeline_budget: 0\n", encoding="utf-8"
+    )
+    tokens = run.json("context", *SCENE, "--state-budget", "60")["report"]["tokens"]
+    assert tokens["memories"] + tokens["states"] + tokens["timeline"] <= 80
     assert tokens["states"] > 0
     asked = ("--memory-budget", "500", "--top-k", "2", "--full-report", "--json")
     context = json.loads(run("context", *SCENE, *asked).stdout)

@@ -265,7 +265,7 @@ def test_conflicts_are_shown_waived_and_settled(run: Run, ingested: Path, tmp_pa
         file.write_text(json.dumps(record), encoding="utf-8")
         assert "has your record" in run.done("record", "edit", PROJECT, place, "--file", str(file))
     shown = run.done("conflicts", "list", PROJECT)
-    assert "C1.identity slot value 1:2 identity:" in shown
+    assert "Ben · identity slot value 1:2 identity:" in shown
     [conflict] = run.json("conflicts", "list", PROJECT)["conflicts"]
     conflict_id = conflict["conflict"]["conflict_id"]
     assert run.done("conflicts", "waive", PROJECT, conflict_id, "--note", "he lies").startswith("waived: C1.identity:")

@@ -35,12 +35,12 @@ def answer_of(projects_dir: Path, tool: str, arguments: Mapping[str, Any], **opt
 
 @pytest.mark.parametrize("offer", ["story", "game"])
 def test_the_offer_is_small(demo_folder: Path, offer: MCPOffer) -> None:
-    """What every model that is given the tools pays for stays within 8,000 tokens of four characters."""
+    """What every model that is given the tools pays for stays within 8,200 tokens of four characters."""
     offered = [
         each.model_dump_json(include={"name", "description", "input_schema"}, exclude_none=True)
         for each in tools_of(demo_folder, project_id=None, offer=offer).values()
     ]
-    assert sum(map(len, offered)) < 32_000
+    assert sum(map(len, offered)) < 32_800
     assert '"title":"' not in "".join(offered)
 
 
