@@ -323,7 +323,7 @@ def _cell(
         if text.is_guess:
             parts.append(visit.word("guess"))
         mark = text.kind if text.kind != "unknown" else "might" if text.might_know else "unknown"
-        return Cell(mark, visit.word("cell_unknown", name=name, why=visit.comma.join(parts)), "", is_said)
+        return Cell(mark, visit.word("cell_unknown", name=name, why=visit.word("comma").join(parts)), "", is_said)
     parts = [visit.word("unsaid_how" if text.how == "author" and not is_said else text.how)]
     if other := names.get(text.learned_from or ""):
         parts.append(visit.word("told_by", name=other))
@@ -337,7 +337,7 @@ def _cell(
     if text.is_guess:
         parts.append(visit.word("guess"))
     is_second_hand = is_unsure or (text.how in ("told", "overheard", "read", "deduced") and who != READER)
-    label = visit.word("cell_knows", name=name, how=visit.comma.join(parts))
+    label = visit.word("cell_knows", name=name, how=visit.word("comma").join(parts))
     known_mark = "second_hand" if is_second_hand else "first_hand"
     return Cell(known_mark, label, text.quote[:MAX_WORDS], is_said, is_guess=text.is_guess)
 

@@ -153,8 +153,6 @@ class Frame:
         self.language: PageLanguage = "zh" if choice == "zh" else "en" if choice == "en" else wished
         theme = request.cookies.get(THEME_COOKIE)
         self.theme = theme if theme in THEMES else THEMES[0]
-        self.comma = "，" if self.language == "zh" else ", "
-        """What stands between parts of a sentence, or names."""
         self.always = labels_for(self.language).everywhere
         """The word for what always holds."""
         self.project_id = project_id
@@ -205,7 +203,7 @@ class Frame:
         """Return the troubled places of a project, apart from pending indexing."""
         is_waiting = (issue.stage, issue.kind) == ("index", "stale")
         kind = self.word("trouble_waits") if is_waiting else self.word_of("trouble", issue.kind)
-        return f"{self.word_of('stage', issue.stage)}{'：' if self.language == 'zh' else ': '}{kind}"
+        return f"{self.word_of('stage', issue.stage)}{self.word('colon')}{kind}"
 
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
         """Return a displayed place, marking chapters."""
@@ -235,7 +233,8 @@ class Frame:
 
     def readable_line(self, line: ContextLine) -> str:
         """Return a line of a context without what a prompt begins it with; its place is told beside it as a link."""
-        return line.text.removeprefix("- ").removeprefix(f"[{line.chapter_index}:{line.scene_index}] ")
+        place = place_text(line.chapter_index, line.scene_index, always="")
+        return line.text.removeprefix("- ").removeprefix(f"[{place}] ")
 
     def link(self, view: str, **query: Any) -> str:
         """Return the address of a view of the project, at the position of this page unless told otherwise."""

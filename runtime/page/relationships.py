@@ -30,7 +30,7 @@ class Sheet(NamedTuple):
         letter: How wide a letter of a name is; a Chinese one takes two.
         longest_name: Of a name so many letters are written.
         label_letter: How wide a letter is of the words on a line.
-        longest_label: Of the words on a line so many letters are written.
+        longest_label: Of the words on a line so many letters are written on each of two lines.
     """
 
     height: float = 560.0
@@ -167,7 +167,8 @@ class DrawnArrow(NamedTuple):
     sign: complex
     mark: complex
     is_beside: bool
-    label: str = ""
+    label: tuple[str, ...] = ()
+    """The words on its line, on one or two lines of text."""
     label_at: complex = 0j
     places: tuple[complex, ...] = ()
 
@@ -180,6 +181,8 @@ class RelationshipGraph(NamedTuple):
     width: float
     height: float
     left_out: int
+    line_height: float
+    """From one line of the words on an arrow to the next."""
 
 
 def relationship_graph(
@@ -237,19 +240,19 @@ def relationship_graph(
         )
     ]
     arrows = _with_words(arrows, sheet, width)
-    return RelationshipGraph(list(people.values()), arrows, width, sheet.height, left_out=len(weight) - len(kept_names))
+    left_out = len(weight) - len(kept_names)
+    return RelationshipGraph(list(people.values()), arrows, width, sheet.height, left_out, sheet.line_height)
 
 
 def _with_words(arrows: Sequence[DrawnArrow], sheet: Sheet, width: float) -> list[DrawnArrow]:
     """Return arrows with what each pair is to each other written where nothing else stands, once for both sides."""
-    tall = sheet.line_height
     signs = [arrow.sign for arrow in arrows if arrow.side.warmth != "unsaid"]
     taken_areas = [(point, 20.0, 20.0) for point in (*signs, *(arrow.mark for arrow in arrows))]
     worded_words: set[str] = set()
     drawn_arrows = []
     for arrow in arrows:
-        words = shortened(arrow.pair.relationship_type or arrow.pair.status, sheet.longest_label)
-        long = _length(words, sheet.label_letter) + 6
+        words = _two_lines(arrow.pair.relationship_type or arrow.pair.status, sheet.longest_label)
+        long, tall = max(_length(line, sheet.label_letter) for line in words) + 6, sheet.line_height * len(words)
         free = (
             point
             for point in arrow.places
@@ -260,7 +263,7 @@ def _with_words(arrows: Sequence[DrawnArrow], sheet: Sheet, width: float) -> lis
             )
         )
         at = None if arrow.pair.relationship_id in worded_words else next(free, None)
-        if words and at is not None:
+        if words[0] and at is not None:
             worded_words.add(arrow.pair.relationship_id)
             taken_areas.append((at, long, tall))
             arrow = arrow._replace(label=words, label_at=at)
@@ -294,6 +297,17 @@ def shortened(name: str, width: int) -> str:
         if taken_count > width:
             return f"{name[:index].rstrip()}…"
     return name
+
+
+def _two_lines(words: str, width: int) -> tuple[str, ...]:
+    """Return words on one line of a width, or else on two, the first of which ends between words where it can."""
+    first = shortened(words, width)
+    if first == words:
+        return (words,)
+    first = first.removesuffix("…")
+    if not words[len(first)].isspace():
+        first = first.rpartition(" ")[0] or first
+    return first, shortened(words[len(first) :].lstrip(), width)
 
 
 def _length(name: str, letter: float) -> float:

@@ -283,7 +283,7 @@ def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["t
     window = scenes[first:end]
     labels = labels_for(visit.language)
     changes = [
-        change._replace(words=_change_text(change, names, labels))
+        change._replace(words=_change_text(change, names, labels, colon=visit.word("colon")))
         for change in changes_in(_stated(visit, scene_times, window), window)
     ]
     places_by_name = visit.kept(as_part(visit.story, StoryStateHistories).scenes_naming_characters).places
@@ -316,10 +316,10 @@ def _stated(visit: Visited, scene_times: Sequence[SceneTime], window: Sequence[S
     )
 
 
-def _change_text(change: Change, names: Mapping[str, str], labels: Labels) -> str:
+def _change_text(change: Change, names: Mapping[str, str], labels: Labels, *, colon: str) -> str:
     """Return a change in words, without subject and kind."""
     stated = change.change
     if change.kind in ("got", "lost"):
         return names.get(stated.entity_id, stated.entity_id)
     text = "—" if stated.value in (None, [], "") else render_value(stated.value, names, labels)
-    return f"{labels.attribute(stated.attribute)}: {text}"
+    return f"{labels.attribute(stated.attribute)}{colon}{text}"
