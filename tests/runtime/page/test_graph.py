@@ -4,6 +4,7 @@ import re
 from itertools import combinations
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
 from novelgen.models.state import Relationship
@@ -71,6 +72,22 @@ def test_the_words_on_lines_can_be_read(told: list[tuple[str, str, int]], sheet:
         assert abs(apart.real) >= length or abs(apart.imag) >= 2 * sheet.label_letter
     if 0 < len(told) <= 2:
         assert len(labels) == len(told)
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        ("old friends", ("old friends",)),
+        ("landlady and lodger for many a year", ("landlady and", "lodger for m…")),
+        ("keeper ofasecretofmany", ("keeper", "ofasecretofm…")),
+        ("施主与法师与旧识", ("施主与法师与", "旧识")),
+    ],
+)
+def test_long_words_on_a_line_stand_on_two(words: str, lines: tuple[str, ...]) -> None:
+    """They part between words where there are any, and what two lines do not hold is cut."""
+    told = _pair("C00", "C01", relationship_type=words)
+    graph = relationship_graph([told], {"C00": "Ines", "C01": "Finch"}, sheet=NARROW)
+    assert [each.label for each in graph.arrows if each.label] == [lines]
 
 
 @given(st.integers(2, MAX_DRAWN), st.sampled_from(["Ines", "Captain Ysolde Varga of Saltmouth", "齐天大圣孙悟空行者"]))

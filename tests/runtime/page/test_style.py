@@ -107,6 +107,16 @@ def test_templates_have_no_words_of_their_own() -> None:
     assert asked <= ENGLISH.keys()
 
 
+def test_marks_of_punctuation_are_words_of_the_catalogue() -> None:
+    """No template sets a comma, colon or bracket of its own between words: Chinese has others."""
+    for template in TEMPLATES.glob("*.html"):
+        source = re.sub(r"\{#.*?#\}|\{%.*?%\}", "", template.read_text(encoding="utf-8"), flags=re.S)
+        source = re.sub(r"\{\{.*?\}\}", "@", source, flags=re.S)
+        named = re.findall(r'(?:aria-label|title|placeholder)="([^"]*)"', source)
+        shown = [*named, *re.sub(r"<[^>]*>", "", source).splitlines()]
+        assert [each for each in shown if re.search(r"[,:;()]", each)] == [], template.name
+
+
 def test_style_and_script_need_nothing_from_elsewhere() -> None:
     """Neither names another address, and the script never writes HTML."""
     for file in STATIC.iterdir():

@@ -2,6 +2,7 @@
 
 import base64
 import html
+import re
 from itertools import product
 from pathlib import Path
 from urllib.parse import unquote
@@ -55,6 +56,18 @@ def test_lists_hold_every_project_and_cards_by_kind_and_name(reader: TestClient)
     found = read(reader.get(f"{HERE}/cards", params={"find": "MISS MARROW"}))
     assert "Ines Marrow" in found.text
     assert "Corvin Hale" not in found.text
+
+
+ID = re.compile(r"\b(?:[A-Z]{1,2}\d+|K[0-9a-f]{12})\b")
+SHOWN_BY_ID = ("card?entity=C0", "knowledge?cell=M075%3AC0", "threads?thread=OL4", "story?chapter=2&scene=1", "lore")
+
+
+def test_no_view_names_anything_by_its_id(reader: TestClient) -> None:
+    """Neither what people see nor what is read out to them is an id of a card, a memory or a thread."""
+    for view in (*VIEWS, *SHOWN_BY_ID):
+        seen = read(reader.get(f"/page/projects/demo-zh/{view}"))
+        named = [each.get(name) or "" for _, each in seen.elements for name in ("aria-label", "title", "placeholder")]
+        assert ID.findall("\n".join([seen.text, *named])) == [], view
 
 
 def test_every_link_of_every_view_leads_somewhere(reader: TestClient) -> None:
