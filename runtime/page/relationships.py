@@ -239,15 +239,18 @@ def relationship_graph(
             is_beside=chosen_id not in ("", *_both(relationship)),
         )
     ]
-    arrows = _with_words(arrows, sheet, width)
+    arrows = _with_words(arrows, people.values(), sheet, width)
     left_out = len(weight) - len(kept_names)
     return RelationshipGraph(list(people.values()), arrows, width, sheet.height, left_out, sheet.line_height)
 
 
-def _with_words(arrows: Sequence[DrawnArrow], sheet: Sheet, width: float) -> list[DrawnArrow]:
+def _with_words(
+    arrows: Sequence[DrawnArrow], people: Iterable[DrawnPerson], sheet: Sheet, width: float
+) -> list[DrawnArrow]:
     """Return arrows with what each pair is to each other written where nothing else stands, once for both sides."""
     signs = [arrow.sign for arrow in arrows if arrow.side.warmth != "unsaid"]
     taken_areas = [(point, 20.0, 20.0) for point in (*signs, *(arrow.mark for arrow in arrows))]
+    taken_areas += [_name_area(person, sheet) for person in people]
     worded_words: set[str] = set()
     drawn_arrows = []
     for arrow in arrows:
@@ -269,6 +272,13 @@ def _with_words(arrows: Sequence[DrawnArrow], sheet: Sheet, width: float) -> lis
             arrow = arrow._replace(label=words, label_at=at)
         drawn_arrows.append(arrow)
     return drawn_arrows
+
+
+def _name_area(person: DrawnPerson, sheet: Sheet) -> tuple[complex, float, float]:
+    """Return the middle, the width and the height of a written name."""
+    long = 2 * person.plate or _length(person.name, sheet.letter)
+    away = {"start": long / 2, "middle": 0.0, "end": -long / 2}[person.anchor]
+    return complex(person.text_x + away, person.text_y - sheet.letter / 2), long, 2 * sheet.letter
 
 
 def _both(pair: Relationship) -> tuple[str, str]:

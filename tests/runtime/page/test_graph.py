@@ -1,7 +1,7 @@
 """The relationship graph: who is drawn stands within the picture, and arrows lead between those who are drawn."""
 
 import re
-from itertools import combinations
+from itertools import combinations, product
 
 import hypothesis.strategies as st
 import pytest
@@ -61,7 +61,7 @@ def test_everybody_stands_within_the_picture(told: list[tuple[str, str, int]], c
 
 @given(PAIRS, st.sampled_from([BROAD, NARROW]))
 def test_the_words_on_lines_can_be_read(told: list[tuple[str, str, int]], sheet: Sheet) -> None:
-    """Each pair has its words at most once, within the picture, and none cover others; of few pairs all have them."""
+    """Each pair has its words at most once, within the picture, over no others and no names; of few pairs all do."""
     graph = _drawn(told, sheet=sheet)
     labels = [each for each in graph.arrows if each.label]
     assert len({each.pair.relationship_id for each in labels}) == len(labels)
@@ -70,6 +70,11 @@ def test_the_words_on_lines_can_be_read(told: list[tuple[str, str, int]], sheet:
     for first, second in combinations(labels, 2):
         apart = first.label_at - second.label_at
         assert abs(apart.real) >= length or abs(apart.imag) >= 2 * sheet.label_letter
+    for each, person in product(labels, graph.people):
+        half = len(person.name) * sheet.letter / 2
+        middle = person.text_x + {"start": half, "middle": 0, "end": -half}[person.anchor]
+        covers = abs(each.label_at.real - middle) < length / 2 + half
+        assert not covers or abs(each.label_at.imag - person.text_y) >= sheet.letter
     if 0 < len(told) <= 2:
         assert len(labels) == len(told)
 
