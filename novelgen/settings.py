@@ -73,7 +73,7 @@ class ContextSettings(Model):
         description="Tokens for what is hidden from the point of view, beside the other budgets.",
     )
     max_states: int = Field(default=20, ge=0, le=200)
-    context_window: int = Field(default=2, ge=0, le=100, description="Chapters around in the timeline.")
+    chapters_around: int = Field(default=2, ge=0, le=100, description="Chapters around in the timeline.")
     candidates_per_query: int = Field(
         default=200, ge=1, le=1000, description="Found per query and retriever; the budget takes the best."
     )

@@ -21,7 +21,7 @@ from pydantic_core import to_json
 from novelgen.errors import NovelgenError
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
-from novelgen.memory.protocol import DEFAULT_CONTEXT_WINDOW
+from novelgen.memory.protocol import DEFAULT_CHAPTERS_AROUND
 from novelgen.memory.search import RankedMemories, SearchRequest, SearchResult
 from novelgen.memory.story import KnowledgeStory
 from novelgen.models.entity import is_entity_id
@@ -34,7 +34,7 @@ from runtime.search.text_names import names_in_text
 from runtime.stores import MemoryStores, stores_or_default
 
 __all__ = [
-    "DEFAULT_CONTEXT_WINDOW",
+    "DEFAULT_CHAPTERS_AROUND",
     "DEFAULT_TOP_K",
     "MAX_TOP_K",
     "StoryMemoryTools",
@@ -189,7 +189,7 @@ def get_entity_state_tool(
 def get_recent_timeline_tool(
     project_id: str,
     chapter_index: int,
-    context_window: int = DEFAULT_CONTEXT_WINDOW,
+    context_window: int = DEFAULT_CHAPTERS_AROUND,
     as_of: StoryPosition | None = None,
     *,
     stores: MemoryStores | None = None,
@@ -199,7 +199,7 @@ def get_recent_timeline_tool(
     Args:
         project_id: The project, a plain string.
         chapter_index: The chapter in the middle.
-        context_window: Chapters before and after it, from 0 up.
+        context_window: Chapters before and after it, from 0 up: no window of a model.
         as_of: Only what lies strictly before this position; None means all that is stored.
         stores: Stores to use; None opens those of the settings.
 
@@ -211,12 +211,11 @@ def get_recent_timeline_tool(
         UnknownProjectError: When no such project is stored.
         DatabaseError: When the database fails.
     """
-    window = max(0, context_window)
     with (
         stores_or_default(stores) as opened_stores,
         opened_stores.database(require_project_id(project_id)).read() as unit,
     ):
-        return unit.states.timeline(chapter_index - window, chapter_index + window, as_of=as_of or END_OF_STORY)
+        return unit.states.timeline_around(chapter_index, context_window, as_of=as_of or END_OF_STORY)
 
 
 class StoryMemoryTools:
@@ -252,7 +251,7 @@ class StoryMemoryTools:
         project_id: str,
         chapter_index: int,
         *,
-        context_window: int = DEFAULT_CONTEXT_WINDOW,
+        context_window: int = DEFAULT_CHAPTERS_AROUND,
         as_of: StoryPosition | None = None,
     ) -> list[EntityStateSnapshot]:
         """Return the snapshots around a chapter.
@@ -366,7 +365,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     state.add_argument("chapter_index", metavar="CHAPTER", type=int, nargs="?")
     state.add_argument("scene_index", metavar="SCENE", type=int, nargs="?")
     timeline.add_argument("chapter_index", metavar="CHAPTER", type=int)
-    timeline.add_argument("--context-window", type=int, default=DEFAULT_CONTEXT_WINDOW, metavar="CHAPTERS")
+    timeline.add_argument("--context-window", type=int, default=DEFAULT_CHAPTERS_AROUND, metavar="CHAPTERS")
     values = vars(parser.parse_args(arguments))
     tools_by_command: dict[str, Callable[..., Any]] = {
         "search": search_story_memory_tool,

@@ -299,6 +299,16 @@ class MemoryStores:
             return None
 
     @property
+    def index_kind(self) -> str:
+        """The kind of the vector index, for people; addresses may hold passwords and are left out."""
+        store = self.settings.memory.vector_store
+        if self._own_store is not None:
+            return "vector store of the program"
+        if ":" in store.provider:
+            return store.provider
+        return "embedded per project" if store.url is None else "Chroma server"
+
+    @property
     def embedding_identity(self) -> EmbeddingIdentity:
         """Name and dimension of the embedding model, as they are stored beside vectors.
 

@@ -357,7 +357,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
                         self._memory.get_recent_timeline,
                         request.project_id,
                         request.chapter_index,
-                        context_window=settings.context_window,
+                        context_window=settings.chapters_around,
                         as_of=request.position,
                     ),
                 ),

@@ -141,7 +141,7 @@ MAX_SHOWN_IDS = 20
 def trace_retrievers(request: SearchRequest, search: SearchResult) -> None:
     """Report the matches of each retriever to the callbacks of the running step.
 
-    Every retriever becomes a run `arm_<name>` under the step, tagged "arm": what it was asked goes in, the number
+    Every retriever becomes a run `retriever_<name>` under the step, tagged "retriever": the queries go in, the number
     of its candidates, its best chunk ids, its seconds and its issues come out. The retrievers have run already and
     side by side, so that their seconds are in the output and not in the run's own duration.
     """
@@ -152,7 +152,7 @@ def trace_retrievers(request: SearchRequest, search: SearchResult) -> None:
             "as_of": str(request.as_of),
         }
         RunnableLambda(partial(_pass_output, output)).invoke(
-            requested_fields, {"run_name": f"arm_{retriever}", "tags": ["arm"]}
+            requested_fields, {"run_name": f"retriever_{retriever}", "tags": ["retriever"]}
         )
 
 
@@ -164,12 +164,12 @@ def retriever_summaries(search: SearchResult) -> Mapping[str, dict[str, Any]]:
             found_counts = ranks.setdefault(hit.retriever, {})
             chunk_id = candidate.chunk.chunk_id
             found_counts[chunk_id] = min(hit.rank, found_counts.get(chunk_id, hit.rank))
-    timed = {name.removeprefix("arm_") for name in search.timings_s if name.startswith("arm_")}
+    timed = {name.removeprefix("retriever_") for name in search.timings_s if name.startswith("retriever_")}
     return {
         retriever: {
             "candidates": len(found_counts := ranks.get(retriever, {})),
             "best": sorted(found_counts, key=lambda chunk_id: (found_counts[chunk_id], chunk_id))[:MAX_SHOWN_IDS],
-            "elapsed_s": search.timings_s.get(f"arm_{retriever}"),
+            "elapsed_s": search.timings_s.get(f"retriever_{retriever}"),
             "issues": [f"{issue.kind}: {issue.message}" for issue in search.issues if issue.stage == retriever],
         }
         for retriever in sorted(timed | ranks.keys())

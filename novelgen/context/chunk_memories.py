@@ -150,7 +150,7 @@ def choose_for_chunk(
         )
 
     scored_memories = [
-        memory.model_copy(update={"arm_ranks": {"selector": rank, **memory.arm_ranks}})
+        memory.model_copy(update={"retriever_ranks": {"selector": rank, **memory.retriever_ranks}})
         if (rank := first_ranks.get(memory.chunk.chunk_id))
         else memory
         for memory in _scored(pool, targets, names_by_candidate, telling_queries=telling)
@@ -292,7 +292,7 @@ def _scored(
                 score=round(score, 4),
                 attached_to=attached_to,
                 names=list(names_by_candidate.get(chunk.chunk_id, ())),
-                arm_ranks=candidate.best_ranks(),
+                retriever_ranks=candidate.best_ranks(),
             )
         )
     return scored

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from novelgen.language.language import TokenCounter
 from novelgen.memory.budget import short_form_defect
-from novelgen.memory.search import KEYWORD_RETRIEVER, Candidate, SearchResult
+from novelgen.memory.search import CALLED_NOTES_RETRIEVER, Candidate, SearchResult
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.position import story_place
 
@@ -15,7 +15,7 @@ LEAST_LINE_TOKENS = 8
 LIST_SHARE = 0.85
 """Of the tokens of a selection's prompt; threads and plan take the rest."""
 
-ALWAYS_LISTED = frozenset({KEYWORD_RETRIEVER, "loop", "recent"})
+ALWAYS_LISTED = frozenset({CALLED_NOTES_RETRIEVER, "loop", "recent"})
 """Retrievers that answer without a query: pinned and called notes, due threads, important recent memories."""
 
 
@@ -101,7 +101,7 @@ _WAITING_SHARE = 0.25
 def _in_turn(ranked_candidates: Sequence[Candidate], most: int) -> list[Candidate]:
     """Return those that may be listed, in the order in which they get room."""
     called_candidates = [
-        candidate for candidate in ranked_candidates if _is_match_of(candidate, frozenset({KEYWORD_RETRIEVER}))
+        candidate for candidate in ranked_candidates if _is_match_of(candidate, frozenset({CALLED_NOTES_RETRIEVER}))
     ]
     waiting_candidates = [candidate for candidate in ranked_candidates if _is_match_of(candidate, ALWAYS_LISTED)][
         : int(most * _WAITING_SHARE)

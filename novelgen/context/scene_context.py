@@ -675,7 +675,7 @@ def _with_told_ones(
                 **chunk.model_dump(include={"chunk_id", "source_id", "chapter_index", "scene_index"}),
                 text=chunk.content.strip(),
                 tokens=0,
-                arm_ranks=candidate.best_ranks(),
+                retriever_ranks=candidate.best_ranks(),
                 told_in=section,
             )
         )

@@ -14,8 +14,8 @@ from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import EntityStateSnapshot
 
-DEFAULT_CONTEXT_WINDOW = 2
-"""Chapters before and after the one that is asked for."""
+DEFAULT_CHAPTERS_AROUND = 2
+"""Chapters before and after the one in the middle of a timeline. The tools call the argument `context_window`."""
 
 
 @runtime_checkable
@@ -46,7 +46,12 @@ class MemoryTools(Protocol):
         ...
 
     def get_recent_timeline(
-        self, project_id: str, chapter_index: int, *, context_window: int = 2, as_of: StoryPosition | None = None
+        self,
+        project_id: str,
+        chapter_index: int,
+        *,
+        context_window: int = DEFAULT_CHAPTERS_AROUND,
+        as_of: StoryPosition | None = None,
     ) -> list[EntityStateSnapshot]:
         """Return the snapshots of the chapters around that one, in story order, all before `as_of`."""
         ...
@@ -228,7 +233,12 @@ class PartialStoryMemory:
         return list(states_by_name(self, project_id, entity_ids, as_of=as_of).values())
 
     def get_recent_timeline(
-        self, project_id: str, chapter_index: int, *, context_window: int = 2, as_of: StoryPosition | None = None
+        self,
+        project_id: str,
+        chapter_index: int,
+        *,
+        context_window: int = DEFAULT_CHAPTERS_AROUND,
+        as_of: StoryPosition | None = None,
     ) -> list[EntityStateSnapshot]:
         """Ask the timeline tool."""
         tool = self._tool("get_recent_timeline")

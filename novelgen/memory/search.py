@@ -162,7 +162,7 @@ class RankedMemories(Shown, Model):
 
 SEMANTIC_RETRIEVER = "semantic"
 LEXICAL_RETRIEVER = "lexical"
-KEYWORD_RETRIEVER = "keyword"
+CALLED_NOTES_RETRIEVER = "called_notes"
 """Notes of the author whose key stands in the plan, and those that are pinned."""
 
 

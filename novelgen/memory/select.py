@@ -23,7 +23,7 @@ from novelgen.memory.budget import (
 )
 from novelgen.memory.query_scores import MIN_DISTILLED, CandidateTable, Column, Mask, lay_out, standardise, unit_rows
 from novelgen.memory.retelling import DuplicateFinder
-from novelgen.memory.search import KEYWORD_RETRIEVER, LEXICAL_RETRIEVER, Candidate, SelectionScene
+from novelgen.memory.search import CALLED_NOTES_RETRIEVER, LEXICAL_RETRIEVER, Candidate, SelectionScene
 from novelgen.memory.weights import DEFAULT_WEIGHTS, SelectionWeights
 from novelgen.models.context import ContextItem, LeftOutItem, LeftOutWhy
 from novelgen.models.memory import DISTILLED_TYPES, PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
@@ -297,7 +297,7 @@ def _lifted(evidence: Column) -> Column:
 def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: SelectionWeights) -> dict[str, Column]:
     chunks = [row.chunk for row in table.candidates]
     is_called = [
-        row.chunk.tier != "pinned" and any(hit.retriever == KEYWORD_RETRIEVER for hit in row.hits)
+        row.chunk.tier != "pinned" and any(hit.retriever == CALLED_NOTES_RETRIEVER for hit in row.hits)
         for row in table.candidates
     ]
     border = scene.ordinal - weights.at_hand_scenes
@@ -321,7 +321,7 @@ def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: Selecti
         "unverified": np.array([0.0 if c.verified else weights.unverified_points for c in chunks]),
         "consolidated": np.array([weights.consolidated_points if c.is_consolidated else 0.0 for c in chunks]),
         "pinned": np.array([weights.pinned_points if c.tier == "pinned" else 0.0 for c in chunks]),
-        "keyword": np.array([weights.pinned_points if called else 0.0 for called in is_called]),
+        "called": np.array([weights.pinned_points if called else 0.0 for called in is_called]),
         "kind": np.array(kind_points, dtype=float),
     }
 
@@ -505,7 +505,8 @@ class _Ranked:
             tokens=chosen_form.tokens,
             prompt_index=0,
             reasons=[*strong, f"full form: {chosen_form.why}"] if chosen_form.why else strong,
-            arm_ranks=({"selector": self.first[chunk_id]} if chunk_id in self.first else {}) | candidate.best_ranks(),
+            retriever_ranks=({"selector": self.first[chunk_id]} if chunk_id in self.first else {})
+            | candidate.best_ranks(),
             score=round(self.score(chunk_id) + (lifted or 0), 3),
             score_parts=parts,
         )

@@ -110,7 +110,7 @@ class ChunkMemory(Model):
         exclude_if=is_unsaid,
         description="Which of the text's entities its words name, where it is attached to none of them.",
     )
-    arm_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
+    retriever_ranks: dict[str, int] = Field(default_factory=dict, description="Best rank per retriever, from 1.")
 
 
 class ChunkContext(Model):

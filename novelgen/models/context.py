@@ -202,7 +202,7 @@ class ContextItem(Model):
         description="Section of the prompt that tells this memory, so that it has no line and no tokens of its own.",
     )
     reasons: list[str] = Field(default_factory=list)
-    arm_ranks: dict[str, int] = Field(
+    retriever_ranks: dict[str, int] = Field(
         default_factory=dict,
         description="Best rank per retriever, from 1; of what the model chose also its rank there, `selector`.",
     )

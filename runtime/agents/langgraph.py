@@ -270,7 +270,7 @@ class PutValue(BaseModel):
     tags: list[str] = Field(default_factory=list)
 
 
-VALUE_FIELDS = (
+ITEM_VALUE_FIELDS = (
     "content",
     "short",
     "importance",
@@ -284,7 +284,7 @@ VALUE_FIELDS = (
     "superseded_by",
     "verified",
 )
-"""What the value of an item tells, under the names of `StoryMemoryChunk`."""
+"""Fields of `StoryMemoryChunk` that the value of a stored item has."""
 
 AS_OF = "as_of"
 """Filter that is no field: a place such as `5:4` before which a search reads."""
@@ -385,10 +385,10 @@ class StoryStore(base.BaseStore):
         filters = dict(op.filter or {})
         position = self._earlier(filters.pop(AS_OF, None))
         for name in filters:
-            if name not in VALUE_FIELDS:
+            if name not in ITEM_VALUE_FIELDS:
                 raise UserInputError(
-                    f"a memory has no field {name!r} to filter by{did_you_mean(str(name), VALUE_FIELDS)}; there are"
-                    f" {', '.join(VALUE_FIELDS)}, and as_of"
+                    f"a memory has no field {name!r} to filter by{did_you_mean(str(name), ITEM_VALUE_FIELDS)}; there "
+                    f"are {', '.join(ITEM_VALUE_FIELDS)}, and as_of"
                 )
         target = None
         if len(op.namespace_prefix) == 2:
@@ -474,7 +474,7 @@ class StoryStore(base.BaseStore):
 
 
 def _value_of(chunk: StoryMemoryChunk) -> dict[str, Any]:
-    return chunk.model_dump(mode="json", include=set(VALUE_FIELDS))
+    return chunk.model_dump(mode="json", include=set(ITEM_VALUE_FIELDS))
 
 
 _COMPARISONS: dict[str, Callable[[float, float], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}

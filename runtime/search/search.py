@@ -27,7 +27,7 @@ from novelgen.language.resolver import NameResolver
 from novelgen.lorebook import is_called
 from novelgen.memory.query_scores import relevance, search_order
 from novelgen.memory.search import (
-    KEYWORD_RETRIEVER,
+    CALLED_NOTES_RETRIEVER,
     LEXICAL_RETRIEVER,
     SEMANTIC_RETRIEVER,
     Candidate,
@@ -211,7 +211,7 @@ def called_notes(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswe
     with stores.database(request.project_id).read() as unit:
         notes = unit.memories.pinned_or_keyed_notes(as_of=request.as_of)
     called_memories = [memory for memory in notes if memory.tier == "pinned" or is_called(memory.tags, asked_text)]
-    return _listed_answer(KEYWORD_RETRIEVER, called_memories[: request.candidates_per_query])
+    return _listed_answer(CALLED_NOTES_RETRIEVER, called_memories[: request.candidates_per_query])
 
 
 def _listed_answer(retriever: str, chunks: Iterable[StoryMemoryChunk]) -> RetrieverAnswer:
@@ -523,7 +523,7 @@ def search_memories(
         retrievers |= {"semantic": partial(_semantic_retriever, deadline=retrieving), "lexical": search_words}
     if not by_query_alone:
         retrievers |= {"entity": entity_memories} if request.entity_ids else {}
-        retrievers |= {"loop": thread_memories, "recent": recent_memories, KEYWORD_RETRIEVER: called_notes}
+        retrievers |= {"loop": thread_memories, "recent": recent_memories, CALLED_NOTES_RETRIEVER: called_notes}
     outcomes = run_concurrently(
         {name: partial(retriever, stores, request) for name, retriever in retrievers.items()},
         timeouts_s=dict.fromkeys(retrievers, retrieving.remaining_s),
@@ -546,7 +546,7 @@ def search_memories(
         for retriever_answer in retriever_answers_by_id.values()
         if retriever_answer.issue is not None
     ]
-    timings = {f"arm_{name}": outcome.elapsed_s for name, outcome in outcomes.items()}
+    timings = {f"retriever_{name}": outcome.elapsed_s for name, outcome in outcomes.items()}
     semantic_failed = any(issue.stage == "semantic" for issue in issues)
     if semantic_failed and stores.settings.memory.search_fallback == "off":
         return SearchResult(issues=tuple(issues), timings_s=timings)

@@ -206,10 +206,12 @@ class StateRepository(Repository):
             if snapshot is not None
         ]
 
-    def timeline(
-        self, from_chapter: int, to_chapter: int, *, as_of: StoryPosition = END_OF_STORY
+    def timeline_around(
+        self, chapter_index: int, chapters_around: int, *, as_of: StoryPosition = END_OF_STORY
     ) -> list[EntityStateSnapshot]:
-        """Return how entities stood at the end of each chapter in which they changed."""
+        """Return how entities stood at the end of each chapter of change, a chapter in the middle."""
+        reach = max(0, chapters_around)
+        from_chapter, to_chapter = chapter_index - reach, chapter_index + reach
         in_range = (_CHANGED.chapter_index.between(from_chapter, to_chapter), before(as_of, _CHANGED))
         changed_ids = select(_CHANGED.entity_id).where(_CHANGED.project_id == self.project_id, *in_range)
         these = (before(as_of, State), col(State.entity_id).in_(changed_ids))

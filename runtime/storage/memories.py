@@ -71,8 +71,8 @@ NOTE_IMPORTANCE = 8
 """Weight of a note of which nobody says how much it matters."""
 
 
-class NoteFields(TypedDict, total=False):
-    """Fields of a memory that may be told of a note."""
+class OptionalNoteFields(TypedDict, total=False):
+    """Optional fields of a memory that a note may have."""
 
     short: str | None
     event_type: str | None
@@ -159,7 +159,7 @@ class MemoryRepository(Repository):
         mentioned: Sequence[str] = (),
         tags: Sequence[str] = (),
         follows_scene: bool = True,
-        **fields: Unpack[NoteFields],
+        **fields: Unpack[OptionalNoteFields],
     ) -> StoryMemoryChunk:
         """Add an author's note, optionally fixed between scenes."""
         self._session.touch()

@@ -231,7 +231,7 @@ def diagnose(
         settings={
             "projects_dir": str(settings.projects_dir.resolve()),
             "database": "SQLite per project" if settings.database_url is None else "database_url",
-            "vector index": "embedded per project" if memory.vector_store.url is None else "Chroma server",
+            "vector index": stores.index_kind,
             "embedding model": memory.embedding_model,
             "chat model": settings.model,
             "budgets": f"memories with the story so far {memory.memory_budget}, states {memory.state_budget}, "

@@ -369,9 +369,9 @@ class ProjectStores:
     ) -> None:
         self._vector_store: IndexAccess | None = None
         if vector_store is not None:
-            from runtime.index.in_program import IndexInProgram
+            from runtime.index.same_process import SameProcessIndex
 
-            self._vector_store = IndexInProgram(vector_store)
+            self._vector_store = SameProcessIndex(vector_store)
         self._given = {name: value for name, value in options.items() if value is not None}
         self._embeddings = embeddings
         self._reranker = reranker

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from novelgen.language.chronology import days_apart, scene_times
-from novelgen.memory.protocol import DEFAULT_CONTEXT_WINDOW
+from novelgen.memory.protocol import DEFAULT_CHAPTERS_AROUND
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
@@ -51,21 +51,21 @@ class StoryStates(base.StoryBase):
         self,
         chapter_index: base.Number,
         *,
-        context_window: base.Number = DEFAULT_CONTEXT_WINDOW,
+        chapters_around: base.Number = DEFAULT_CHAPTERS_AROUND,
         as_of: base.Place = None,
     ) -> TimelineView:
         """Return how entities stood at the end of the chapters around one chapter.
 
         Args:
             chapter_index: The chapter in the middle.
-            context_window: Chapters before and after it.
+            chapters_around: Chapters before and after it.
             as_of: Only what lies strictly before this position; None means all that is stored.
         """
         as_of = base.position_of(as_of)
         middle = base.story_position(chapter_index, name="chapter_index").chapter_index or 0
         position = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            snapshots = unit.states.timeline(middle - context_window, middle + context_window, as_of=position)
+            snapshots = unit.states.timeline_around(middle, chapters_around, as_of=position)
             names = {entity.entity_id: entity.name for entity in base.known_entities(unit, as_of)}
         return TimelineView(snapshots=snapshots, names=names)
 

@@ -14,11 +14,11 @@ from novelgen.errors import VectorIndexError, VectorIndexGoneError
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.context_chain import build_context_chain
-from runtime.index.in_program import IndexInProgram
 from runtime.index.locations import ChromaServer, EmbeddedIndex, NamedStore
 from runtime.index.manager import VectorStoreManager
 from runtime.index.process import IndexProcess
 from runtime.index.rows import exact_search
+from runtime.index.same_process import SameProcessIndex
 from runtime.index.vector_index import IndexAccess
 from runtime.ingest.indexing import reindex, verify_index
 from runtime.search.search import search_memories
@@ -108,11 +108,11 @@ def opened(name: str, folder: Path) -> Iterator[Store]:
         provider = f"{__name__}:open_in_memory"
         yield Store(IndexProcess(NamedStore(provider)), {"provider": provider})
     elif name == "in memory":
-        access = IndexInProgram(open_in_memory)
+        access = SameProcessIndex(open_in_memory)
         yield Store(access, {}, access)
     else:
         with qdrant(folder / "qdrant") if name == "qdrant local" else pgvector() as factory:
-            access = IndexInProgram(factory)
+            access = SameProcessIndex(factory)
             yield Store(access, {}, access)
 
 
@@ -168,11 +168,11 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int, 
     """Memories of the demos' contexts by exact search over the vectors in SQL."""
     folder = tmp_path_factory.mktemp("reference")
     copy_shipped_demos(folder)
-    with MemoryStores(settings_for(folder), vector_store=IndexInProgram(open_in_memory)) as stores:
+    with MemoryStores(settings_for(folder), vector_store=SameProcessIndex(open_in_memory)) as stores:
         for project_id in ("demo", "demo-zh"):
             ingest_demo(stores, project_id)
     # Opened anew, the index in memory is empty: every search falls back to SQL.
-    with MemoryStores(settings_for(folder), vector_store=IndexInProgram(open_in_memory)) as stores:
+    with MemoryStores(settings_for(folder), vector_store=SameProcessIndex(open_in_memory)) as stores:
         return {place: context_ids(stores, place) for place in DEMO_PLACES}
 
 
@@ -204,7 +204,7 @@ def test_contexts_of_the_demos_are_the_same_on_every_store(
 
 def test_a_factory_that_returns_no_store_is_named() -> None:
     """In the program and named by the setting alike, as is a module that is not there."""
-    for access in (IndexInProgram(open_nothing), IndexProcess(NamedStore(f"{__name__}:open_nothing"))):  # type: ignore[arg-type]
+    for access in (SameProcessIndex(open_nothing), IndexProcess(NamedStore(f"{__name__}:open_nothing"))):  # type: ignore[arg-type]
         with pytest.raises(VectorIndexError, match="returned str, not a VectorStore"):
             index_in(access).list_ids(timeout_s=HANG_GUARD_S)
         access.close()

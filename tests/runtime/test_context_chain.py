@@ -111,7 +111,7 @@ def test_the_file_is_little_more_than_half_of_what_a_full_one_is(demo_stores: Me
     for item in report["items"]:
         assert ContextItem.model_fields.keys() - item.keys() <= UNSAID
         assert item["text"]
-        assert item["arm_ranks"]
+        assert item["retriever_ranks"]
     assert context.as_prompt() == full.as_prompt()
 
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import pytest
 from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
 
 from novelgen.errors import (
     ConfigurationError,
@@ -20,6 +21,7 @@ from novelgen.errors import (
     VectorIndexError,
 )
 from runtime.index.locations import ChromaServer, EmbeddedIndex
+from runtime.index.same_process import SameProcessIndex
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.condition import diagnose
@@ -40,6 +42,30 @@ def stores(tmp_path: Path) -> Iterator[MemoryStores]:
     """Stores in an empty folder that does not exist yet."""
     with _stores(tmp_path / "projects") as opened:
         yield opened
+
+
+@pytest.mark.parametrize(
+    ("vector_store", "kind"),
+    [
+        ({}, "embedded per project"),
+        ({"url": "http://user:secret@localhost:1"}, "Chroma server"),
+        ({"provider": "my_stores:open_store"}, "my_stores:open_store"),
+    ],
+)
+def test_a_diagnosis_names_the_kind_of_vector_index(tmp_path: Path, vector_store: dict[str, str], kind: str) -> None:
+    """An import path is no index of Chroma's, and no address is told."""
+    with _stores(tmp_path, memory={"vector_store": vector_store}) as stores:
+        assert diagnose(stores, ask_network=False).settings["vector index"] == kind
+
+
+def test_a_diagnosis_names_a_vector_store_of_the_program(tmp_path: Path) -> None:
+    """One that a Python program passes stands in no setting."""
+
+    def in_memory(_name: str, embeddings: Embeddings) -> InMemoryVectorStore:
+        return InMemoryVectorStore(embeddings)
+
+    with MemoryStores(load_settings(projects_dir=tmp_path), vector_store=SameProcessIndex(in_memory)) as stores:
+        assert diagnose(stores, ask_network=False).settings["vector index"] == "vector store of the program"
 
 
 def test_a_created_project_has_its_own_database(stores: MemoryStores, tmp_path: Path) -> None:

@@ -219,7 +219,7 @@ def print_explanation(report: ContextReport, labels: ViewLabels) -> None:
             item.memory_id,
             f"{item.score:.3f}",
             labels.reason(", ".join(f"{part} {value:.2f}" for part, value in item.score_parts.items())),
-            labels.reason(", ".join(f"{retriever} {rank}" for retriever, rank in item.arm_ranks.items())),
+            labels.reason(", ".join(f"{retriever} {rank}" for retriever, rank in item.retriever_ranks.items())),
         )
         for number, item in enumerate(report.own_items, start=1)
     ]

@@ -89,7 +89,7 @@ def test_memories_of_the_named_come_with_what_they_are_attached_to() -> None:
     found = {each.chunk.source_id: each for each in context(chapter_index=2).memories}
     assert {"M1", "M2"} <= found.keys()
     assert set(found["M1"].attached_to) == {"C0", "I0", "L0"}
-    assert found["M1"].arm_ranks["lexical"] >= 1
+    assert found["M1"].retriever_ranks["lexical"] >= 1
 
 
 def test_nothing_of_the_chapter_or_later_is_told() -> None:
@@ -217,8 +217,8 @@ def test_it_is_a_runnable_that_a_handler_can_follow() -> None:
     assert asyncio.run(chain.ainvoke(asked)) == alone
     assert chain.batch([asked, asked]) == [alone, alone]
     assert handler.children_of("ChunkContextChain") == ["find_names", "retrieve", "select"]
-    arms = {"arm_entity", "arm_keyword", "arm_lexical", "arm_loop", "arm_recent", "arm_semantic"}
-    assert set(handler.children_of("retrieve")) == arms
+    retrievers = ("semantic", "lexical", "entity", "loop", "recent", "called_notes")
+    assert set(handler.children_of("retrieve")) == {f"retriever_{name}" for name in retrievers}
 
 
 def selected(
@@ -251,7 +251,7 @@ def test_a_model_chooses_from_all_memories_before_the_text() -> None:
     assert len(texts) > 1
     assert TEXT in str(model.prompts[-1][-1].content)
     assert [memory.chunk.content for memory in chosen.memories[:2]] == [texts[1], texts[0]]
-    assert [memory.arm_ranks["selector"] for memory in chosen.memories[:2]] == [1, 2]
+    assert [memory.retriever_ranks["selector"] for memory in chosen.memories[:2]] == [1, 2]
     assert all((memory.chunk.chapter_index or 0) < 2 for memory in chosen.memories)
     assert chosen.selector is not None
     assert (chosen.selector.used, chosen.selector.chosen, chosen.selector.unknown) == ("llm", 2, 1)
@@ -305,7 +305,7 @@ def test_a_list_for_a_text_that_cannot_be_read_is_made_of_what_the_search_found(
 
     story = Broken.of_chunks(PROJECT, MEMORIES, records=RECORDS, entities=ENTITIES)
     chosen = selected(answering('{"numbers": [1]}'), story)
-    assert chosen.memories[0].arm_ranks["selector"] == 1
+    assert chosen.memories[0].retriever_ranks["selector"] == 1
     assert [(issue.stage, issue.kind) for issue in chosen.issues] == [("select", "unavailable")]
 
 

@@ -61,9 +61,9 @@ def test_plan_retrievers_and_selection_are_in_the_trace() -> None:
     """The queries, what each retriever found for them, and the receipts can be read from the runs."""
     handler = traced()
     planned = handler.named("plan").outputs.plan
-    assert {"arm_lexical", "arm_semantic"} <= set(handler.children_of("retrieve"))
-    run = handler.named("arm_lexical")
-    assert "arm" in run.tags
+    assert {"retriever_lexical", "retriever_semantic"} <= set(handler.children_of("retrieve"))
+    run = handler.named("retriever_lexical")
+    assert "retriever" in run.tags
     assert run.inputs["queries"] == [query.text for query in planned.queries]
     assert run.inputs["as_of"] == "2:2"
     assert {"k-M1", "k-M2"} <= set(run.outputs["best"])
@@ -78,7 +78,7 @@ def test_the_summary_of_a_retriever_counts_each_memory_once_and_names_its_failur
             Candidate(MEMORIES[1], (RetrieverHit("semantic", 1, 0),)),
         ),
         issues=(ReportIssue(stage="lexical", kind="timeout", message="too slow"),),
-        timings_s={"arm_semantic": 0.2, "arm_lexical": 5.0, "outline": 1.0},
+        timings_s={"retriever_semantic": 0.2, "retriever_lexical": 5.0, "outline": 1.0},
     )
     assert retriever_summaries(search) == {
         "lexical": {"candidates": 0, "best": [], "elapsed_s": 5.0, "issues": ["timeout: too slow"]},

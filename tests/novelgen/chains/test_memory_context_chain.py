@@ -130,7 +130,7 @@ def test_items_are_the_receipts_of_the_memories_one_to_one() -> None:
     assert [item.chunk_id for item in report.items] == [each.chunk_id for each in context.relevant_memories]
     assert sorted(item.prompt_index for item in report.items) == list(range(len(report.items)))
     assert report.tokens["memories"] == sum(item.tokens for item in report.items)
-    assert all(item.text and item.arm_ranks for item in report.items)
+    assert all(item.text and item.retriever_ranks for item in report.items)
 
 
 @pytest.mark.parametrize("budget", [0, 10, 20, 40])

@@ -13,7 +13,7 @@ from novelgen.context.memory_list import MemoryList, best_list, memory_line, who
 from novelgen.context.model_selector import ModelSelector
 from novelgen.errors import DatabaseError
 from novelgen.language.language import estimate_tokens
-from novelgen.memory.search import KEYWORD_RETRIEVER, Candidate, RetrieverHit, SearchRequest, SearchResult
+from novelgen.memory.search import CALLED_NOTES_RETRIEVER, Candidate, RetrieverHit, SearchRequest, SearchResult
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
@@ -256,7 +256,7 @@ def test_a_list_without_room_keeps_the_best_of_the_ranking_in_story_order() -> N
 
 def test_called_notes_are_listed_before_the_best_of_the_ranking() -> None:
     candidates = [candidate_of(memory) for memory in MEMORIES[:3]]
-    candidates.append(candidate_of(MEMORIES[3], KEYWORD_RETRIEVER))
+    candidates.append(candidate_of(MEMORIES[3], CALLED_NOTES_RETRIEVER))
     memory_list = best_list(candidates, most=1, budget_tokens=1000, count_tokens=estimate_tokens)
     assert memory_list.chunk_ids == ("k-M4",)
 

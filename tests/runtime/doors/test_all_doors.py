@@ -50,7 +50,7 @@ READS = [
     Row("search_story_memory", {"query": "the key", "entities": ["Sparrow"], "tags": ["key"], "top_k": 200}, "M080"),
     Row("search_story_memory", {"query": "who is she", "entities": ["Zyxwv"]}, "Zyxwv"),
     Row("get_entity_state", {"entity_id": "Ines", "as_of": "2:1"}, "owes forty crowns"),
-    Row("get_recent_timeline", {"chapter_index": 2, "context_window": 1, "as_of": "3:1"}, "Sparrow"),
+    Row("get_recent_timeline", {"chapter_index": 2, "chapters_around": 1, "as_of": "3:1"}, "Sparrow"),
     Row("list_entities", {"entity_type": "item", "as_of": "2:1"}, "heron key"),
     Row("list_entities", {"name": "sparr", "limit": 1}, "Sparrow"),
     Row("get_entity", {"entity_id": "Ines", "as_of": "2:1"}, "Ines Marrow"),

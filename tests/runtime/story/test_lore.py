@@ -42,7 +42,7 @@ def _reasons(story: Story, chapter: int, purpose: str) -> dict[str, list[str]]:
     report = story.context(chapter, 1, {"purpose": purpose}).report
     notes = {each.note_id: each.title or each.text for each in story.lore.list()}
     return {
-        notes[each.chunk_id]: [name for name in ("keyword", "pinned") if name in each.reasons]
+        notes[each.chunk_id]: [name for name in ("called", "pinned") if name in each.reasons]
         for each in report.items
         if each.chunk_id in notes
     }
@@ -51,10 +51,10 @@ def _reasons(story: Story, chapter: int, purpose: str) -> dict[str, list[str]]:
 def test_an_entry_is_read_at_its_key_or_always_and_never_before_its_place(story: Story) -> None:
     """The plan's words call it; one that is off, or of later chapters, stays away; all know what the lorebook says."""
     told = _reasons(story, 2, "林凡带着灵石去坊市，遇上魔教")
-    assert told["灵石"] == ["keyword"]
+    assert told["灵石"] == ["called"]
     assert told["天道"] == ["pinned"]
     assert {"魔教", "坊市三日一开。"}.isdisjoint(told)
-    assert _reasons(story, 3, "去坊市")["坊市三日一开。"] == ["keyword"]
+    assert _reasons(story, 3, "去坊市")["坊市三日一开。"] == ["called"]
     assert _reasons(story, 3, "夜里读书").get("灵石", []) == []
     [memory] = [each for text, each in _read(story, 2, "灵石").items() if "灵石" in text]
     assert BOOK in [each.id for each in memory.attached_to]
@@ -136,7 +136,7 @@ def test_every_entry_is_kept_and_exported(story: Story) -> None:
     for plan, text in (("エリスが来た", entries[2]), ("她举起🔥", entries[3]), ("김철수가 왔다", entries[4])):
         report = story.context(2, 1, {"purpose": plan}).report
         notes = {entry.note_id: entry.text for entry in story.lore.list()}
-        assert [notes[item.chunk_id] for item in report.items if "keyword" in item.reasons] == [text["content"]]
+        assert [notes[item.chunk_id] for item in report.items if "called" in item.reasons] == [text["content"]]
 
 
 def test_a_character_card_brings_its_book_and_cards_go_out_as_entries(story: Story) -> None:

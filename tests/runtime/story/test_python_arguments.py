@@ -113,7 +113,7 @@ def test_what_is_no_place_is_refused_by_the_arguments_name(story: Story, place: 
         (lambda story: story.memories.add("x", importance=11), "importance cannot be 11"),
         (lambda story: story.entities.get(3), "must be a text, not 3"),
         (lambda story: story.entities.states_around("one"), "chapter_index='one' is no point of the story"),
-        (lambda story: story.entities.states_around(1, context_window=-1), "context_window cannot be -1"),
+        (lambda story: story.entities.states_around(1, chapters_around=-1), "chapters_around cannot be -1"),
         (lambda story: build_context_chain(story._stores).invoke({}), "project_id"),
         (lambda story: story.ingest(text="x", chapter_index=9, scene_index=2, record={"summary": "y"}), "summary"),
         (

@@ -147,7 +147,7 @@ def walk(client: TestClient) -> dict[str, Exchange]:
     call("build_chunk_context", {"text": "Sparrow rang the bell for Nell.", "chapter_index": 2, "limit": 2}, **here)
     call("summarize_scene", {"text": "Ines locked the shop. Rain fell. Sparrow waited at the gate."}, **here)
     call("get_entity_state", **here, entity_id="Ines", as_of="2:1")
-    call("get_recent_timeline", **here, chapter_index=2, context_window=1, as_of="3:1")
+    call("get_recent_timeline", **here, chapter_index=2, chapters_around=1, as_of="3:1")
     _walk_scenes(walker, here)
     _walk_entities(walker, here)
     _walk_memories(walker, here)

@@ -1,4 +1,4 @@
-"""A Python program's own vector store, called with a deadline."""
+"""A vector store that this process opens itself, called with a deadline."""
 
 import threading
 from functools import partial
@@ -10,8 +10,8 @@ from runtime.index.langchain_index import Collections, VectorStoreFactory
 from runtime.index.vector_index import Collection, IndexAccess
 
 
-class IndexInProgram(IndexAccess):
-    """Collections of a vector store that this program opens itself."""
+class SameProcessIndex(IndexAccess):
+    """Collections of a vector store that runs in this process, unlike those of `IndexProcess`."""
 
     def __init__(self, factory: VectorStoreFactory) -> None:
         super().__init__(None)
