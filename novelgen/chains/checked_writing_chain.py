@@ -20,7 +20,7 @@ from novelgen.model_calls.json_model import Question
 from novelgen.model_calls.prompt_data import as_data, as_data_lines, place_in_words
 from novelgen.model_calls.usage import ModelUsage
 from novelgen.models.context import ReportIssue
-from novelgen.models.continuity import ContinuityIssue, DraftCheck, Severity
+from novelgen.models.continuity import ContinuityFinding, DraftCheck, Severity
 from novelgen.models.plan import GeneratedScene, ScenePlan
 from novelgen.models.position import ChapterIndex, SceneIndex
 
@@ -50,11 +50,17 @@ class ModelPassages(ModelPart):
     passages: Annotated[list[ModelPassage], AtMost(MAX_PASSAGES)]
 
 
-def repair_lines(issues: Sequence[ContinuityIssue]) -> str:
+def repair_lines(findings: Sequence[ContinuityFinding]) -> str:
     """Return findings under K1, K2 …, a line each, as a writer is shown them."""
     lines = []
-    for number, issue in enumerate(issues, start=1):
-        parts = (f"K{number}", issue.draft_quote, issue.message, "; ".join(map(told, issue.evidence)), issue.fix)
+    for number, finding in enumerate(findings, start=1):
+        parts = (
+            f"K{number}",
+            finding.draft_quote,
+            finding.message,
+            "; ".join(map(told, finding.evidence)),
+            finding.fix,
+        )
         lines.append(as_data(" | ".join(part for part in parts if part)))
     return "\n".join(lines)
 
@@ -170,14 +176,14 @@ class CheckedWritingChain(StepwiseChain[WritingInput, CheckedWriting]):
 
     def _repaired(self, before: tuple[WrittenDraft, CheckedWriting]) -> CheckedWriting:
         written_draft, checked = before
-        if self._question is None or not checked.check.issues:
+        if self._question is None or not checked.check.findings:
             return checked
         language = _language_of(written_draft, checked.check)
         text, work = self._question.answer(
             language,
             {
                 "place": _place_text(written_draft, language),
-                "findings": repair_lines(checked.check.issues),
+                "findings": repair_lines(checked.check.findings),
                 "draft": as_data_lines(written_draft.draft).strip(),
             },
             accept=lambda answer: repaired_text(answer, written_draft.draft),
@@ -215,13 +221,13 @@ def _why_not_kept(before: DraftCheck, after: DraftCheck) -> str:
     if failed:
         # Fewer findings of half a check say nothing.
         return f"its check failed in {', '.join(sorted(failed))}"
-    if _weight(after.issues) >= _weight(before.issues):
-        return f"{len(after.issues)} findings after it, {len(before.issues)} before"
+    if _weight(after.findings) >= _weight(before.findings):
+        return f"{len(after.findings)} findings after it, {len(before.findings)} before"
     return ""
 
 
-def _weight(issues: Sequence[ContinuityIssue]) -> int:
-    return sum(_WEIGHTS[finding.severity] for finding in issues)
+def _weight(findings: Sequence[ContinuityFinding]) -> int:
+    return sum(_WEIGHTS[finding.severity] for finding in findings)
 
 
 def _language_of(written_draft: WrittenDraft, check: DraftCheck) -> StoryLanguage:

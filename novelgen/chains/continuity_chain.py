@@ -15,7 +15,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.chains.stepwise_chain import StepwiseChain
 from novelgen.checking import judging, prompt_lists
-from novelgen.checking.findings import merge_issues
+from novelgen.checking.findings import merge_findings
 from novelgen.checking.story import Draft, StoryBefore, part_of
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, ModelRefusedError, StoreError
@@ -25,7 +25,7 @@ from novelgen.language.sentences import reading_windows
 from novelgen.model_calls.json_model import Question, issue_kind_of
 from novelgen.model_calls.usage import ModelUsage, total_usage
 from novelgen.models.context import ReportIssue
-from novelgen.models.continuity import CONTINUITY_KINDS, CheckedDraft, ContinuityEvidence, ContinuityIssue
+from novelgen.models.continuity import CONTINUITY_KINDS, CheckedDraft, ContinuityEvidence, ContinuityFinding
 
 logger = logging.getLogger(__name__)
 EVIDENCE_STAGE = "evidence"
@@ -59,9 +59,9 @@ ContinuityInput = ContinuityRequest | Mapping[str, Any]
 
 
 class ModelCheck(BaseModel):
-    """What a model finds in a draft; `report_issues` say what failed on the way."""
+    """Findings of a model in a draft, and the issues on the way."""
 
-    issues: list[ContinuityIssue] = Field(
+    findings: list[ContinuityFinding] = Field(
         default_factory=list, description="Worst first: what the second look left standing."
     )
     evidence: list[ContinuityEvidence] = Field(
@@ -70,7 +70,7 @@ class ModelCheck(BaseModel):
     is_judged: bool = Field(default=False, description="Whether the model answered for a part of the draft.")
     candidates: int = 0
     dropped: dict[str, int] = Field(default_factory=dict)
-    report_issues: list[ReportIssue] = Field(default_factory=list)
+    issues: list[ReportIssue] = Field(default_factory=list)
     timings_s: dict[str, float] = Field(default_factory=dict)
     model_calls: int = 0
     usage: ModelUsage = Field(default_factory=ModelUsage, description="What the provider counted.")
@@ -108,14 +108,14 @@ class _Run:
         message = f"{told}: {error}"
         logger.warning("%s", message)
         kind = "unavailable" if isinstance(error, StoreError) else issue_kind_of(error)
-        self.check.report_issues.append(ReportIssue(stage=stage, kind=kind, message=message))
+        self.check.issues.append(ReportIssue(stage=stage, kind=kind, message=message))
         self.is_refused = self.is_refused or isinstance(error, ModelRefusedError)
 
     def keep(self, look: judging.SecondLook) -> None:
         """Keep only the findings that a second look confirmed."""
-        if fallen := len(self.check.issues) - len(look.issues):
+        if fallen := len(self.check.findings) - len(look.findings):
             self.check.dropped[SECOND_LOOK_STAGE] = fallen
-        self.check.issues = list(look.issues)
+        self.check.findings = list(look.findings)
 
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -163,14 +163,14 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         for window in windows[:MAX_PARTS]:
             part = replace(request, draft=part_of(request.draft, window.start, window.end))
             run = self._steps_of_a_part.invoke(_Run(part, deadline, ModelCheck(), is_whole=len(windows) == 1), config)
-            issues = [moved(finding, by=window.start) for finding in run.check.issues]
-            checks.append(run.check.model_copy(update={"issues": issues}))
+            findings = [moved(finding, by=window.start) for finding in run.check.findings]
+            checks.append(run.check.model_copy(update={"findings": findings}))
             if run.is_refused:
                 break
         if len(windows) > MAX_PARTS:
             message = f"only the first {MAX_PARTS} of {len(windows)} parts of the draft were read; check it by scenes"
             issue = ReportIssue(stage=JUDGE_STAGE, kind="over_limit", message=message)
-            checks.append(ModelCheck(report_issues=[issue]))
+            checks.append(ModelCheck(issues=[issue]))
         return joined_checks(checks)
 
     def _gather(self, run: _Run) -> _Run:
@@ -215,32 +215,32 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         )
         if answer_parts is not None:
             run.check.is_judged = True
-            run.check.candidates, run.check.issues = answer_parts
+            run.check.candidates, run.check.findings = answer_parts
             run.check.dropped = dict(reader.dropped)
         return run
 
     def _look_again(self, run: _Run) -> _Run:
-        issues, request = run.check.issues, run.request
-        if run.is_refused or not issues:
+        findings, request = run.check.findings, run.request
+        if run.is_refused or not findings:
             return run
         look = self._ask_question(
             run,
             self._looker,
             {
-                "draft": judging.draft_around(issues, request.draft),
-                "findings": judging.finding_lines(issues, request.draft, request.story, further=run.check.evidence),
-                "numbers": ", ".join(f"K{number}" for number in range(1, len(issues) + 1)),
+                "draft": judging.draft_around(findings, request.draft),
+                "findings": judging.finding_lines(findings, request.draft, request.story, further=run.check.evidence),
+                "numbers": ", ".join(f"K{number}" for number in range(1, len(findings) + 1)),
             },
             stage=SECOND_LOOK_STAGE,
             share=1.0,
-            accept=lambda answer: judging.read_verdicts(answer, issues),
+            accept=lambda answer: judging.read_verdicts(answer, findings),
             text="nobody looked at the findings again, only sure ones are kept",
         )
         if look is None:
-            look = judging.without_second_look(issues)
+            look = judging.without_second_look(findings)
         elif look.unjudged:
             message = f"{look.unjudged} findings were not looked at again, only sure ones of them are kept"
-            run.check.report_issues.append(ReportIssue(stage=SECOND_LOOK_STAGE, kind="degraded", message=message))
+            run.check.issues.append(ReportIssue(stage=SECOND_LOOK_STAGE, kind="degraded", message=message))
         run.keep(look)
         return run
 
@@ -265,7 +265,7 @@ class ContinuityChain(StepwiseChain[ContinuityInput, ModelCheck]):
         except (ModelError, DeadlineExceededError) as error:
             run.failed(stage, error, text)
         check = run.check
-        check.report_issues += conversation.issues(stage)
+        check.issues += conversation.issues(stage)
         check.model_calls += conversation.requests
         check.usage = check.usage.plus(conversation.usage)
         check.timings_s[stage] = conversation.work()["elapsed_s"]
@@ -278,10 +278,10 @@ def _question(model: BaseChatModel, shape: type[Shape], prompt: str, stage: str,
     )
 
 
-def moved(issue: ContinuityIssue, *, by: int) -> ContinuityIssue:
+def moved(finding: ContinuityFinding, *, by: int) -> ContinuityFinding:
     """Return a finding with its span shifted from a part to the draft."""
-    start, end = issue.draft_span
-    return issue.model_copy(update={"draft_span": (start + by, end + by)})
+    start, end = finding.draft_span
+    return finding.model_copy(update={"draft_span": (start + by, end + by)})
 
 
 def joined_checks(checks: Sequence[ModelCheck]) -> ModelCheck:
@@ -294,14 +294,14 @@ def joined_checks(checks: Sequence[ModelCheck]) -> ModelCheck:
         dropped.update(model_check.dropped)
         timings_s.update(model_check.timings_s)
     return ModelCheck(
-        issues=merge_issues(issue for model_check in checks for issue in model_check.issues),
+        findings=merge_findings(finding for model_check in checks for finding in model_check.findings),
         is_judged=any(model_check.is_judged for model_check in checks),
         evidence=list(
             {(one.source_id, one.text): one for model_check in checks for one in model_check.evidence}.values()
         ),
         candidates=sum(model_check.candidates for model_check in checks),
         dropped=dict(dropped),
-        report_issues=[issue for model_check in checks for issue in model_check.report_issues],
+        issues=[issue for model_check in checks for issue in model_check.issues],
         timings_s=dict(timings_s),
         model_calls=sum(model_check.model_calls for model_check in checks),
         usage=total_usage(model_check.usage for model_check in checks),

@@ -83,43 +83,43 @@ def where_told(evidence: continuity.ContinuityEvidence, language: str) -> str:
 class Conclusion(NamedTuple):
     """The findings against a draft, and the author's waivers."""
 
-    issues: list[continuity.ContinuityIssue]
-    waived: list[continuity.ContinuityIssue]
+    findings: list[continuity.ContinuityFinding]
+    waived: list[continuity.ContinuityFinding]
 
 
 def conclude(
-    issues: Iterable[continuity.ContinuityIssue], *, as_of: StoryPosition, waivers: Mapping[str, str]
+    raw_findings: Iterable[continuity.ContinuityFinding], *, as_of: StoryPosition, waivers: Mapping[str, str]
 ) -> Conclusion:
     """Return all findings worst first, one for each place of the draft, with its id, the waived ones apart."""
     findings = []
-    for finding in issues:
+    for finding in raw_findings:
         if evidence := evidence_before(finding.evidence, as_of):
-            issue_id = continuity.continuity_issue_id(finding.kind, finding.draft_quote, evidence)
-            findings.append(finding.model_copy(update={"evidence": evidence, "issue_id": issue_id}))
-    findings_by_id = {finding.issue_id: finding for finding in findings if finding.issue_id in waivers}
+            finding_id = continuity.continuity_finding_id(finding.kind, finding.draft_quote, evidence)
+            findings.append(finding.model_copy(update={"evidence": evidence, "finding_id": finding_id}))
+    findings_by_id = {finding.finding_id: finding for finding in findings if finding.finding_id in waivers}
     told_off = (
-        finding.model_copy(update={"waived_note": waivers[finding.issue_id]}) for finding in findings_by_id.values()
+        finding.model_copy(update={"waived_note": waivers[finding.finding_id]}) for finding in findings_by_id.values()
     )
     return Conclusion(
-        issues=merge_issues(finding for finding in findings if finding.issue_id not in findings_by_id),
+        findings=merge_findings(finding for finding in findings if finding.finding_id not in findings_by_id),
         waived=sorted(told_off, key=_worst_first),
     )
 
 
-def merge_issues(issues: Iterable[continuity.ContinuityIssue]) -> list[continuity.ContinuityIssue]:
+def merge_findings(findings: Iterable[continuity.ContinuityFinding]) -> list[continuity.ContinuityFinding]:
     """Return findings worst first, those about the same words of the draft as one with the evidence of all."""
-    merged_findings: list[continuity.ContinuityIssue] = []
-    for issue in sorted(issues, key=_worst_first):
-        at = next((at for at, finding in enumerate(merged_findings) if _overlap(finding, issue)), None)
+    merged_findings: list[continuity.ContinuityFinding] = []
+    for finding in sorted(findings, key=_worst_first):
+        at = next((at for at, other in enumerate(merged_findings) if _overlap(other, finding)), None)
         if at is None:
-            merged_findings.append(issue)
+            merged_findings.append(finding)
             continue
         evidence_keys = {
             (evidence_item.source_id, evidence_item.text) for evidence_item in merged_findings[at].evidence
         }
         more = [
             evidence_item
-            for evidence_item in issue.evidence
+            for evidence_item in finding.evidence
             if (evidence_item.source_id, evidence_item.text) not in evidence_keys
         ]
         merged_findings[at] = merged_findings[at].model_copy(
@@ -139,11 +139,11 @@ def evidence_before(
     ]
 
 
-def _worst_first(issue: continuity.ContinuityIssue) -> tuple[int, float, tuple[int, int]]:
-    return SEVERITY_ORDER[issue.severity], -issue.confidence, issue.draft_span
+def _worst_first(finding: continuity.ContinuityFinding) -> tuple[int, float, tuple[int, int]]:
+    return SEVERITY_ORDER[finding.severity], -finding.confidence, finding.draft_span
 
 
-def _overlap(one: continuity.ContinuityIssue, other: continuity.ContinuityIssue) -> bool:
+def _overlap(one: continuity.ContinuityFinding, other: continuity.ContinuityFinding) -> bool:
     """Tell whether two findings share at least half of the shorter one's words."""
     shared = min(one.draft_span[1], other.draft_span[1]) - max(one.draft_span[0], other.draft_span[0])
     shorter = min(finding.draft_span[1] - finding.draft_span[0] for finding in (one, other))

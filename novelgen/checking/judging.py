@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from novelgen.checking.findings import SUBJECT, merge_issues
+from novelgen.checking.findings import SUBJECT, merge_findings
 from novelgen.checking.prompt_lists import KeptFrom, told
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.language import estimate_tokens, significant_words, synonyms
@@ -17,7 +17,7 @@ from novelgen.language.matching import QuoteFinder
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.model_calls.answers import AtMost, ModelPart, Text, UnusableAnswerError
 from novelgen.model_calls.prompt_data import as_data
-from novelgen.models.continuity import CONTINUITY_KINDS, ContinuityEvidence, ContinuityIssue, ContinuityKind, Severity
+from novelgen.models.continuity import CONTINUITY_KINDS, ContinuityEvidence, ContinuityFinding, ContinuityKind, Severity
 from novelgen.models.position import StoryPosition
 from novelgen.words import words
 
@@ -134,20 +134,20 @@ class FindingReader:
         self._scenes = {scene.position: scene for scene in story.scenes}
         self.dropped: Counter[str] = Counter()
 
-    def read(self, answer: ModelFindings) -> list[ContinuityIssue]:
+    def read(self, answer: ModelFindings) -> list[ContinuityFinding]:
         """Return the proven findings, worst first.
 
         `dropped` counts the others by the missing proof.
         """
         findings = [
-            issue for model_finding in answer.contradictions if (issue := self._read(model_finding)) is not None
+            finding for model_finding in answer.contradictions if (finding := self._read(model_finding)) is not None
         ]
-        merged_findings = merge_issues(findings)
+        merged_findings = merge_findings(findings)
         if len(merged_findings) < len(findings):
             self.dropped["duplicate"] += len(findings) - len(merged_findings)
         return merged_findings
 
-    def _read(self, finding: ModelFinding) -> ContinuityIssue | None:
+    def _read(self, finding: ModelFinding) -> ContinuityFinding | None:
         span = find_in_draft(finding.quote, self._draft)
         if span is None:
             self.dropped["draft_quote"] += 1
@@ -164,7 +164,7 @@ class FindingReader:
         evidence = list(
             {(evidence_item.source_id, evidence_item.text): evidence_item for evidence_item in evidence}.values()
         )
-        return ContinuityIssue(
+        return ContinuityFinding(
             kind=finding.kind,
             severity=finding.severity,
             draft_quote=quote,
@@ -274,31 +274,31 @@ class ModelVerdicts(ModelPart):
 class SecondLook:
     """The result of a second look: confirmed findings and unchecked ones."""
 
-    issues: Sequence[ContinuityIssue]
+    findings: Sequence[ContinuityFinding]
     unjudged: int = 0
 
 
-def draft_around(issues: Sequence[ContinuityIssue], draft: Draft) -> str:
+def draft_around(findings: Sequence[ContinuityFinding], draft: Draft) -> str:
     """Return the draft on one line, or only the surroundings of findings."""
     if estimate_tokens(draft.text) <= MAX_DRAFT_TOKENS:
         return as_data(draft.text)
-    around = (_around(draft.text, Span(*finding.draft_span)) for finding in issues)
+    around = (_around(draft.text, Span(*finding.draft_span)) for finding in findings)
     return "\n".join(as_data(key) for key in dict.fromkeys(around))
 
 
 def finding_lines(
-    issues: Sequence[ContinuityIssue], draft: Draft, story: StoryBefore, *, further: Sequence[ContinuityEvidence]
+    findings: Sequence[ContinuityFinding], draft: Draft, story: StoryBefore, *, further: Sequence[ContinuityEvidence]
 ) -> str:
     """Return numbered findings with their surroundings and related evidence."""
     word = words(SUBJECT, story.language).table("look")
     hidden_marks = KeptFrom(draft, story)
     blocks: list[list[str]] = []
-    for number, issue in enumerate(issues, start=1):
+    for number, finding in enumerate(findings, start=1):
         block = [
-            f"K{number} | {word['quote']} | {as_data(issue.draft_quote)}",
-            f"K{number} | {word['says']} | {as_data(issue.message)}",
+            f"K{number} | {word['quote']} | {as_data(finding.draft_quote)}",
+            f"K{number} | {word['says']} | {as_data(finding.message)}",
         ]
-        for evidence_item in issue.evidence:
+        for evidence_item in finding.evidence:
             surroundings = _surroundings(evidence_item, story)
             # Of a passage the sentences around the quote are enough; a memory says it in words of its own.
             is_passage = bool(surroundings) and evidence_item.source == "passage"
@@ -312,11 +312,11 @@ def finding_lines(
                 block.append(f"K{number} | {word['evidence']} | {as_data(surroundings)}")
         blocks.append(block)
     used_tokens = sum(estimate_tokens(line) for block in blocks for line in block)
-    for number, (issue, block) in enumerate(zip(issues, blocks, strict=True), start=1):
-        known_texts = {evidence_item.text for evidence_item in issue.evidence}
+    for number, (finding, block) in enumerate(zip(findings, blocks, strict=True), start=1):
+        known_texts = {evidence_item.text for evidence_item in finding.evidence}
         room = FURTHER_TOKENS
         evidence_items = [one for one in further if one.text not in known_texts]
-        for evidence_item in _nearest(issue, evidence_items)[:MAX_FURTHER]:
+        for evidence_item in _nearest(finding, evidence_items)[:MAX_FURTHER]:
             line = f"K{number} | {word['more']} | {told(evidence_item) + hidden_marks.of(evidence_item)}"
             cost = estimate_tokens(line)
             if cost <= room and used_tokens + cost <= MAX_LOOK_TOKENS:
@@ -326,7 +326,7 @@ def finding_lines(
     return "\n".join(line for block in blocks for line in block)
 
 
-def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> SecondLook:
+def read_verdicts(answer: ModelVerdicts, findings: Sequence[ContinuityFinding]) -> SecondLook:
     """Return the confirmed findings.
 
     Without a verdict only certain ones stand.
@@ -334,34 +334,34 @@ def read_verdicts(answer: ModelVerdicts, issues: Sequence[ContinuityIssue]) -> S
     verdicts: dict[int, ModelVerdict] = {}
     for model_verdict in answer.verdicts:
         number = _FINDING_NUMBER.match(model_verdict.id)
-        if number and 1 <= int(number.group(1)) <= len(issues):
+        if number and 1 <= int(number.group(1)) <= len(findings):
             verdicts.setdefault(int(number.group(1)) - 1, model_verdict)
-    if issues and not verdicts:
-        raise UnusableAnswerError("ungrounded", f"it judges none of K1 to K{len(issues)}")
+    if findings and not verdicts:
+        raise UnusableAnswerError("ungrounded", f"it judges none of K1 to K{len(findings)}")
     kept_findings = []
-    for at, issue in enumerate(issues):
+    for at, finding in enumerate(findings):
         verdict = verdicts.get(at)
         if verdict is None:
-            kept_findings += [issue] if _stands_alone(issue) else []
+            kept_findings += [finding] if _stands_alone(finding) else []
         elif verdict.stands:
             kept_findings.append(
-                issue if verdict.confidence is None else issue.model_copy(update={"confidence": verdict.confidence})
+                finding if verdict.confidence is None else finding.model_copy(update={"confidence": verdict.confidence})
             )
-    return SecondLook(kept_findings, unjudged=len(issues) - len(verdicts))
+    return SecondLook(kept_findings, unjudged=len(findings) - len(verdicts))
 
 
-def without_second_look(issues: Sequence[ContinuityIssue]) -> SecondLook:
+def without_second_look(findings: Sequence[ContinuityFinding]) -> SecondLook:
     """Return the certain findings when the second look failed."""
-    return SecondLook([finding for finding in issues if _stands_alone(finding)], unjudged=len(issues))
+    return SecondLook([finding for finding in findings if _stands_alone(finding)], unjudged=len(findings))
 
 
-def _stands_alone(issue: ContinuityIssue) -> bool:
-    return issue.confidence >= SURE
+def _stands_alone(finding: ContinuityFinding) -> bool:
+    return finding.confidence >= SURE
 
 
-def _nearest(issue: ContinuityIssue, evidence_items: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:
+def _nearest(finding: ContinuityFinding, evidence_items: Sequence[ContinuityEvidence]) -> list[ContinuityEvidence]:
     """Return the gathered evidence about a finding, most shared words first."""
-    about = significant_words(" ".join((issue.message, issue.draft_quote, issue.evidence[0].text)))
+    about = significant_words(" ".join((finding.message, finding.draft_quote, finding.evidence[0].text)))
     shares = []
     for rank, evidence_item in enumerate(evidence_items):
         words = significant_words(evidence_item.text)

@@ -26,7 +26,7 @@ from novelgen.language.language import story_language
 from novelgen.language.normalise import scrub_text
 from novelgen.memory.search import RankedMemory
 from novelgen.models.context import ContextItem, ContextReport, ReportIssue, SceneMemoryContext
-from novelgen.models.continuity import ContinuityIssue, DraftCheck, TouchedMatter
+from novelgen.models.continuity import ContinuityFinding, DraftCheck, TouchedMatter
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.shown import Shown, ShownList
@@ -169,14 +169,14 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
 
 @sheet_of.register
 def _of_check(check: DraftCheck) -> Sheet:
-    language = check.language or story_language(" ".join(finding.draft_quote for finding in check.issues))
+    language = check.language or story_language(" ".join(finding.draft_quote for finding in check.findings))
     labels = labels_for(language)
     words = _words(labels)
-    key = "check" if check.checked.is_judged or check.issues else "unjudged"
-    title = words[key].format(f"{check.chapter_index}:{check.scene_index}", len(check.issues))
+    key = "check" if check.checked.is_judged or check.findings else "unjudged"
+    title = words[key].format(f"{check.chapter_index}:{check.scene_index}", len(check.findings))
     notes = _problems(check.report.issues, words, labels)
     return Sheet(
-        language=language, title=title, tables=[_table_of(check.issues or check.touched, {}, labels)], notes=notes
+        language=language, title=title, tables=[_table_of(check.findings or check.touched, {}, labels)], notes=notes
     )
 
 
@@ -253,12 +253,12 @@ def _entity_row(entity: Entity, _names: Mapping[str, str], labels: Labels) -> tu
     return entity.entity_id, entity.name, also, text
 
 
-def _issue_row(issue: ContinuityIssue, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
+def _finding_row(finding: ContinuityFinding, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
     evidence = [
         f"[{memory_place_text(evidence_item, always=labels.everywhere)}] {evidence_item.quote or evidence_item.text}"
-        for evidence_item in issue.evidence[:1]
+        for evidence_item in finding.evidence[:1]
     ]
-    return issue.message, issue.draft_quote, "".join(evidence)
+    return finding.message, finding.draft_quote, "".join(evidence)
 
 
 def _touched_row(matter: TouchedMatter, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:
@@ -283,7 +283,7 @@ _ROWS: dict[type, tuple[tuple[str, ...], RowMaker]] = {
     OpenLoop: (("id", "thread", "stage", "where"), _thread_row),
     Relationship: (("between", "status"), _relationship_row),
     Entity: (("id", "name", "also", "role"), _entity_row),
-    ContinuityIssue: (("contradiction", "draft", "evidence"), _issue_row),
+    ContinuityFinding: (("contradiction", "draft", "evidence"), _finding_row),
     TouchedMatter: (("name", "draft", "evidence"), _touched_row),
     SceneTime: (("where", "when", "day", "who"), _scene_row),
 }

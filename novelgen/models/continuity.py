@@ -58,10 +58,10 @@ class ContinuityEvidence(BaseModel):
         return cls(source=source, source_id=source_id, **where, text=text, **more)
 
 
-class ContinuityIssue(Shown, BaseModel):
+class ContinuityFinding(Shown, BaseModel):
     """A contradiction between a draft and the story before it."""
 
-    issue_id: str = Field(default="", description="Lasts as long as the draft's words and the evidence stand.")
+    finding_id: str = Field(default="", description="Lasts as long as the draft's words and the evidence stand.")
     kind: ContinuityKind
     severity: Severity = "medium"
     draft_quote: str = Field(description="Verbatim from the draft.")
@@ -76,7 +76,7 @@ class ContinuityIssue(Shown, BaseModel):
     )
 
 
-def continuity_issue_id(kind: str, draft_quote: str, evidence: list[ContinuityEvidence]) -> str:
+def continuity_finding_id(kind: str, draft_quote: str, evidence: list[ContinuityEvidence]) -> str:
     """Return a finding's id, stable while the quoted words stay the same."""
     first = evidence[0] if evidence else ContinuityEvidence(text="")
     parts = (kind, " ".join(draft_quote.split()), first.source_id, first.text)
@@ -140,8 +140,8 @@ class DraftCheck(Shown, BaseModel):
     chapter_index: int
     scene_index: int
     language: str = ""
-    issues: list[ContinuityIssue] = Field(default_factory=list, description="Worst first.")
-    waived: list[ContinuityIssue] = Field(default_factory=list, description="What the author means to be so.")
+    findings: list[ContinuityFinding] = Field(default_factory=list, description="Worst first.")
+    waived: list[ContinuityFinding] = Field(default_factory=list, description="What the author means to be so.")
     touched: list[TouchedMatter] = Field(
         default_factory=list,
         description="Where nobody judged: what the draft touches and what the story says of it, most decisive first.",

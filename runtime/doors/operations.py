@@ -283,7 +283,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "drafts",
         _row("list_waived_findings", "continuity.list_waivers", "GET /check/waivers", key="waivers"),
         _row("add_waiver", "continuity.waive", "POST /check/waivers", status=201),
-        _row("remove_waiver", "continuity.unwaive", "DELETE /check/waivers/{issue_id}"),
+        _row("remove_waiver", "continuity.unwaive", "DELETE /check/waivers/{finding_id}"),
         _row("check_draft", "continuity.check", "POST /check", is_read=True, without=("model",)),
         _row(
             "check_stored_scenes",

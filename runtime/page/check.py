@@ -162,7 +162,7 @@ def _page(
         form=form,
         text=scrub_text(form["text"]),
         check=check,
-        found=[] if check is None else list(enumerate(check.issues, start=1)),
+        found=[] if check is None else list(enumerate(check.findings, start=1)),
         problem=problem,
         job=job,
         is_over=job is None or job.state in OVER,
@@ -246,14 +246,14 @@ def _draft_of(visit: Visit, job: Job) -> dict[str, str]:
 
 def with_waivers(visit: Visit, check: DraftCheck) -> DraftCheck:
     """Return an earlier check with present waivers."""
-    notes = {waiver.issue_id: waiver.note for waiver in visit.story.checks.list_waivers()}
+    notes = {waiver.finding_id: waiver.note for waiver in visit.story.checks.list_waivers()}
     findings = [
-        finding.model_copy(update={"waived_note": notes.get(finding.issue_id)})
-        for finding in (*check.issues, *check.waived)
+        finding.model_copy(update={"waived_note": notes.get(finding.finding_id)})
+        for finding in (*check.findings, *check.waived)
     ]
     return check.model_copy(
         update={
-            "issues": [finding for finding in findings if finding.waived_note is None],
+            "findings": [finding for finding in findings if finding.waived_note is None],
             "waived": [finding for finding in findings if finding.waived_note is not None],
         }
     )

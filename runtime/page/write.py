@@ -149,7 +149,7 @@ def _page(
         known=page_fields,
         text=form["text"],
         check=check,
-        found=[] if check is None else list(enumerate(check.issues, start=1)),
+        found=[] if check is None else list(enumerate(check.findings, start=1)),
         job=job,
         is_over=job is None or job.state in OVER,
         problem=problem,

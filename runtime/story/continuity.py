@@ -45,7 +45,7 @@ class StoredCheck(BaseModel):
 class Waiver(BaseModel):
     """A finding that the author means to be so."""
 
-    issue_id: str
+    finding_id: str
     note: str = ""
     change_id: ChangeNumber = None
 
@@ -201,46 +201,46 @@ class StoryChecks(StoryBase):
         checks = [_of_stored(check) for check in checker.in_order(checker.check, drafts, progress=progress)]
         return StoredCheck(checks=checks, without_text=len(scenes) - len(drafts))
 
-    def waive(self, issue_id: str, *, note: str = "") -> Waiver:
+    def waive(self, finding_id: str, *, note: str = "") -> Waiver:
         """Waive a finding, as long as draft and evidence stay the same.
 
         Args:
-            issue_id: As a check tells it.
+            finding_id: As a check tells it.
             note: Why it is meant so.
 
         Raises:
             UserInputError: When that is no id of a finding.
         """
-        if not _FINDING_ID.fullmatch(issue_id):
+        if not _FINDING_ID.fullmatch(finding_id):
             raise UserInputError(
-                f"{issue_id!r} is no id of a finding; use one that `novelgen check {self.project_id} …` shows, such as "
-                "K0123456789ab"
+                f"{finding_id!r} is no id of a finding; use one that `novelgen check {self.project_id} …` shows, such "
+                "as K0123456789ab"
             )
         with self._stores.database(self.project_id).write() as unit:
-            change_id = say_meant(unit, "findings", issue_id, note)
-        return Waiver(issue_id=issue_id, note=note, change_id=change_id)
+            change_id = say_meant(unit, "findings", finding_id, note)
+        return Waiver(finding_id=finding_id, note=note, change_id=change_id)
 
-    def unwaive(self, issue_id: str) -> Waiver:
+    def unwaive(self, finding_id: str) -> Waiver:
         """Take a waiver back: the finding is told again.
 
         Args:
-            issue_id: The finding.
+            finding_id: The finding.
 
         Raises:
             UserInputError: When it is not waived.
         """
         with self._stores.database(self.project_id).write() as unit:
             waivers = unit.projects.waived("findings")
-            if issue_id not in waivers:
+            if finding_id not in waivers:
                 listing = ", ".join(waivers) or "none"
-                raise UnknownIdError(f"finding {issue_id!r} is not waived; waived are: {listing}")
-            change_id = say_meant(unit, "findings", issue_id, None)
-        return Waiver(issue_id=issue_id, note=waivers[issue_id], change_id=change_id)
+                raise UnknownIdError(f"finding {finding_id!r} is not waived; waived are: {listing}")
+            change_id = say_meant(unit, "findings", finding_id, None)
+        return Waiver(finding_id=finding_id, note=waivers[finding_id], change_id=change_id)
 
     def list_waivers(self) -> list[Waiver]:
         """Return all findings that were waived."""
         with self._stores.database(self.project_id).read() as unit:
-            return [Waiver(issue_id=name, note=note) for name, note in unit.projects.waived("findings").items()]
+            return [Waiver(finding_id=name, note=note) for name, note in unit.projects.waived("findings").items()]
 
     acheck_stored = async_twin(check_stored)
     awaive = async_twin(waive)
@@ -279,7 +279,7 @@ class StoryDraftChecks(StoryBase):
                 report.kept += 1
             else:
                 report.written += 1
-                report.findings += len(outcome.issues)
+                report.findings += len(outcome.findings)
                 told_keys = (f"{issue.stage} {issue.kind}: {issue.message}" for issue in outcome.report.issues)
                 report.degraded = list(dict.fromkeys([*report.degraded, *told_keys]))
         return report

@@ -150,11 +150,11 @@ class DraftChecker:
         touched_matters = None
         if not checked.is_judged:
             touched_matters = report.run("touched", partial(find_touched, draft, story, evidence), deadline)
-        concluded = conclude(judged.issues if judged else (), as_of=as_of, waivers=read_story.waived)
+        concluded = conclude(judged.findings if judged else (), as_of=as_of, waivers=read_story.waived)
         return check.model_copy(
             update={
                 "language": story.language,
-                "issues": concluded.issues,
+                "findings": concluded.findings,
                 "waived": concluded.waived,
                 "touched": _before(touched_matters or (), as_of),
                 "evidence": evidence_before(evidence, as_of),
@@ -186,7 +186,7 @@ class DraftChecker:
         timeout_s = self._model_timeout_s + self._stores.settings.memory.tool_timeout_s
         judged = report.run("model", partial(self._chain.invoke, request), timeout_s)
         if judged is not None:
-            report.issues += judged.report_issues
+            report.issues += judged.issues
             report.timings_s |= {f"model_{stage}": spent_s for stage, spent_s in judged.timings_s.items()}
         return judged
 

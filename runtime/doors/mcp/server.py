@@ -363,8 +363,8 @@ def check_this_draft(
     values = tool.read(tool.arguments({}), {"text": draft, **place, "pov": pov.strip() or None})
     check = tool.answer(story, values, folders=shelf.folders)
     lines = [
-        json.dumps({name: value for name, value in item.items() if name != "issue_id"}, ensure_ascii=False)
-        for item in (*check["issues"], *check.get("touched", ()))
+        json.dumps({name: value for name, value in item.items() if name != "finding_id"}, ensure_ascii=False)
+        for item in (*check["findings"], *check.get("touched", ()))
     ]
     lines += [f"{item['stage']}: {item['message']}" for item in check["report"].get("issues", ())]
     language = shelf.language(story)

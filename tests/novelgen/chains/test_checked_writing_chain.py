@@ -11,7 +11,7 @@ from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 from novelgen.chains.checked_writing_chain import CheckedWriting, WrittenDraft, check_after_writing
 from novelgen.errors import UserInputError
 from novelgen.models.context import ReportIssue
-from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, ContinuityReport, DraftCheck
+from novelgen.models.continuity import ContinuityEvidence, ContinuityFinding, ContinuityReport, DraftCheck
 from novelgen.models.plan import GeneratedScene, ScenePlan
 from tests.support.scripted_chat_model import answering
 
@@ -23,7 +23,7 @@ REPAIR = {"passages": [{"id": "K1", "old": "Tobin rowed me over", "new": "Ben ro
 def find_tobin(written: WrittenDraft) -> DraftCheck:
     """Find whatever Tobin does in a draft: he is dead."""
     at = written.draft.find("Tobin rowed me over")
-    issue = ContinuityIssue(
+    issue = ContinuityFinding(
         kind="dead_or_absent",
         draft_quote="Tobin rowed me over",
         draft_span=(at, at + 19),
@@ -36,7 +36,7 @@ def find_tobin(written: WrittenDraft) -> DraftCheck:
         chapter_index=written.chapter_index,
         scene_index=written.scene_index,
         language="en",
-        issues=[issue] if at >= 0 else [],
+        findings=[issue] if at >= 0 else [],
     )
 
 
@@ -49,7 +49,7 @@ def repaired(*answers: Any, **changes: Any) -> CheckedWriting:
 def test_a_draft_is_checked_and_left_as_it_is() -> None:
     """Without repair, or with nothing found, the writer is not asked again."""
     writing = check_after_writing(find_tobin).invoke(GIVEN)
-    assert (writing.draft, writing.is_repaired, len(writing.check.issues)) == (WRITTEN, False, 1)
+    assert (writing.draft, writing.is_repaired, len(writing.check.findings)) == (WRITTEN, False, 1)
     writing = repaired(draft="Ada slept.")
     assert (writing.draft, writing.model_calls, writing.first_check) == ("Ada slept.", 0, None)
 
@@ -59,9 +59,9 @@ def test_a_repair_changes_the_passages_alone() -> None:
     writing = repaired(REPAIR)
     assert writing.draft == WRITTEN.replace("Tobin", "Ben")
     assert (writing.is_repaired, writing.written, writing.model_calls) == (True, WRITTEN, 1)
-    assert writing.check.issues == []
+    assert writing.check.findings == []
     assert writing.first_check is not None
-    assert len(writing.first_check.issues) == 1
+    assert len(writing.first_check.findings) == 1
     second = {"id": "K1", "old": "rowed me over,", "new": "flew me over,"}
     assert repaired({"passages": [*REPAIR["passages"], second]}).draft == WRITTEN.replace("Tobin", "Ben")
 
@@ -97,7 +97,7 @@ def test_a_repair_whose_check_failed_is_not_kept() -> None:
     def failing(written: WrittenDraft) -> DraftCheck:
         check = find_tobin(written)
         failed = ReportIssue(stage="judge", kind="timeout", message="too late")
-        return check if check.issues else check.model_copy(update={"report": ContinuityReport(issues=[failed])})
+        return check if check.findings else check.model_copy(update={"report": ContinuityReport(issues=[failed])})
 
     model = answering(json.dumps(REPAIR))
     writing = check_after_writing(failing, writer=model, repair=True).invoke(GIVEN)
@@ -118,6 +118,6 @@ def test_it_is_a_step_of_a_chain_and_works_without_blocking() -> None:
     writer = RunnablePassthrough.assign(draft=RunnableLambda(lambda _: AIMessage(WRITTEN)))
     chain = writer | check_after_writing(find_tobin)
     asked = {"chapter_index": 2, "scene_index": 1}
-    assert chain.invoke(asked).check.issues == asyncio.run(chain.ainvoke(asked)).check.issues
+    assert chain.invoke(asked).check.findings == asyncio.run(chain.ainvoke(asked)).check.findings
     with pytest.raises(UserInputError, match="writer"):
         check_after_writing(find_tobin, repair=True)

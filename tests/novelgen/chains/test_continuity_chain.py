@@ -48,13 +48,13 @@ def checked_by(model: ScriptedChatModel, *, language: str = "en", text: str = ""
 def test_findings_come_with_quotes_of_both_sides() -> None:
     """What is found says where it stands, what it goes against, how sure it is, and what was looked at."""
     found = check(FOUND, STAND)
-    dead, fingers = found.issues
+    dead, fingers = found.findings
     assert (dead.kind, dead.severity, dead.confidence) == ("dead_or_absent", "high", 0.95)
     assert (dead.draft_quote, dead.fix) == ("Tobin rowed me over this morning", "Let Ben row.")
     assert dead.entity_ids == ["C2"]
     assert [(each.source_id, each.quote) for each in dead.evidence] == [("M1", "Old Tobin drowned at the weir")]
     assert (fingers.kind, fingers.severity, fingers.confidence) == ("injury_or_body", "medium", 0.9)
-    assert (found.candidates, found.dropped, found.report_issues) == (2, {}, [])
+    assert (found.candidates, found.dropped, found.issues) == (2, {}, [])
     assert {"evidence", "judge", "second_look"} <= found.timings_s.keys()
 
 
@@ -68,7 +68,7 @@ def test_chinese_findings_come_with_quotes_of_both_sides() -> None:
         "severity": "高",
     }
     found = check({"contradictions": [finding]}, {"verdicts": [{"id": 1, "stands": "成立"}]}, language="zh")
-    [issue] = found.issues
+    [issue] = found.findings
     assert (issue.kind, issue.severity, issue.draft_quote) == ("dead_or_absent", "high", "今早是老秦摇船送我过来的")
 
 
@@ -80,7 +80,7 @@ def test_calls_and_tokens_are_counted() -> None:
     assert (told.model_calls, told.prompt_tokens, told.answer_tokens) == (2, 200, 20)
     assert (told.sentences, told.candidates) == (4, 2)
     found = check({"contradictions": []})
-    assert (found.issues, found.model_calls) == ([], 1)
+    assert (found.findings, found.model_calls) == ([], 1)
 
 
 def test_findings_without_a_quote_of_both_sides_are_dropped() -> None:
@@ -88,11 +88,11 @@ def test_findings_without_a_quote_of_both_sides_are_dropped() -> None:
     unsaid = {**DEAD, "quote": "Tobin sang all the way"}
     unproved = {**DEAD, "evidence": [{"id": "E1", "quote": "Tobin lies under the chapel"}, {"id": "E77"}]}
     found = check({"contradictions": [unsaid, unproved, FINGERS]}, {"verdicts": [{"id": "K1", "stands": True}]})
-    assert [each.draft_quote for each in found.issues] == ["all ten fingers of them"]
+    assert [each.draft_quote for each in found.findings] == ["all ten fingers of them"]
     assert found.dropped == {"draft_quote": 1, "evidence_quote": 1}
     again = {**FINGERS, "quote": "rowed me over this morning", "severity": "low"}
     found = check({"contradictions": [again, DEAD]}, {"verdicts": [{"id": "K1", "stands": True}]})
-    [issue] = found.issues
+    [issue] = found.findings
     assert [each.source_id for each in issue.evidence] == ["M1", "M2"]
     assert (issue.kind, found.dropped) == ("dead_or_absent", {"duplicate": 1})
 
@@ -103,8 +103,8 @@ def test_evidence_is_found_in_its_scene_and_under_another_number() -> None:
     by_scene = {**DEAD, "evidence": cited}
     misnumbered = {**FINGERS, "evidence": [{"id": "E9", "quote": "took two fingers of Ben Orrick’s hand"}]}
     found = check({"contradictions": [by_scene, misnumbered]}, STAND)
-    assert [each.evidence[0].source_id for each in found.issues] == ["M1", "M2"]
-    memory, passage = found.issues[0].evidence
+    assert [each.evidence[0].source_id for each in found.findings] == ["M1", "M2"]
+    memory, passage = found.findings[0].evidence
     assert memory.quote == "They carried him up on a door"
     assert (passage.source, passage.text) == ("passage", "Old Tobin drowned at the weir, and Ada saw it.")
     assert (passage.chapter_index, passage.scene_index) == (1, 1)
@@ -116,7 +116,7 @@ def test_facts_of_the_scene_are_evidence_too() -> None:
         json.dumps({"contradictions": [{**DEAD, "evidence": [{"id": "F1", "quote": "dead, drowned"}]}]}),
         json.dumps({"verdicts": [{"id": "K1", "stands": True}]}),
     )
-    [issue] = checked_by(model).issues
+    [issue] = checked_by(model).findings
     assert (issue.evidence[0].source, issue.evidence[0].source_id) == ("state", "C2.status")
     assert (issue.evidence[0].chapter_index, issue.evidence[0].scene_index) == (1, 1)
     assert "F1 | Tobin | Old Tobin | person | 1:1 status: dead, drowned at the weir" in model.prompts[0][1].text
@@ -125,15 +125,15 @@ def test_facts_of_the_scene_are_evidence_too() -> None:
 def test_the_second_look_drops_what_does_not_stand() -> None:
     """What falls is counted; without it only sure findings stay, without a judgement none, and that is said."""
     found = check("no", "no")
-    assert found.issues == []
-    assert [(each.stage, each.kind) for each in found.report_issues] == [("judge", "malformed")]
+    assert found.findings == []
+    assert [(each.stage, each.kind) for each in found.issues] == [("judge", "malformed")]
     found = check(FOUND, "no", "no")
-    assert [each.draft_quote for each in found.issues] == ["Tobin rowed me over this morning"]
-    assert [each.stage for each in found.report_issues] == ["second_look"]
+    assert [each.draft_quote for each in found.findings] == ["Tobin rowed me over this morning"]
+    assert [each.stage for each in found.issues] == ["second_look"]
     assert found.dropped == {"second_look": 1}
     found = check(FOUND, {"verdicts": [{"id": "K1", "stands": False, "reason": "a dream"}]})
-    assert (found.issues, found.dropped) == ([], {"second_look": 2})
-    assert [(each.stage, each.kind) for each in found.report_issues] == [("second_look", "degraded")]
+    assert (found.findings, found.dropped) == ([], {"second_look": 2})
+    assert [(each.stage, each.kind) for each in found.issues] == [("second_look", "degraded")]
 
 
 def test_a_refused_model_is_asked_once() -> None:
@@ -148,7 +148,7 @@ def test_a_refused_model_is_asked_once() -> None:
     model = ScriptedChatModel(answer=refuse)
     found = checked_by(model)
     assert len(model.prompts) == 1
-    assert [(each.stage, each.kind) for each in found.report_issues] == [("judge", "unavailable")]
+    assert [(each.stage, each.kind) for each in found.issues] == [("judge", "unavailable")]
 
 
 def test_when_time_is_up_it_is_said() -> None:
@@ -156,12 +156,12 @@ def test_when_time_is_up_it_is_said() -> None:
     story = story_before_draft()
     chain = ContinuityChain(answering(), timeout_s=0)
     found = chain.invoke(ContinuityRequest(draft_of(story), story, gathering(story)))
-    assert [(each.stage, each.kind) for each in found.report_issues] == [("judge", "timeout")]
+    assert [(each.stage, each.kind) for each in found.issues] == [("judge", "timeout")]
     draft = draft_of(story, "The rain fell on the roof. " * 4200 + "The lamp stood on the sill.")
     answers = [json.dumps(each) for _ in range(8) for each in ({"contradictions": []},)]
     check = ContinuityChain(answering(*answers)).invoke(ContinuityRequest(draft, story, gathering(story)))
     assert check.model_calls == 8
-    assert [(each.stage, each.kind) for each in check.report_issues] == [("judge", "over_limit")]
+    assert [(each.stage, each.kind) for each in check.issues] == [("judge", "over_limit")]
 
 
 def test_a_store_that_fails_leaves_the_facts() -> None:
@@ -173,7 +173,7 @@ def test_a_store_that_fails_leaves_the_facts() -> None:
     story = story_before_draft()
     model = answering(json.dumps({"contradictions": []}))
     found = ContinuityChain(model).invoke(ContinuityRequest(draft_of(story), story, gather))
-    assert [(each.stage, each.kind) for each in found.report_issues] == [("evidence", "unavailable")]
+    assert [(each.stage, each.kind) for each in found.issues] == [("evidence", "unavailable")]
     assert found.model_calls == 1
 
 
@@ -211,7 +211,7 @@ def test_a_long_draft_is_checked_in_parts() -> None:
     stands = json.dumps({"verdicts": [{"id": "K1", "stands": True}]})
     model = answering(nothing, found, stands)
     check = ContinuityChain(model).invoke(ContinuityRequest(draft, story, gathered))
-    [issue] = check.issues
+    [issue] = check.findings
     assert draft.text[slice(*issue.draft_span)] == issue.draft_quote
     assert check.model_calls == 3
     assert [each.source_id for each in check.evidence] == ["M1", "M2", "M3"]

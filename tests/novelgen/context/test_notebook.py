@@ -11,7 +11,7 @@ from novelgen.context.notebook import shown_html, shown_text
 from novelgen.memory.ledger import LedgerEntry, ThreadLedger
 from novelgen.memory.search import RankedMemories, RankedMemory
 from novelgen.models.context import ContextItem, ContextReport, ReportIssue, SceneMemoryContext
-from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, DraftCheck
+from novelgen.models.continuity import ContinuityEvidence, ContinuityFinding, DraftCheck
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.shown import Shown, ShownList
@@ -85,10 +85,10 @@ def context(text: str, *, language: str = "en") -> SceneMemoryContext:
     )
 
 
-def issue(text: str) -> ContinuityIssue:
+def issue(text: str) -> ContinuityFinding:
     """Return a finding."""
     evidence = [ContinuityEvidence(chapter_index=1, scene_index=2, text=text, quote=text)]
-    return ContinuityIssue(kind="canon_rule", draft_quote=text, draft_span=(0, 1), message=text, evidence=evidence)
+    return ContinuityFinding(kind="canon_rule", draft_quote=text, draft_span=(0, 1), message=text, evidence=evidence)
 
 
 def kinds(text: str) -> list[Shown]:
@@ -109,7 +109,7 @@ def kinds(text: str) -> list[Shown]:
         pair,
         entity,
         issue(text),
-        DraftCheck(project_id="p", chapter_index=2, scene_index=1, issues=[issue(text)]),
+        DraftCheck(project_id="p", chapter_index=2, scene_index=1, findings=[issue(text)]),
         RankedMemories(memories=[ranked]),
         ThreadLedger(project_id="p", entries=[loop]),
         ShownList([chunk(text), entity, state(text)], names={"C0": text}),

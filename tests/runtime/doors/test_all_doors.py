@@ -116,7 +116,7 @@ REFUSALS = [
     ),
     Row("undo_change", {"change_id": 2**63}, kind="invalid-request"),
     Row("resolve_thread", {"loop_id": "OL999", "summary": "Gone."}, kind="user-input"),
-    Row("add_waiver", {"issue_id": "M001"}, kind="user-input"),
+    Row("add_waiver", {"finding_id": "M001"}, kind="user-input"),
     Row("ingest_scene", {"position": "7:1", "text": "She went.", "record": {"summary": 3}}, kind="user-input"),
     Row("ingest_scene", {"position": "7:1", "text": "  "}, kind="user-input"),
 ]
@@ -145,7 +145,7 @@ WRITES = [
     Row("add_thread", {"description": "Who rang at noon?", "characters": ["Sparrow"]}, "Who rang at noon?"),
     Row("resolve_thread", {"loop_id": "OL16", "summary": "Sorrel cut it."}, "resolved"),
     Row("abandon_thread", {"loop_id": "OL14", "summary": "Forgotten."}, "abandoned"),
-    Row("add_waiver", {"issue_id": "K0123456789ab", "note": "A ghost."}, "A ghost."),
+    Row("add_waiver", {"finding_id": "K0123456789ab", "note": "A ghost."}, "A ghost."),
     Row(
         "edit_relationship",
         {"character_a": "Ines", "character_b": "Tobias Reed", "event": "a shared supper", "dimensions": {"trust": 5}},

@@ -139,8 +139,8 @@ def test_a_wrong_plan_or_draft_is_refused(reader: TestClient) -> None:
         ["/v1/projects/demo/check/waivers"],
         *(("context", {**PLAN, **form}, status) for form, status in plans),
         *(("check", form, status) for form, status in zip(drafts, (422, 400), strict=True)),
-        ("check/waive", {"issue_id": "X1"}, 400),
-        ("check/unwaive", {"issue_id": "K0123456789ab"}, 404),
+        ("check/waive", {"finding_id": "X1"}, 400),
+        ("check/unwaive", {"finding_id": "K0123456789ab"}, 404),
     )
     for form in drafts:
         seen = read(reader.post(CHECK, data=form))
@@ -255,7 +255,7 @@ def test_a_model_checks_as_a_job_and_proposes_a_repair(demo_folder: Path) -> Non
         assert mended in proposed.text
         assert proposed.all("ins")
         assert proposed.all("del")
-        waived = {**{name: proposed.fields(name)[0] for name in ("issue_id", "back")}, "note": "a dream"}
+        waived = {**{name: proposed.fields(name)[0] for name in ("finding_id", "back")}, "note": "a dream"}
         after = read(client.post(f"{CHECK}/waive", data=waived))
         assert "a dream" in after.text
         assert not after.all("mark")

@@ -65,7 +65,7 @@ def test_what_the_story_says_of_the_dead_stands_first(stores: MemoryStores, proj
     assert "Tobias Fenn walked" in first.draft_quote
     assert (first.kind, first.entity_id) == ("person", "C1")
     assert (first.sayings[0].chapter_index, first.sayings[0].scene_index) == (2, 1)
-    assert (check.language, problems(check), check.issues) == ("en", [], [])
+    assert (check.language, problems(check), check.findings) == ("en", [], [])
     assert (check.checked.scenes_before, check.checked.memories_before) == (2, 2)
     assert (check.checked.is_judged, check.compared_with) == (False, "unjudged")
 
@@ -132,7 +132,7 @@ def test_a_plan_file_that_is_wrong_is_said(stores: MemoryStores, project: str) -
 def test_without_a_model_nobody_judges(stores: MemoryStores, project: str) -> None:
     """No failure, also where one is at hand and not wanted; an unknown point of view, project or place is said."""
     check = Story(stores, project).check(text=DEAD_ACT, chapter_index=3, scene_index=1)
-    assert (problems(check), check.issues, check.checked.model_calls) == ([], [], 0)
+    assert (problems(check), check.findings, check.checked.model_calls) == ([], [], 0)
     model = answering()
     check = Story(stores, project).check(text=DEAD_ACT, chapter_index=3, scene_index=1, model=model, use_model=False)
     assert (model.prompts, check.checked.model_calls) == ([], 0)
@@ -169,7 +169,7 @@ def test_a_database_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     with MemoryStores(settings) as stores:
         check = checked(stores, "drowned")
     assert "story" in {each.stage for each in check.report.issues}
-    assert (check.issues, check.evidence) == ([], [])
+    assert (check.findings, check.evidence) == ([], [])
     assert DraftCheck.model_validate(check.model_dump(mode="json")) == check
 
 
@@ -218,7 +218,7 @@ def test_a_model_finds_contradictions(stores: MemoryStores, project: str) -> Non
     """Its finding has both quotes and costs two calls."""
     check = checked(stores, project, ALONE, model=judged_by(stands=True))
     assert problems(check) == []
-    [found] = check.issues
+    [found] = check.findings
     start, end = found.draft_span
     assert (found.kind, ALONE[start:end]) == ("invented", found.draft_quote)
     assert (check.checked.is_judged, check.compared_with, check.touched) == (True, "facts", [])
@@ -232,23 +232,23 @@ def test_a_model_finds_contradictions(stores: MemoryStores, project: str) -> Non
 def test_a_waived_finding_is_silent_until_it_is_told_again(stores: MemoryStores, project: str) -> None:
     """It stands among the waived with its note, also where the draft around it changes."""
     model = judged_by(stands=True)
-    [found] = checked(stores, project, ALONE, model=model).issues
-    Story(stores, project).checks.waive(issue_id=found.issue_id, note="she lies")
+    [found] = checked(stores, project, ALONE, model=model).findings
+    Story(stores, project).checks.waive(finding_id=found.finding_id, note="she lies")
     check = checked(stores, project, f"The wind dropped. {ALONE}", model=model)
-    assert (check.issues, [each.waived_note for each in check.waived]) == ([], ["she lies"])
-    assert [(each.issue_id, each.note) for each in Story(stores, project).checks.list_waivers()] == [
-        (found.issue_id, "she lies")
+    assert (check.findings, [each.waived_note for each in check.waived]) == ([], ["she lies"])
+    assert [(each.finding_id, each.note) for each in Story(stores, project).checks.list_waivers()] == [
+        (found.finding_id, "she lies")
     ]
-    assert Story(stores, project).checks.unwaive(issue_id=found.issue_id).note == "she lies"
-    assert [each.issue_id for each in checked(stores, project, ALONE, model=model).issues] == [found.issue_id]
+    assert Story(stores, project).checks.unwaive(finding_id=found.finding_id).note == "she lies"
+    assert [each.finding_id for each in checked(stores, project, ALONE, model=model).findings] == [found.finding_id]
 
 
 def test_what_is_no_finding_or_scene_is_refused(stores: MemoryStores, project: str) -> None:
     """Only findings are waived, only waived ones told again, only stored scenes checked."""
     with pytest.raises(UserInputError, match="'X1' is no id"):
-        Story(stores, project).checks.waive(issue_id="X1")
+        Story(stores, project).checks.waive(finding_id="X1")
     with pytest.raises(UserInputError, match="waived are: none"):
-        Story(stores, project).checks.unwaive(issue_id="K0123456789ab")
+        Story(stores, project).checks.unwaive(finding_id="K0123456789ab")
     with pytest.raises(UnknownSceneError, match="'9:1'"):
         Story(stores, project).checks.check_stored(chapter_index=9, scene_index=1, use_model=False)
     with pytest.raises(UserInputError, match="without its chapter"):
@@ -263,7 +263,7 @@ def test_stored_scenes_are_checked_against_what_came_before_each(stores: MemoryS
     seen: list[tuple[int, int]] = []
     book = Story(stores, project).checks.check_stored(use_model=False, progress=lambda *done: seen.append(done))
     assert [(each.chapter_index, each.checked.scenes_before) for each in book.checks] == [(1, 0), (2, 1), (3, 2)]
-    assert [each.issues for each in book.checks] == [[], [], []]
+    assert [each.findings for each in book.checks] == [[], [], []]
     assert seen == [(1, 3), (2, 3), (3, 3)]
     [one] = Story(stores, project).checks.check_stored(chapter_index=2, scene_index=1, use_model=False).checks
     assert one.chapter_index == 2
@@ -287,11 +287,13 @@ def test_a_step_after_the_writer_checks_and_repairs(stores: MemoryStores, projec
     written = {"chapter_index": 3, "scene_index": 1, "draft": ALONE, "scene_plan": plan}
     story = Story(stores, project, chat_model=judged_by(stands=True))
     done = story.checks.as_runnable(use_model=False).invoke(written)
-    assert (done.draft, done.check.issues, done.check.checked.is_judged) == (ALONE, [], False)
+    assert (done.draft, done.check.findings, done.check.checked.is_judged) == (ALONE, [], False)
     found = story.checks.as_runnable().invoke(written).check
-    mended = {"passages": [{"id": ["K1"], "old": found.issues[0].draft_quote, "new": "Both had locked the Tide Mill"}]}
+    mended = {
+        "passages": [{"id": ["K1"], "old": found.findings[0].draft_quote, "new": "Both had locked the Tide Mill"}]
+    }
     writer = answering(json.dumps(mended))
     repaired = story.checks.as_runnable(writer=writer, repair=True).invoke(written)
-    assert (len(writer.prompts), repaired.is_repaired, repaired.check.issues) == (1, True, [])
+    assert (len(writer.prompts), repaired.is_repaired, repaired.check.findings) == (1, True, [])
     with pytest.raises(UserInputError):
         story.checks.as_runnable(repair=True)

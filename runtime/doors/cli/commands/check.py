@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from novelgen.checking.findings import where_told
-from novelgen.models.continuity import ContinuityEvidence, ContinuityIssue, DraftCheck, TouchedMatter
+from novelgen.models.continuity import ContinuityEvidence, ContinuityFinding, DraftCheck, TouchedMatter
 from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, view_labels_for
@@ -89,7 +89,7 @@ def _check_draft(stores: MemoryStores, project: str, requested_fields: CommandVa
     else:
         _print_check(finished_check, with_waived=requested_fields["with_waived"])
     _report_issues([finished_check])
-    return len(finished_check.issues)
+    return len(finished_check.findings)
 
 
 def _check_stored(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
@@ -108,14 +108,14 @@ def _check_stored(stores: MemoryStores, project: str, requested_fields: CommandV
     else:
         for other_check in stored_check.checks:
             if (
-                other_check.issues
+                other_check.findings
                 or other_check.avoided
                 or (with_waived and other_check.waived)
                 or len(stored_check.checks) == 1
             ):
                 _print_check(other_check, with_waived=with_waived)
     _report_issues(stored_check.checks)
-    findings = sum(len(check.issues) for check in stored_check.checks)
+    findings = sum(len(check.findings) for check in stored_check.checks)
     without = f"; {stored_check.without_text} scenes have no text" if stored_check.without_text else ""
     unjudged = "" if any(check.checked.is_judged for check in stored_check.checks) else "; nobody judged them"
     meant_count = sum(len(check.waived) for check in stored_check.checks)
@@ -152,15 +152,15 @@ def _check_drafts(stores: MemoryStores, project: str, requested_fields: CommandV
 
 def _waive(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
     waived_waiver = StoryChecks(stores, project).waive(
-        issue_id=requested_fields["waive"], note=requested_fields["note"] or ""
+        finding_id=requested_fields["waive"], note=requested_fields["note"] or ""
     )
-    output.print_result(waived_waiver, f"waived: {waived_waiver.issue_id}", as_json=requested_fields["as_json"])
+    output.print_result(waived_waiver, f"waived: {waived_waiver.finding_id}", as_json=requested_fields["as_json"])
     return 0
 
 
 def _unwaive(stores: MemoryStores, project: str, requested_fields: CommandValues) -> int:
-    waiver = StoryChecks(stores, project).unwaive(issue_id=requested_fields["unwaive"])
-    output.print_result(waiver, f"told again: {waiver.issue_id}", as_json=requested_fields["as_json"])
+    waiver = StoryChecks(stores, project).unwaive(finding_id=requested_fields["unwaive"])
+    output.print_result(waiver, f"told again: {waiver.finding_id}", as_json=requested_fields["as_json"])
     return 0
 
 
@@ -185,9 +185,9 @@ def _print_check(finished_check: DraftCheck, *, with_waived: bool) -> None:
     labels = view_labels_for(finished_check.language)
     place = labels.place(finished_check.chapter_index, finished_check.scene_index)
     output.print_heading(labels["line.continuity_of_scene_of"].format(place, finished_check.project_id))
-    for issue in finished_check.issues:
-        _print_finding(issue, labels, finished_check.language)
-    if not finished_check.issues:
+    for finding in finished_check.findings:
+        _print_finding(finding, labels, finished_check.language)
+    if not finished_check.findings:
         no_findings = labels[f"line.no_findings_{finished_check.compared_with}"]
         output.print_text(
             no_findings.format(facts=finished_check.checked.facts_before, project=finished_check.project_id)
@@ -196,11 +196,11 @@ def _print_check(finished_check: DraftCheck, *, with_waived: bool) -> None:
         _print_touched(matter, labels, finished_check.language)
     if finished_check.waived and not with_waived:
         output.print_text(labels["line.waived_not_shown"].format(count=len(finished_check.waived)))
-    for issue in finished_check.waived if with_waived else ():
-        note = f": {issue.waived_note}" if issue.waived_note else ""
+    for finding in finished_check.waived if with_waived else ():
+        note = f": {finding.waived_note}" if finding.waived_note else ""
         output.print_text()
         output.print_text(labels["value.waived"] + note)
-        _print_finding(issue, labels, finished_check.language)
+        _print_finding(finding, labels, finished_check.language)
     if finished_check.avoided:
         output.print_heading(labels["line.words_to_avoid"])
         rows = [
@@ -216,14 +216,14 @@ def _print_check(finished_check: DraftCheck, *, with_waived: bool) -> None:
     output.print_text(labels["line.comma"].join((looked_at, gathered)))
 
 
-def _print_finding(issue: ContinuityIssue, labels: ViewLabels, language: str) -> None:
-    kind, severity = labels.value(issue.kind), labels.value(issue.severity)
+def _print_finding(finding: ContinuityFinding, labels: ViewLabels, language: str) -> None:
+    kind, severity = labels.value(finding.kind), labels.value(finding.severity)
     output.print_text()
-    output.print_text(f"{issue.issue_id}  {kind}, {severity} ({issue.confidence:.2f}): {issue.message}")
-    output.print_text(f"  {labels['value.draft']}: {labels['line.quoted'].format(issue.draft_quote)}")
-    _print_sayings(issue.evidence[:MAX_EVIDENCE_SHOWN], labels, language)
-    if issue.fix:
-        output.print_text(f"  {labels['value.fix']}: {issue.fix}")
+    output.print_text(f"{finding.finding_id}  {kind}, {severity} ({finding.confidence:.2f}): {finding.message}")
+    output.print_text(f"  {labels['value.draft']}: {labels['line.quoted'].format(finding.draft_quote)}")
+    _print_sayings(finding.evidence[:MAX_EVIDENCE_SHOWN], labels, language)
+    if finding.fix:
+        output.print_text(f"  {labels['value.fix']}: {finding.fix}")
 
 
 def _print_touched(matter: TouchedMatter, labels: ViewLabels, language: str) -> None:

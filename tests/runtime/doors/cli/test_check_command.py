@@ -82,7 +82,7 @@ def test_what_the_draft_touches_is_shown_with_both_sides(run: Run, drowned: Path
     first = check["touched"][0]
     start, end = first["draft_span"]
     assert DEAD_ACT[start:end].strip() == first["draft_quote"]
-    assert (check["issues"], check["report"]["issues"], check["checked"]["is_judged"]) == ([], [], False)
+    assert (check["findings"], check["report"]["issues"], check["checked"]["is_judged"]) == ([], [], False)
 
 
 @pytest.mark.parametrize(
@@ -165,18 +165,18 @@ def test_a_waived_finding_is_shown_on_request_only(
             assert part in shown
         assert "nobody judged" not in shown
         assert run(*asked, "--strict").exit_code == 1
-        [found] = run.json(*asked)["issues"]
-        run.well("check", PROJECT, "--waive", found["issue_id"], "--note", "a ghost")
+        [found] = run.json(*asked)["findings"]
+        run.well("check", PROJECT, "--waive", found["finding_id"], "--note", "a ghost")
         assert "Tobias Fenn walked" not in run(*asked).stdout
         assert "1 more is meant to be so" in run(*asked).stdout
         shown = run(*asked, "--with-waived").stdout
         assert "not shown" not in shown
         assert "waived: a ghost" in shown
         run.well(*asked, "--strict")
-        told = run.json("check", PROJECT, "--unwaive", found["issue_id"])
-        assert told == {"issue_id": found["issue_id"], "note": "a ghost", "change_id": 2}
+        told = run.json("check", PROJECT, "--unwaive", found["finding_id"])
+        assert told == {"finding_id": found["finding_id"], "note": "a ghost", "change_id": 2}
         assert "Tobias Fenn walked" in run(*asked).stdout
-    assert run("check", PROJECT, "--unwaive", found["issue_id"]).exit_code == 2
+    assert run("check", PROJECT, "--unwaive", found["finding_id"]).exit_code == 2
     assert run("check", PROJECT, "--waive", "X1").exit_code == 2
 
 

@@ -249,10 +249,10 @@ def _walk_story(walker: Walker, here: dict[str, str]) -> None:
     draft = {"text": "Ines laughed.", "chapter_index": 5, "scene_index": 1, "use_model": False}
     walker.call("check_draft", draft, **here)
     walker.call("check_stored_scenes", **here, chapter_index=1, scene_index=2)
-    meant = {"issue_id": "K0123456789ab", "note": "a dream"}
+    meant = {"finding_id": "K0123456789ab", "note": "a dream"}
     walker.call("add_waiver", meant, **here)
     walker.call("list_waived_findings", **here)
-    walker.call("remove_waiver", **here, issue_id=meant["issue_id"])
+    walker.call("remove_waiver", **here, finding_id=meant["finding_id"])
     walker.call("list_changes", **here, until="3:1")
     walker.call("list_story_times", **here, as_of="2:1")
     walker.call("get_thread_ledger", **here, as_of="2:1")
