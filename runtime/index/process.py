@@ -144,41 +144,53 @@ class IndexProcess(IndexAccess):
         with self._admitted(deadline):
             self._started(deadline)
 
-    def call(self, operation: str, deadline: Deadline, *, collection: Collection, **arguments: Any) -> Any:
+    def call(
+        self,
+        operation: str,
+        deadline: Deadline,
+        *,
+        collection: Collection,
+        lender: ownership.Lender | None = None,
+        **arguments: Any,
+    ) -> Any:
         """Ask the process for one operation, and return by the deadline whatever happens.
 
-        Waiting for other calls and for a process that is still starting counts, but is not held against it.
+        Waiting for other calls and for a process that is still starting counts, but is not held against it. A call of
+        another program, by a lender, ends with `EOFError` once that is over: it must not start the process again.
         """
+        arguments["collection"] = collection
         with self._admitted(deadline):
-            reply = self._ask_worker(operation, deadline, {"collection": collection, **arguments})
+            if lender is not None and lender.is_over:
+                raise EOFError
+            while True:
+                worker = self._started(deadline)
+                request = (operation, arguments, deadline.remaining_s)
+                try:
+                    reply = call_with_deadline(
+                        partial(_exchange, worker.channel, request),
+                        timeout_s=deadline.remaining_s,
+                        stage=f"index-{operation}",
+                    )
+                    break
+                except errors.DeadlineExceededError as error:
+                    self._replace_worker(worker, reason=f"{operation} did not return in time")
+                    message = f"{operation} on the vector index did not return in time"
+                    raise errors.DeadlineExceededError(message) from error
+                except (EOFError, OSError) as error:
+                    if not isinstance(worker.process, ownership.Owner):
+                        reason = f"its process ended during {operation}"
+                        raise self._replace_worker(worker, reason=reason, grace_s=_grace(deadline)) from error
+                    # Its owner has ended, so that the index is free, or another's. The operation twice is harmless.
+                    self._stop()
+                except BaseException:
+                    # The user broke off: its reply must not be taken for that to the next question.
+                    self._stop()
+                    self._interrupted()
+                    raise
             self.breaker.succeeded()
         if isinstance(reply, errors.NovelgenError):
             raise reply
         return reply
-
-    def _ask_worker(self, operation: str, deadline: Deadline, arguments: dict[str, Any]) -> Any:
-        worker = self._started(deadline)
-        try:
-            return call_with_deadline(
-                partial(_exchange, worker.channel, (operation, arguments, deadline.remaining_s)),
-                timeout_s=deadline.remaining_s,
-                stage=f"index-{operation}",
-            )
-        except errors.DeadlineExceededError as error:
-            self._replace_worker(worker, reason=f"{operation} did not return in time")
-            raise errors.DeadlineExceededError(f"{operation} on the vector index did not return in time") from error
-        except (EOFError, OSError) as error:
-            if isinstance(worker.process, ownership.Owner):
-                # Its owner has ended, so that the index is free, or another's. The same operation twice is harmless.
-                self._stop()
-                return self._ask_worker(operation, deadline, arguments)
-            reason = f"its process ended during {operation}"
-            raise self._replace_worker(worker, reason=reason, grace_s=_grace(deadline)) from error
-        except BaseException:
-            # The user broke off: its reply must not be taken for that to the next question.
-            self._stop()
-            self._interrupted()
-            raise
 
     def close_idle(self) -> bool:
         """End the process and give the index free until the next call starts it again."""
@@ -292,13 +304,8 @@ class IndexProcess(IndexAccess):
         """Answer another program."""
         while True:
             operation, arguments, timeout_s = channel.recv()
-            deadline = Deadline.after(timeout_s)
             try:
-                with self._admitted(deadline):
-                    if lender.is_over:
-                        return
-                    reply = self._ask_worker(operation, deadline, arguments)
-                    self.breaker.succeeded()
+                reply = self.call(operation, Deadline.after(timeout_s), lender=lender, **arguments)
             except errors.NovelgenError as error:
                 reply = error
             channel.send(reply)

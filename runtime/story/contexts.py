@@ -131,7 +131,7 @@ class StoryContexts(StoryBase):
         if request.chapter_plan is None:
             request = request.model_copy(update={"chapter_plan": _chapter_plan(builder.paths, request)})
         await_index(self._stores, self.project_id)
-        context = builder.build_request(request)
+        context = builder.chain.invoke(builder.completed(request))
         memory = self._stores.settings.memory.model_copy(update=bounds.model_dump(exclude_none=True))
         return ContextLook(
             context=context,
@@ -243,7 +243,7 @@ class ContextBuilder:
         self._story_settings = load_settings_file(self.paths.settings_file)
         self._characters = _characters_of_files(chosen_context_options.characters_file, self.paths.characters_file)
         self._tools = StoryMemoryTools(stores)
-        self._chain = _chain(stores, chosen_context_options, write_files=write_files)
+        self.chain = _chain(stores, chosen_context_options, write_files=write_files)
         self._pov = chosen_context_options.pov
 
     def build(self, scene: PlannedScene, *, as_was: SceneMemoryContext | None = None) -> SceneMemoryContext:
@@ -253,11 +253,7 @@ class ContextBuilder:
         if view is not None and view.name and not self._pov:
             mode_fields = {"knowledge": "exclude"} if view.mode == "exclude" else {}
             request = request.model_copy(update={"pov": view.name, **mode_fields})
-        return self._chain.invoke(request)
-
-    def build_request(self, request: MemoryContextRequest) -> SceneMemoryContext:
-        """Build a request's context, with the project's characters and settings by default."""
-        return self._chain.invoke(self._completed(request))
+        return self.chain.invoke(request)
 
     def language(self, scene: PlannedScene) -> str:
         """Return the language of the story: as settings.json says, as stored, else as the plan is written."""
@@ -277,9 +273,10 @@ class ContextBuilder:
             chapter_plan=scene.chapter_plan,
             pov=self._pov,
         )
-        return self._completed(request)
+        return self.completed(request)
 
-    def _completed(self, request: MemoryContextRequest) -> MemoryContextRequest:
+    def completed(self, request: MemoryContextRequest) -> MemoryContextRequest:
+        """Return a request with the project's characters and settings where it has none."""
         own: dict[str, Any] = {"characters": self._characters, "settings": self._story_settings}
         if own["characters"] is None and "characters" not in request.model_fields_set:
             # The characters that the story has shown; none where it cannot be read, as the chain reports.

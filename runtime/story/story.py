@@ -418,7 +418,7 @@ class Story(StorySearch, StoryIngest, StoryExtraction, StoryContinuity, StoryUnd
         options = ContextOptions(model=self._chat_model)
         builder = ContextBuilder(self._stores, self.project_id, options, write_files=write_files)
         self._awaken()
-        return [builder.build_request(memory_context_request) for memory_context_request in requests]
+        return [builder.chain.invoke(builder.completed(request)) for request in requests]
 
     def _request(self, request: Any) -> MemoryContextRequest:
         """Read a context request, with the project's plans by default."""

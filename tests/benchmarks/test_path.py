@@ -1,9 +1,13 @@
-"""The SQL statements of one context do not creep back."""
+"""The path and the SQL statements of one context do not creep back."""
+
+from pathlib import Path
 
 from runtime.stores import MemoryStores
-from tests.benchmarks.path import context_statements
+from tests.benchmarks.path import context_statements, trace_context
 
 MOST_STATEMENTS = 40
+MOST_HOPS = 41
+MOST_FORWARDING_HOPS = 13
 
 
 def test_a_context_takes_few_statements(read_demo_stores: MemoryStores) -> None:
@@ -11,3 +15,11 @@ def test_a_context_takes_few_statements(read_demo_stores: MemoryStores) -> None:
     first, again = (context_statements(read_demo_stores, 7, 1) for _ in range(2))
     assert len(first) <= MOST_STATEMENTS, "\n".join(f"{senders}: {statement}" for statement, senders in first)
     assert len(again) < len(first)
+
+
+def test_a_context_takes_few_calls(demo_folder: Path) -> None:
+    """From `Story.context` to the vector store, the memories and the block, over threads and processes."""
+    hops = trace_context(demo_folder, 7, 1).hops
+    forwarding_hops = [hop for hop in hops if hop.forwards]
+    assert len(hops) <= MOST_HOPS, "\n".join(f"{hop.module}:{hop.name}" for hop in hops)
+    assert len(forwarding_hops) <= MOST_FORWARDING_HOPS, forwarding_hops
