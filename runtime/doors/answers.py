@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from novelgen import errors
 from novelgen.models.context import ReportIssue
 from runtime.care.checks import Diagnosis, Finding
-from runtime.doors.cli.offers import OFFERS, OTHER_COMMANDS
+from runtime.doors.cli.operation_commands import OPERATION_COMMANDS, OTHER_COMMANDS
 from runtime.files.paths import without_paths
 
 _COMMAND = re.compile(r"`novelgen ([^`]+)`")
@@ -32,7 +32,7 @@ def _way(command: str, ways: Mapping[str, str]) -> str:
 
 @cache
 def _operations() -> dict[str, str]:
-    return {offer.command: name for name, offer in OFFERS.items()} | OTHER_COMMANDS
+    return {entry.command: name for name, entry in OPERATION_COMMANDS.items()} | OTHER_COMMANDS
 
 
 logger = logging.getLogger(__name__)

@@ -351,13 +351,13 @@ def _include_of(words: Iterator[str]) -> dict[Any, Any]:
     return included
 
 
-_OFFERED = tomllib.loads(Path(__file__).with_name("offers.toml").read_text(encoding="utf-8"))
-_PARTS: dict[str, str] = _OFFERED.pop("parts")
+_ENTRIES = tomllib.loads(Path(__file__).with_name("agent_tools.toml").read_text(encoding="utf-8"))
+_PARTS: dict[str, str] = _ENTRIES.pop("parts")
 
-SERVER: dict[str, Any] = _OFFERED.pop("server")
+SERVER: dict[str, Any] = _ENTRIES.pop("server")
 """What the server over MCP says of itself, and which resources and prompts it has."""
 
-TOOLS = tuple(_tool(name, text, _PARTS) for name, text in _OFFERED.items())
+TOOLS = tuple(_tool(name, text, _PARTS) for name, text in _ENTRIES.items())
 """In the order in which they are listed."""
 
 MCP_TOOLS = tuple(tool for tool in TOOLS if tool.mcp)

@@ -1,6 +1,6 @@
 """Commands generated from the operations table.
 
-What the table and the method cannot say of a command stands in `offers`; what the table does not have, in
+What the table and the method cannot say of a command stands in `operation_commands`; what the table does not have, in
 `commands.toml`. This imports the parts of a story; help does without it, and reads what is described here out of
 `manifest.json`.
 """
@@ -19,8 +19,9 @@ from pydantic.fields import FieldInfo
 
 from runtime.doors.arguments import POSITION_PATTERN, Arguments, Schema, arguments_of, forms_of, read_arguments
 from runtime.doors.cli import output, parameters
+from runtime.doors.cli.command_view import View
 from runtime.doors.cli.labels import in_words
-from runtime.doors.cli.offers import OFFERS, SPELLINGS, Offer, View
+from runtime.doors.cli.operation_commands import OPERATION_COMMANDS, SPELLINGS, OperationCommand
 from runtime.doors.operations import BY_NAME, Operation, change_number
 
 _WIDEST = 1_000_000_000
@@ -34,46 +35,46 @@ Described = dict[str, Any]
 
 
 @cache
-def _row(path: str) -> tuple[Operation, Offer, type[Arguments]]:
-    """Return operation, offer and arguments by the words that call a command."""
-    name, offer = next((name, offer) for name, offer in OFFERS.items() if offer.command == path)
+def _row(path: str) -> tuple[Operation, OperationCommand, type[Arguments]]:
+    """Return operation, entry and arguments by the words that call a command."""
+    name, entry = next((name, entry) for name, entry in OPERATION_COMMANDS.items() if entry.command == path)
     operation = BY_NAME[name]
-    return operation, offer, arguments_of(operation.function, (*operation.without, *offer.without))
+    return operation, entry, arguments_of(operation.function, (*operation.without, *entry.without))
 
 
 def described_commands() -> dict[str, Described]:
     """Return the parameters and help of every command, by name."""
     by_hand = tomllib.loads(Path(__file__).with_name("commands.toml").read_text(encoding="utf-8"))
     described = {path: text | {"epilog": _epilog(text.pop("example").splitlines())} for path, text in by_hand.items()}
-    return described | {offer.command: _described_command(offer.command) for offer in OFFERS.values()}
+    return described | {entry.command: _described_command(entry.command) for entry in OPERATION_COMMANDS.values()}
 
 
 def _described_command(path: str) -> Described:
-    operation, offer, model = _row(path)
+    operation, entry, model = _row(path)
     fields, forms = model.model_fields, forms_of(model)
-    first = offer.by_position
+    first = entry.by_position
     if first is None:
         first = tuple(entity_id for entity_id, info in fields.items() if info.is_required())
     arguments = [
         _argument(entity_id, fields[entity_id], forms[entity_id], is_last=entity_id == first[-1]) for entity_id in first
     ]
     options = [
-        _option(entity_id, info, forms[entity_id], offer)
+        _option(entity_id, info, forms[entity_id], entry)
         for entity_id, info in fields.items()
         if entity_id not in first
     ]
-    options += [dict(fields) for fields in offer.more]
+    options += [dict(fields) for fields in entry.more]
     if operation.is_of_character:
         arguments.insert(0, _CHARACTER)
     if operation.may_create:
         options.append(_CREATE)
     return {
-        "help": offer.help or _first_part(operation),
-        "epilog": _epilog(offer.example.strip().splitlines()) if offer.example else None,
+        "help": entry.help or _first_part(operation),
+        "epilog": _epilog(entry.example.strip().splitlines()) if entry.example else None,
         "arguments": arguments,
         "options": options,
-        "asks": bool(offer.asks),
-        "is_long": bool(offer.columns) or offer.is_long,
+        "asks": bool(entry.asks),
+        "is_long": bool(entry.columns) or entry.is_long,
     }
 
 
@@ -81,7 +82,7 @@ def run(
     path: str, project: str, as_json: bool, is_confirmed: bool = True, shows_all: bool = True, **arguments: Any
 ) -> None:
     """Run a command, and print its result."""
-    operation, offer, model = _row(path)
+    operation, entry, model = _row(path)
     forms = forms_of(model)
     payload = {
         entity_id: _payload(arguments.pop(entity_id), info, forms[entity_id])
@@ -90,34 +91,34 @@ def run(
     payload = {text: value for text, value in payload.items() if value is not None}
     requested_fields = {**arguments, "shows_all": shows_all}
     with _open_view(project, operation, requested_fields, story_as_of=payload.get("story_as_of")) as view:
-        if offer.before is not None:
-            offer.before(view, payload)
+        if entry.before is not None:
+            entry.before(view, payload)
         values = read_arguments(model, payload)
         view.values.update(values)
-        if offer.asks:
-            target = offer.asks(view, payload) if callable(offer.asks) else _find_object(offer.asks, view, payload)
+        if entry.asks:
+            target = entry.asks(view, payload) if callable(entry.asks) else _find_object(entry.asks, view, payload)
             question = view.labels[f"ask.{operation.name}"].format(found=target, project=project, **payload)
             parameters.require_confirmation(question, is_confirmed=is_confirmed)
-        result = _result(operation, offer, view)
+        result = _result(operation, entry, view)
         indexing = getattr(result, "indexing", None)
         if indexing is not None:
             output.report_indexing(indexing, project)
         if as_json:
-            text = operation.answer(result) if offer.json is None else offer.json(result, view)
+            text = operation.answer(result) if entry.json is None else entry.json(result, view)
             output.print_json(text)
         else:
             labels = view.labels
-            if offer.pairs:
-                output.print_pairs({key: view.cell(path, result) for key, path in offer.pairs.items()}, labels)
-            if offer.columns:
-                rows = list(view.at(offer.rows, result))
+            if entry.pairs:
+                output.print_pairs({key: view.cell(path, result) for key, path in entry.pairs.items()}, labels)
+            if entry.columns:
+                rows = list(view.at(entry.rows, result))
                 empty = labels.get(f"empty.{operation.name}")
                 if empty and not rows:
                     output.print_text(empty.format(project=view.project))
                 else:
-                    view.table(offer.columns, rows)
-            if offer.show is not None:
-                offer.show(result, view)
+                    view.table(entry.columns, rows)
+            if entry.show is not None:
+                entry.show(result, view)
             done_text = labels.get(f"done.{operation.name}")
             if done_text:
                 labels_by_field = {kind: labels.value(str(getattr(result, kind, ""))) for kind in ("status", "kind")}
@@ -131,8 +132,8 @@ def run(
                 )
             if operation.changes:
                 output.print_undo(change_number(result), project, labels)
-        if offer.aside is not None:
-            offer.aside(result, view)
+        if entry.aside is not None:
+            entry.aside(result, view)
 
 
 @contextmanager
@@ -162,9 +163,9 @@ def _find_object(name: str, view: View, payload: Mapping[str, Any]) -> Any:
     return operation.function(operation.part(view.stores, view.project), **values)
 
 
-def _result(operation: Operation, offer: Offer, view: View) -> Any:
-    if offer.run is not None:
-        return offer.run(view)
+def _result(operation: Operation, entry: OperationCommand, view: View) -> Any:
+    if entry.run is not None:
+        return entry.run(view)
     if "progress" not in inspect.signature(operation.function).parameters:
         return operation.function(view.part, **view.values)
     with output.progress_bars(operation.name.replace("_", " ")) as (progress,):
@@ -198,10 +199,10 @@ def _argument(name: str, info: FieldInfo, forms: Sequence[Schema], *, is_last: b
     return {"name": name, "kind": kind, "is_many": many, "is_required": is_required, "metavar": metavar}
 
 
-def _option(name: str, info: FieldInfo, forms: Sequence[Schema], offer: Offer) -> Described:
+def _option(name: str, info: FieldInfo, forms: Sequence[Schema], entry: OperationCommand) -> Described:
     kind, is_many = ("chapter", False) if name == "chapter_index" else _argument_kind(forms)
     own = "--" + name.replace("_", "-")
-    spelling = offer.spellings.get(name) or SPELLINGS.get(name) or ""
+    spelling = entry.spellings.get(name) or SPELLINGS.get(name) or ""
     # What an argument is, as its method says it, and its default in the words of a command line.
     default = info.default
     suggestion = r".  [default: \1]" if default is None else "."

@@ -1,8 +1,8 @@
 """The program `novelgen`: its own options, and its commands, each made of a manifest when it is asked for.
 
-`manifest.json` holds what `generated` reads out of methods, `offers` and `commands.toml`: a test compares both, and
-`python -m tests.runtime.doors.cli.test_inventory` writes it anew. Help does without the story, and without the code of
-commands, which is imported when it runs.
+`manifest.json` holds what `generated` reads out of methods, `operation_commands` and `commands.toml`: a test compares
+both, and `python -m tests.runtime.doors.cli.test_inventory` writes it anew. Help does without the story, and without
+the code of commands, which is imported when it runs.
 """
 
 import gc

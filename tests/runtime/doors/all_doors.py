@@ -20,7 +20,7 @@ from runtime.doors.answers import error_kind
 from runtime.doors.arguments import arguments_of, read_arguments
 from runtime.doors.cli.main import command_at
 from runtime.doors.cli.main import novelgen as program
-from runtime.doors.cli.offers import OFFERS
+from runtime.doors.cli.operation_commands import OPERATION_COMMANDS
 from runtime.doors.langchain import build_story_tools
 from runtime.doors.mcp.server import Shelf, build_mcp_server
 from runtime.doors.operations import BY_NAME, Operation
@@ -171,9 +171,9 @@ def assert_is_part(part: Any, whole: Any, *, where: str = "answer") -> None:
 
 def shell_words(called: Operation, arguments: Mapping[str, Any]) -> list[str] | None:
     """Return the words that call an operation's command; None where it has none, or not all of the arguments."""
-    offer = OFFERS.get(called.name)
-    command = None if offer is None else command_at(offer.command)
-    if offer is None or command is None:
+    entry = OPERATION_COMMANDS.get(called.name)
+    command = None if entry is None else command_at(entry.command)
+    if entry is None or command is None:
         return None
     taken = {each.name: each for each in command.params}
     if not set(arguments) <= taken.keys():
@@ -189,4 +189,4 @@ def shell_words(called: Operation, arguments: Mapping[str, Any]) -> list[str] | 
             named.append(parameter.opts[0])
         else:
             named += [word for each in values for word in (parameter.opts[0], str(each))]
-    return [*offer.command.split(), PROJECT, *plain, *named]
+    return [*entry.command.split(), PROJECT, *plain, *named]

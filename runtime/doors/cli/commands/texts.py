@@ -10,9 +10,9 @@ from novelgen.language.normalise import require_size, scrub_text
 from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
 from runtime.context_chain import build_chunk_context
 from runtime.doors.cli import output
+from runtime.doors.cli.command_parts.scenes import numbered_chapter, summary_name, summary_place
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels
-from runtime.doors.cli.offers import numbered_chapter, summary_name, summary_place
 from runtime.doors.cli.parameters import CliSession, opened_project, opened_stores, story_labels
 from runtime.doors.operations import change_number
 from runtime.files.file_reading import read_text_file

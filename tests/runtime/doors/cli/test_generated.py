@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from runtime.doors.cli.main import command_at
-from runtime.doors.cli.offers import GROUPS, OFFERS
+from runtime.doors.cli.operation_commands import GROUPS, OPERATION_COMMANDS
 from runtime.doors.operations import BY_NAME
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import CHAPTERS, PROJECT
@@ -17,8 +17,8 @@ from tests.runtime.doors.cli.small_project import CHAPTERS, PROJECT
 
 def test_every_offer_is_of_an_operation_and_has_a_path_of_its_own() -> None:
     """What the CLI says of an operation that is gone, or says twice, would be lost in silence."""
-    assert set(OFFERS) <= BY_NAME.keys()
-    paths = [each.command for each in OFFERS.values()]
+    assert set(OPERATION_COMMANDS) <= BY_NAME.keys()
+    paths = [each.command for each in OPERATION_COMMANDS.values()]
     assert len(paths) == len(set(paths))
     assert all(command_at(each) is not None for each in (*paths, *GROUPS))
 
@@ -110,7 +110,7 @@ def test_on_a_terminal_one_is_asked_from_where_on_somebody_is_known(
     run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The answer counts as --from, an empty one is the last scene."""
-    monkeypatch.setattr("runtime.doors.cli.offers.can_ask", lambda: True)
+    monkeypatch.setattr("runtime.doors.cli.command_parts.entities.can_ask", lambda: True)
     assert "known from the start" in run("card", "add", PROJECT, "Ines Holt", answer="1:1\n").stdout
     assert "known after scene 2:2" in run("card", "add", PROJECT, "Otto Holt", answer="\n").stdout
 

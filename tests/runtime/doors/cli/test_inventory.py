@@ -1,4 +1,4 @@
-"""The manifest of all commands is what methods and offers say: nothing gets lost in silence."""
+"""The manifest of all commands is what methods and `operation_commands` say: nothing gets lost in silence."""
 
 import json
 import re
@@ -7,7 +7,7 @@ import pytest
 
 from runtime.doors.cli.generated import described_commands
 from runtime.doors.cli.main import MANIFEST_FILE
-from runtime.doors.cli.offers import GROUPS, SECTIONS
+from runtime.doors.cli.operation_commands import GROUPS, SECTIONS
 from runtime.settings import MemorySettings
 from tests.regenerate import HOW
 
@@ -31,7 +31,7 @@ def manifest_text() -> str:
     return f'{{"sections": {sections},\n"groups": {groups},\n"commands": {{\n{commands}\n}}}}\n'
 
 
-def test_the_manifest_tells_what_methods_and_offers_say() -> None:
+def test_the_manifest_tells_what_methods_and_entries_say() -> None:
     """Commands are made of the manifest: one that goes, comes or takes something else shows in it."""
     assert MANIFEST_FILE.read_text(encoding="utf-8") == manifest_text(), HOW
 

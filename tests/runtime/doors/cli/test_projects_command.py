@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from runtime.doors.cli.offers import OFFERS, View
+from runtime.doors.cli.command_view import View
+from runtime.doors.cli.operation_commands import OPERATION_COMMANDS
 from runtime.doors.http.settings import announced
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PROJECT
@@ -69,7 +70,7 @@ def test_a_folder_with_nothing_stored_says_how_to_fill_it(run: Run, written: Pat
 def test_what_is_over_is_marked(language: str, mark: str) -> None:
     """What something later replaced is shown with its id, in the story's language; what holds has no mark."""
     view = View(stores=Any, project="story", language=language, part=None, values={})  # type: ignore[arg-type]
-    cell = OFFERS["search_story_memory"].columns["text"]
+    cell = OPERATION_COMMANDS["search_story_memory"].columns["text"]
     over = MEMORIES[0].model_copy(update={"superseded_by": "M009"})
     assert view.cell(cell, over) == f"{over.content} {mark}"
     assert view.cell(cell, MEMORIES[1]) == MEMORIES[1].content

@@ -1,0 +1,1 @@
+"""Parts of commands that are code, by subject: what they ask, run and show."""

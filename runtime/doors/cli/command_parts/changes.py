@@ -1,0 +1,66 @@
+"""Parts of commands on changes and contradictions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from runtime.doors.cli import output
+
+if TYPE_CHECKING:
+    pass
+
+from runtime.doors.cli.command_view import View, cell, does
+
+
+@cell
+def _conflict_side(source: Any, view: View) -> str:
+    """`4:1 status: dead`, in the story's language and with names."""
+    attribute, sign, value = source.says.partition(": ")
+    if sign and attribute.isidentifier():
+        text = f"{view.labels.prompt.attribute(attribute)}: {view.name(value)}"
+    else:
+        text = view.labels["line.acts_on_stage"] if source.says == "is present" else source.says
+    return f"{source.chapter_index}:{source.scene_index} {text}"
+
+
+@cell
+def _conflict_subject(conflict: Any, view: View) -> str:
+    """Who or what a conflict is about, by name, with the attribute of a slot."""
+    entity_id, _, attribute = conflict.subject.partition(".")
+    name = view.name(entity_id)
+    return f"{name} · {view.labels.prompt.attribute(attribute)}" if attribute else name
+
+
+@does("show", "undo_change")
+def _show_undone(result: Any, view: View) -> None:
+    change = result.change
+    of = result.what or ", ".join(filter(None, (change.entity_id, change.other_id)))
+    if change.kind == "know":
+        whose = change.other_id if change.subject == "memory" else change.entity_id
+        of = f"{view.name(whose)}: {result.what}" if result.what else view.name(whose)
+    elif change.kind == "relate":
+        of = f"{view.name(change.entity_id)}, {view.name(change.other_id)}"
+    elif change.kind == "summary":
+        of = view.labels[f"line.{change.entity_id}"].format(change.other_id)
+    elif change.kind == "waive":
+        of = ", ".join(change.before)
+    view.say("undone", kind=view.labels.value(change.kind), of=of)
+
+
+@does("run", "list_changes")
+def _since(view: View) -> Any:
+    if view.asked["scene"] is None:
+        return view.part.between(**view.values)
+    if view.values:
+        raise click.UsageError("--scene names what is told of; leave out --from and --as-of")
+    return view.part.of_scene(position=view.asked["scene"])
+
+
+@does("show", "list_changes")
+def _show_changes(difference: Any, _: View) -> None:
+    from novelgen.context.difference_block import difference_lines
+
+    for line in difference_lines(difference):
+        output.print_text(line)

@@ -1,0 +1,170 @@
+"""Parts of commands on memories and notes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runtime.doors.cli import output
+from runtime.doors.cli.labels import in_words
+
+if TYPE_CHECKING:
+    pass
+
+from runtime.doors.cli.command_view import View, cell, cells_of, does
+
+
+@cell
+def _memory_text(chunk: Any, view: View) -> str:
+    outdated = view.labels["head.outdated"].format(source=chunk.superseded_by) if chunk.superseded_by else ""
+    return f"{chunk.content} {outdated}".rstrip()
+
+
+MEMORY_COLUMNS = cells_of("entity_id=:memory_id place=@ kind=~content_type importance text=:memory_text")
+
+
+@cell
+def _attached_to(result: Any, view: View) -> str:
+    return _attachment_text(result.attachments, view)
+
+
+def _attachment_text(attachments: Sequence[Any], view: View) -> str:
+    """A memory's attachments on one line: entities, chapters, book."""
+    lines = (
+        f"{attachment.name} ({attachment.target})" if attachment.name else _target(attachment.target, view)
+        for attachment in attachments
+    )
+    return view.labels["line.comma"].join(lines)
+
+
+def _target(target: str, view: View) -> str:
+    """Return a target as people read it: chapter:3 as chapter 3."""
+    from novelgen.models.memory import chapter_of_target
+
+    chapter = chapter_of_target(target)
+    return in_words(target) if chapter is None else view.labels["line.chapter"].format(chapter)
+
+
+@does("show", "attach_memories", "detach_memories")
+def _show_attachments(result: Any, view: View) -> None:
+    [memory_id] = view.values["memory_ids"]
+    same = "" if result.changed else view.labels["line.as_before"]
+    output.print_text(f"{memory_id}: {_attachment_text(result.attachments[memory_id], view)}{same}")
+
+
+@cell
+def _memory_status(memory: Any, view: View) -> str:
+    pinned = f"{view.labels['line.comma']}{view.labels['value.pinned']}" if memory.pinned else ""
+    return view.labels.value(memory.status) + pinned
+
+
+@does("show", "delete_memory", *(f"{verb}_memory" for verb in ("confirm", "pin", "unpin", "ban", "unban")))
+def _show_decision(result: Any, view: View) -> None:
+    output.print_text(f"{view.values['memory_id']}: {_memory_status(result.memory, view)}")
+
+
+@does("show", "edit_memory")
+def _show_edited_memory(result: Any, view: View) -> None:
+    memory_id = view.values["memory_id"]
+    if set(view.values) - {"memory_id", "attach", "detach", "attached_to"}:
+        view.say("edited_memory", id=memory_id)
+    if result.stated:
+        _say_stated(result.stated, view, key="states")
+    if set(view.values) & {"attach", "detach", "attached_to"}:
+        output.print_text(f"{memory_id}: {_attachment_text(view.part.get(memory_id=memory_id).attachments, view)}")
+
+
+@does("run", "add_note")
+def _note(view: View) -> Any:
+    if view.asked["is_previewed"]:
+        return view.part.preview(content=view.values["content"], start=view.values.get("start"))
+    return view.part.add(**view.values)
+
+
+def _say_stated(stated: Any, view: View, *, key: str) -> None:
+    values = {
+        "name": stated.name,
+        "attribute": view.labels.prompt.attribute(stated.attribute),
+        "value": stated.value_name,
+        "before": stated.before,
+    }
+    if stated.borne_by is not None:
+        view.say("states_taken", **values, other=stated.borne_by, project=view.project)
+        return
+    where = {"place": stated.holds_after} if stated.holds_after else {}
+    view.say(f"{key}_after" if where else key, **values, **where)
+    if stated.before is not None:
+        view.say("states_over", **values)
+
+
+@does("show", "add_note")
+def _show_note(result: Any, view: View) -> None:
+    if view.asked["is_previewed"]:
+        if result.stated is None:
+            view.say("states_nothing")
+        else:
+            _say_stated(result.stated, view, key="would_state")
+        return
+    start, note = view.values.get("start"), result.note
+    view.say("noted_from" if start else "noted", id=note.chunk_id, place=start)
+    if any(item.type == "chapter" for item in note.attached_to):
+        lines = (_target(item.id, view) for item in note.attached_to if item.type == "chapter")
+        view.say("noted_for", what=view.labels["line.comma"].join(lines))
+    if result.stated:
+        _say_stated(result.stated, view, key="states")
+
+
+@does("aside", "add_note")
+def _note_aside(result: Any, view: View) -> None:
+    if view.asked["is_previewed"]:
+        return
+    if result.occurs_nowhere:
+        view.remark("occurs_nowhere")
+    elif not (result.named or view.values.get("known_by")) and all(item.is_default for item in result.note.attached_to):
+        view.remark("concerns_nobody")
+
+
+@does("show", "list_memories")
+def _more_memories(result: Any, view: View) -> None:
+    if result.total > len(result.memories):
+        view.say("more_memories", count=result.total - len(result.memories))
+
+
+@does("show", "attach_mentions")
+def _show_mentions(result: Any, view: View) -> None:
+    if result.memories:
+        key = "mentions_attached" if result.is_attached else "mentions"
+        view.say(key, count=len(result.memories), entity=result.target)
+
+
+@does("asks", "undo_consolidations")
+def _consolidation_asked(view: View, payload: Mapping[str, Any]) -> str:
+    return str(payload.get("chunk_id") or view.labels["value.all"])
+
+
+@does("show", "consolidate_memories")
+def _show_consolidation(report: Any, view: View) -> None:
+    labels = view.labels
+    sources = sum(len(group.source_ids) for group in report.groups)
+    done_text = labels["line.memories_into"].format(sources, len(report.groups))
+    if not report.dry_run:
+        by_model = sum(group.is_models for group in report.groups)
+        done_text += labels["line.of_them_written_by_the_model"].format(by_model)
+    output.print_pairs(
+        {
+            labels["value.project"]: view.project,
+            labels["value.limit"]: labels["line.memories_per_entity"].format(report.limit),
+            labels["line.would_consolidate" if report.dry_run else "value.consolidated"]: done_text,
+            labels["value.memories"]: f"{report.memories_before} -> {report.memories_after}",
+            labels["line.still_over_the_limit"]: ", ".join(f"{name} {n}" for name, n in report.over_limit.items()),
+            labels["line.changed_meanwhile"]: labels["line.groups_left_alone"].format(report.overtaken)
+            if report.overtaken
+            else None,
+            labels["value.index"]: None
+            if report.dry_run
+            else output.index_state(report.indexing, view.project, labels),
+        }
+    )
+    if report.dry_run:
+        rows = [(group.entity_id, ", ".join(group.source_ids)) for group in report.groups]
+        output.print_table(("entity", "memories"), rows, labels=labels)
