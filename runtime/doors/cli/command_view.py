@@ -145,8 +145,8 @@ _CELLS: dict[str, Callable[[Any, View], object]] = {
 }
 """What a path of `operation_commands.toml` names that is told in a line; `cell` adds the others."""
 
-
 PARTS: defaultdict[str, dict[str, Any]] = defaultdict(dict)
+"""The code of commands by operation and part, as `does` registers it."""
 
 
 def cell(function: Function) -> Function:
@@ -177,7 +177,8 @@ def count_text(value: object, view: View) -> object:
     return view.scene_places.get(value, value) if isinstance(value, str) else value
 
 
-def guess_mark(view: View) -> str:
+def guess_text(view: View) -> str:
+    """Return the mark of what rules guessed, in the story's language."""
     from runtime.doors.cli.views import guess_mark
 
     return guess_mark(view.labels)

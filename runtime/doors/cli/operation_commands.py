@@ -6,10 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    pass
+from typing import Any
 
 from runtime.doors.cli.command_parts import (
     changes,
@@ -24,6 +21,9 @@ from runtime.doors.cli.command_parts import (
     threads,
 )
 from runtime.doors.cli.command_view import PARTS, View, cells_of
+
+VIEW_MODULES = (changes, characters, entities, knowledge, lore, memories, relationships, scene_times, scenes, threads)
+"""Modules with the parts that `does` registers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,25 +78,17 @@ _FIELDS_BY_OPERATION: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
 
-
-VIEW_MODULES = (changes, characters, entities, knowledge, lore, memories, relationships, scene_times, scenes, threads)
-"""Modules with the parts that `does` registers."""
-
 SECTIONS: dict[str, list[str]] = _FIELDS_BY_OPERATION.pop("sections")
 """The commands by the sections of the program's help."""
-
 
 GROUPS: dict[str, str] = _FIELDS_BY_OPERATION.pop("groups")
 """Help of groups of commands."""
 
-
 SPELLINGS: dict[str, str] = _FIELDS_BY_OPERATION.pop("spellings")
 """Argument to the option by which commands take it, in place of its own name."""
 
-
 OTHER_COMMANDS: dict[str, str] = _FIELDS_BY_OPERATION.pop("other_commands")
 """Commands that are made of no operation, to the operation that does the same."""
-
 
 OPERATION_COMMANDS = {name: _operation_command(name, fields) for name, fields in _FIELDS_BY_OPERATION.items()}
 """By the name of the operation."""

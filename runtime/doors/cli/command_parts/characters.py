@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from novelgen.errors import UserInputError
 from runtime.doors.cli import output
+from runtime.doors.cli.command_view import View, cell, cells_of, does
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import in_words, view_labels_for
 from runtime.doors.cli.parameters import json_or_text
-
-if TYPE_CHECKING:
-    pass
-
-from runtime.doors.cli.command_view import View, cell, cells_of, does
 
 
 @does(

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from novelgen.errors import UserInputError
 from runtime.doors.cli import output
-from runtime.doors.cli.parameters import POSITION, can_ask
-from runtime.doors.cli.shell import in_shell
-
-if TYPE_CHECKING:
-    pass
-
 from runtime.doors.cli.command_parts.memories import MEMORY_COLUMNS
 from runtime.doors.cli.command_view import MAX_LISTED, View, cell, cells_of, count_text, does
+from runtime.doors.cli.parameters import POSITION, can_ask
+from runtime.doors.cli.shell import in_shell
 
 
 @does("show", "delete_entity", "delete_relationship", "delete_thread")

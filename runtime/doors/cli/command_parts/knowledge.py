@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runtime.doors.cli import output
-
-if TYPE_CHECKING:
-    pass
-
-from runtime.doors.cli.command_view import View, cell, cells_of, does, guess_mark
+from runtime.doors.cli.command_view import View, cell, cells_of, does, guess_text
 
 
 @cell
 def _why_unknown(item: Any, view: View) -> str:
     from novelgen.memory.knowledge_rules import why_unknown
 
-    return why_unknown(item.why, view.labels.language) + (guess_mark(view) if item.is_guess else "")
+    return why_unknown(item.why, view.labels.language) + (guess_text(view) if item.is_guess else "")
 
 
 _KNOWN_COLUMNS = "since=:since_place how=:how learned_from==learned_from sure=:sure"

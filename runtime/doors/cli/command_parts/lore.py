@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runtime.doors.cli import output
-
-if TYPE_CHECKING:
-    pass
-
 from runtime.doors.cli.command_view import View, does
 
 

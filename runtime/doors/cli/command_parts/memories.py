@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runtime.doors.cli import output
-from runtime.doors.cli.labels import in_words
-
-if TYPE_CHECKING:
-    pass
-
 from runtime.doors.cli.command_view import View, cell, cells_of, does
+from runtime.doors.cli.labels import in_words
 
 
 @cell

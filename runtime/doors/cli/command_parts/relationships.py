@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from runtime.doors.cli import output
-
-if TYPE_CHECKING:
-    pass
-
 from runtime.doors.cli.command_view import View, cells_of, count_text, does
 
 

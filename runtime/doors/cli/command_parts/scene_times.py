@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from runtime.doors.cli import output
-
-if TYPE_CHECKING:
-    pass
-
-from runtime.doors.cli.command_view import View, cell, does, guess_mark
+from runtime.doors.cli.command_view import View, cell, does, guess_text
 
 
 @does("rows", "list_story_times")
@@ -73,11 +69,11 @@ def _on_stage(item: Any, view: View) -> str:
 def _sure(item: Any, view: View) -> str:
     if item.certainty == 1:
         return ""
-    return f"{item.certainty}{guess_mark(view) if item.is_guess else ''}"
+    return f"{item.certainty}{guess_text(view) if item.is_guess else ''}"
 
 
 def _mark(item: Any, field: str, view: View) -> str:
-    return guess_mark(view) if field in item.guessed else ""
+    return guess_text(view) if field in item.guessed else ""
 
 
 @does("show", "get_recent_timeline")

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from runtime.doors.cli import output
+from runtime.doors.cli.command_view import View, cell, does
 from runtime.doors.cli.labels import ViewLabels
 
 if TYPE_CHECKING:
     from runtime.stores import MemoryStores
-
-from runtime.doors.cli.command_view import View, cell, does
 
 
 @does("aside", "delete_scene")

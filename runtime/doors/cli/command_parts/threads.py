@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from novelgen.models.position import deadline_text
 from runtime.doors.cli import output
-
-if TYPE_CHECKING:
-    pass
-
 from runtime.doors.cli.command_view import View, cell, cells_of, does
 
 
