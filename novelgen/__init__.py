@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from runtime.front_door import summarize_scene as summarize_scene
     from runtime.ingest.consolidation import ConsolidationReport as ConsolidationReport
     from runtime.ingest.extraction import ExtractionReport as ExtractionReport
+    from runtime.storage.change import Change as Change
     from runtime.storage.chunks import StoredConsolidation as StoredConsolidation
-    from runtime.storage.journal import Change as Change
+    from runtime.storage.models import IndexingResult as IndexingResult
     from runtime.storage.records import FeltChange as FeltChange
-    from runtime.storage.records import IndexingResult as IndexingResult
     from runtime.story.attachments import AttachmentChange as AttachmentChange
     from runtime.story.attachments import MemoriesAbout as MemoriesAbout
     from runtime.story.attachments import MentionAttachment as MentionAttachment
@@ -142,9 +142,10 @@ else:
             "runtime.front_door": "Memory open summarize_scene",
             "runtime.ingest.consolidation": "ConsolidationReport",
             "runtime.ingest.extraction": "ExtractionReport",
+            "runtime.storage.change": "Change",
             "runtime.storage.chunks": "StoredConsolidation",
-            "runtime.storage.journal": "Change",
-            "runtime.storage.records": "FeltChange IndexingResult",
+            "runtime.storage.models": "IndexingResult",
+            "runtime.storage.records": "FeltChange",
             "runtime.story.attachments": "AttachmentChange MemoriesAbout MentionAttachment",
             "runtime.story.changes": "DeletionResult ListedChange",
             "runtime.story.character": "Character Reply",

@@ -29,7 +29,7 @@ from runtime.ingest.indexing import drain_outbox, reindex, stored_otherwise, ver
 from runtime.model_providers.connection import known_keys
 from runtime.settings import NovelgenSettings
 from runtime.storage.damage import DamagedValue
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from runtime.stores import MemoryStores, built_with
 
 WAL_RESET_FIXED_IN = (3, 51, 3)

@@ -12,7 +12,7 @@ from novelgen.models.position import UtcDatetime
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import StoryParts
-from runtime.storage import records
+from runtime.storage import columns, records
 
 _WORDS_ONLY = "words-only"
 """The `embedding_id` in a document of a memory that the vector index does not hold."""
@@ -67,7 +67,7 @@ class HistoryEntry(_Entry):
 
     entity_type: EntityType | None = None
     kind: Literal["explicit", "presence"] = "explicit"
-    origin: records.EventOrigin | None = None
+    origin: columns.EventOrigin | None = None
     created_at: UtcDatetime | None = None
     verified: bool = True
     source_span: tuple[int, int] | None = None
@@ -86,7 +86,7 @@ class EntityDocument(_Card):
     relationships: list[JsonValue] = Field(default_factory=list, description="For reading only.")
     current_state: dict[str, JsonValue] = Field(default_factory=dict)
     history: list[HistoryEntry] = Field(default_factory=list)
-    origin: records.EntityOrigin = "author"
+    origin: columns.EntityOrigin = "author"
     first_chapter: int | None = Field(default=None, ge=0)
     first_scene: int | None = Field(default=None, ge=0)
     name_first_chapter: int | None = Field(default=None, ge=0)
@@ -130,8 +130,8 @@ class SceneDocument(Document):
     open_loops_resolved: list[JsonValue] = Field(default_factory=list, description="For reading only.")
     text: str = ""
     record: SceneRecord | None = None
-    record_origin: records.EntityOrigin = "rules"
-    extraction_status: records.ExtractionStatus = "none"
+    record_origin: columns.EntityOrigin = "rules"
+    extraction_status: columns.ExtractionStatus = "none"
     failure_reason: str | None = None
     staged: dict[str, Any] = Field(default_factory=dict)
     key: str = ""
@@ -221,7 +221,7 @@ class SummariesFile(Document):
 class KnowledgeEntry(_Entry, Learnt):
     """A knowledge statement, a person's without `origin`."""
 
-    origin: records.EventOrigin = "record"
+    origin: columns.EventOrigin = "record"
     source_span: tuple[int, int] | None = None
     verified: bool = True
 

@@ -28,7 +28,7 @@ from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.care.companion_files import companion_files
 from runtime.care.documents import SCENE_NAMES, EntityDocument, chunk_document
 from runtime.files.paths import write_text_atomically
-from runtime.storage import records
+from runtime.storage import models, records
 from runtime.storage.transfer import ProjectContents
 from runtime.stores import MemoryStores
 
@@ -63,7 +63,7 @@ class MemoryDocuments:
         self._loop_events = _numbered_by("scene_id", contents.loop_events)
         self._relationship_changes = _numbered_by("relationship_id", contents.relationship_changes)
 
-    def entity(self, stored_entity: records.StoredEntity) -> dict[str, Any]:
+    def entity(self, stored_entity: models.StoredEntity) -> dict[str, Any]:
         """Return an entity's document, with the state and relationships folded from `history`."""
         entity = stored_entity.entity
         states = self._states[entity.entity_id]
@@ -230,7 +230,7 @@ def _numbered_by(name: str, rows: Iterable[Row]) -> defaultdict[Any, list[tuple[
     return results
 
 
-def _moments(value: records.StoredEntity | records.Pair | records.Scene) -> dict[str, str]:
+def _moments(value: models.StoredEntity | records.Pair | records.Scene) -> dict[str, str]:
     datetimes_by_id = {"created_at": value.created_at, "updated_at": value.updated_at}
     return {name: moment.isoformat() for name, moment in datetimes_by_id.items() if moment is not None}
 
@@ -252,7 +252,7 @@ def _metadata(
     return {METADATA: {**rest, **own, **fields}, "author_metadata": own}
 
 
-def memory_document(memory: records.StoredMemory) -> dict[str, Any]:
+def memory_document(memory: models.StoredMemory) -> dict[str, Any]:
     """Return the document of a memory."""
     marks = memory.model_dump(mode="json", exclude={"chunk", "scene_id"})
     return chunk_document(memory.chunk) | {"attached": memory.attached, "detached": memory.detached} | marks

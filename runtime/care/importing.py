@@ -31,8 +31,9 @@ from runtime.files.file_reading import Unpacked, is_archive, read_text_file, unp
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes, new_run
 from runtime.ingest.scene_input import SceneInput, bare_text, scenes_of_chapter
-from runtime.storage.journal import ChangeNumber
-from runtime.storage.records import Scene, ScenePlace, Summary
+from runtime.storage.change import ChangeNumber
+from runtime.storage.columns import ScenePlace
+from runtime.storage.records import Scene, Summary
 from runtime.storage.transfer import ProjectContents, SceneBundle, ToldScene
 from runtime.stores import MemoryStores
 

@@ -16,7 +16,7 @@ from runtime.files.chapter_names import ChapterName, ChapterNames, NamedChapter,
 from runtime.files.manuscripts import is_first_name
 from runtime.ingest.likeness import MIN_LIKENESS, likeness, sentences_of
 from runtime.ingest.scene_input import SceneInput, bare_text
-from runtime.storage.records import ScenePlace
+from runtime.storage.columns import ScenePlace
 
 MOST_COMPARED = 40_000
 """So many pairs of chapters that nothing else tells are compared by their sentences."""

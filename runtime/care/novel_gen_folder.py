@@ -19,7 +19,7 @@ from runtime.files import project_files
 from runtime.files.file_reading import is_within, read_json_file, validated
 from runtime.ingest.entities import entities_of_characters
 from runtime.ingest.scene_input import SceneInput, scenes_of_chapter
-from runtime.storage import records
+from runtime.storage import models, records
 from runtime.storage.transfer import ProjectContents
 
 CHAPTER_MEMORY_FILE = "chapter_memory.json"
@@ -100,7 +100,7 @@ def read_novel_gen_folder(
             "name": settings.project_name if settings else folder.resolve().name,
             "language": settings.language if settings else "",
             "entities": [
-                records.StoredEntity(entity=entity, author_aliases=[alias.alias for alias in entity.aliases])
+                models.StoredEntity(entity=entity, author_aliases=[alias.alias for alias in entity.aliases])
                 for entity in [*people, *reading.places]
             ],
             "parts": settings.parts if settings else [],
@@ -223,7 +223,7 @@ class _Reading:
             changes.append(records.RelationshipChange(relationship_id=ids[pair], relationship_type=short, **sides))
         return pairs, changes
 
-    def _memories(self, entry: ChapterMemoryEntry) -> Iterator[records.StoredMemory]:
+    def _memories(self, entry: ChapterMemoryEntry) -> Iterator[models.StoredMemory]:
         lines = [("summary", 0, entry.summary, 7)]
         lines += [("place", 0, entry.location_summary or "", 5)]
         lines += [("event", index, event, 6) for index, event in enumerate(entry.key_events)]
@@ -242,7 +242,7 @@ class _Reading:
                     origin="author",
                     created_at=self._now,
                 )
-                yield records.StoredMemory(from_scene=False, chunk=chunk)
+                yield models.StoredMemory(from_scene=False, chunk=chunk)
 
     def _states(self) -> Iterator[records.State]:
         for entry in self._entries:

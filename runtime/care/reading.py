@@ -28,12 +28,12 @@ from runtime.care.exporting import (
 )
 from runtime.files.file_reading import read_json_file, read_text_file, validated
 from runtime.ingest.scene_input import SceneInput
-from runtime.storage import records
+from runtime.storage import columns, models, records
 from runtime.storage.characters import PlayContents
 from runtime.storage.chunks import StoredConsolidation
 from runtime.storage.transfer import ProjectContents, ToldScene, Waivers
 
-_MARKS = set(records.StoredMemory.model_fields) - {"chunk", "scene_id"}
+_MARKS = set(models.StoredMemory.model_fields) - {"chunk", "scene_id"}
 """What a memory's document says beside the memory itself."""
 
 Read = TypeVar("Read", bound=BaseModel)
@@ -46,7 +46,7 @@ class IncomingStory:
 
     contents: ProjectContents
     scenes: list[SceneInput] = field(default_factory=list)
-    told: Mapping[records.ScenePlace, ToldScene] = field(default_factory=dict)
+    told: Mapping[columns.ScenePlace, ToldScene] = field(default_factory=dict)
 
 
 def is_memory_folder(folder: Path) -> bool:
@@ -175,10 +175,10 @@ def _scene(document: shapes.SceneDocument, project_id: str, context: "EventConte
     return records.Scene(**fields, other_fields=document.other_fields())
 
 
-def _memory(document: shapes.MemoryDocument, project_id: str, scene_id: str | None) -> records.StoredMemory:
+def _memory(document: shapes.MemoryDocument, project_id: str, scene_id: str | None) -> models.StoredMemory:
     marks = {name: value for name, value in document.items() if name in _MARKS}
     payload = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_id": scene_id}
-    return validated(records.StoredMemory, payload, where=_where(document))
+    return validated(models.StoredMemory, payload, where=_where(document))
 
 
 def _consolidation(document: shapes.MemoryDocument, project_id: str) -> StoredConsolidation:
@@ -223,7 +223,7 @@ def _markdown(name: str, root: Path) -> str:
     return ""
 
 
-def exchanged_entity(document: shapes.EntityDocument) -> records.StoredEntity:
+def exchanged_entity(document: shapes.EntityDocument) -> models.StoredEntity:
     """Return a document's entity, with unknown fields as its profile."""
     aliases = [_alias(alias, document) for alias in document.aliases]
     by_default = document.origin == "author"
@@ -233,7 +233,7 @@ def exchanged_entity(document: shapes.EntityDocument) -> records.StoredEntity:
     card_fields = {"entity_id": document.id, "entity_type": document.type, "profile": profile}
     entity = Entity(aliases=[alias for alias, _ in aliases], **card_fields, **copied)
     written_names = [alias.alias for alias, by_author in aliases if (by_default if by_author is None else by_author)]
-    return records.StoredEntity(
+    return models.StoredEntity(
         entity=entity,
         origin=document.origin,
         author_aliases=written_names,

@@ -33,8 +33,8 @@ from novelgen.reading.request import NewName, SameEntities
 from runtime.ingest.entities import alike_names, part_names_in, store_identities_in
 from runtime.ingest.scene_writes import replace_stored_scene, write_into_record
 from runtime.ingest.story_before import chapter_request
+from runtime.storage.change import Change
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import Change
 from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
 

@@ -23,7 +23,7 @@ from novelgen.memory.search import Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.ingest.indexing import IndexingResult, drain_outbox
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from runtime.stores import MemoryStores
 
 if TYPE_CHECKING:

@@ -33,10 +33,12 @@ from novelgen.models.position import StoryPosition, sort_key
 from novelgen.models.user_file import Character, CharactersConfig
 from runtime.ingest.scene_input import record_with_ids
 from runtime.ingest.scene_writes import replace_stored_scenes, write_into_record
+from runtime.storage.change import Change
+from runtime.storage.columns import EntityOrigin
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import FirstMentions, first_appearance
-from runtime.storage.journal import Change
-from runtime.storage.records import EntityOrigin, EntityRow, Scene, StoredEntity
+from runtime.storage.models import StoredEntity
+from runtime.storage.records import EntityRow, Scene
 from runtime.storage.session import table_name
 from runtime.stores import MemoryStores
 

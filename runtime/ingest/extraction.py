@@ -37,9 +37,10 @@ from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import keep_of_run, memories_still_true, new_run, read_surroundings, replace_scene
 from runtime.ingest.story_before import record_request
 from runtime.model_providers.chat_models import UnavailableChatModel
+from runtime.storage.change import ChangeNumber, number_of
+from runtime.storage.columns import ExtractionStatus
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import ChangeNumber, number_of
-from runtime.storage.records import ExtractionStatus, Scene
+from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
 
 UNREAD_STATUSES: tuple[ExtractionStatus, ...] = ("none", "pending")

@@ -23,7 +23,8 @@ from runtime.model_providers.embeddings import has_direction
 from runtime.settings import IngestSettings
 from runtime.storage.chunks import EmbeddingChoice
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import INDEX_STAGE, IndexingResult, OutboxEntry
+from runtime.storage.models import INDEX_STAGE, IndexingResult
+from runtime.storage.records import OutboxEntry
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores, built_with
 

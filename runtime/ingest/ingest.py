@@ -41,8 +41,8 @@ from runtime.ingest.scene_input import (
     scenes_of_book,
 )
 from runtime.ingest.scene_writes import keep_of_run, new_run, read_surroundings, replace_scene, same_record
+from runtime.storage.change import ChangeNumber
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import ChangeNumber
 from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
 

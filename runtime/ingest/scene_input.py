@@ -22,8 +22,9 @@ from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
 from novelgen.models.record import SceneRecord
 from runtime.files.chapter_text import SCENE_TITLE_FIELD
 from runtime.files.project_files import Book
+from runtime.storage.columns import ExtractionStatus
 from runtime.storage.entities import is_unmasked
-from runtime.storage.records import MEANINGS, ExtractionStatus, Scene
+from runtime.storage.records import MEANINGS, Scene
 
 RecordOrigin = Literal["author", "supplied", "extracted"]
 

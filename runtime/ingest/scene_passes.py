@@ -38,8 +38,8 @@ from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.scene_writes import same_record, write_into_record
 from runtime.ingest.story_before import knowledge_request
 from runtime.model_providers.chat_models import UnavailableChatModel
+from runtime.storage.change import Change, RowChange
 from runtime.storage.database import ProjectDatabase, UnitOfWork
-from runtime.storage.journal import Change, RowChange
 from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
 

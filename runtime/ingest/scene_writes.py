@@ -29,18 +29,11 @@ from novelgen.models.record import SceneRecord
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
 from runtime.settings import IngestSettings
+from runtime.storage.change import Change, RowChange
+from runtime.storage.columns import ScenePlace
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import Change, RowChange
-from runtime.storage.records import (
-    MEANINGS,
-    Knowledge,
-    MemoryFilter,
-    Scene,
-    ScenePlace,
-    SceneWrite,
-    SceneWriteResult,
-    Staging,
-)
+from runtime.storage.models import MemoryFilter, SceneWrite, SceneWriteResult
+from runtime.storage.records import MEANINGS, Knowledge, Scene, Staging
 from runtime.storage.session import batches
 from runtime.stores import MemoryStores
 

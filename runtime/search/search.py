@@ -54,7 +54,7 @@ from novelgen.models.state import most_due
 from novelgen.nearest import near_names
 from runtime.index.rows import INDEXED_FIELDS, IndexedText, IndexHit, exact_search
 from runtime.search.text_names import names_in_text
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from runtime.stores import MemoryStores, built_with
 
 if TYPE_CHECKING:

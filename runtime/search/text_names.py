@@ -15,8 +15,8 @@ from novelgen.language.candidates import NameCandidate, candidate_of, find_name_
 from novelgen.language.matching import NameFinder
 from novelgen.models.position import StoryPosition
 from runtime.files.paths import write_text_atomically
+from runtime.storage.change import Change
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import Change
 from runtime.stores import RecentlyUsed
 
 REMEMBERED_STORIES = 8

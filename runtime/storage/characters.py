@@ -18,8 +18,9 @@ from novelgen.characters.mind import Mind
 from novelgen.characters.secrets import Secret
 from novelgen.errors import UnknownIdError, UnknownMemoryError
 from novelgen.memory.query_scores import Vectors, unit_rows
+from runtime.storage.change import Change
 from runtime.storage.chunks import text_hash
-from runtime.storage.journal import Change, Journal, memory_change
+from runtime.storage.journal import Journal
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import (
     AliasRow,
@@ -34,6 +35,7 @@ from runtime.storage.records import (
     Scene,
     read_as,
 )
+from runtime.storage.row_images import memory_change
 from runtime.storage.session import Repository, table_name
 
 _STORED_TYPE = np.dtype("<f4")

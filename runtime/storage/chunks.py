@@ -34,9 +34,10 @@ from novelgen.models.memory import (
     superseded,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
+from runtime.storage.columns import WITHOUT_RECORD, OutboxOperation, OutboxState
+from runtime.storage.models import StoredMemory
 from runtime.storage.records import (
     ENDS_SEVERAL,
-    WITHOUT_RECORD,
     ConsolidationSource,
     Embedding,
     EntityRow,
@@ -44,11 +45,8 @@ from runtime.storage.records import (
     MemoryRow,
     MemoryTag,
     OutboxEntry,
-    OutboxOperation,
-    OutboxState,
     Project,
     Scene,
-    StoredMemory,
 )
 from runtime.storage.session import (
     AnyRow,

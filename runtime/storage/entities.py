@@ -23,20 +23,19 @@ from novelgen.models.entity import (
     without_computed,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
+from runtime.storage.columns import EntityOrigin
+from runtime.storage.models import MemoryFilter, StoredEntity
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import (
     AliasRow,
     CharacterFileAlias,
-    EntityOrigin,
     EntityRow,
-    MemoryFilter,
     MemoryLink,
     MemoryRow,
     NameMention,
     Pair,
     RelationshipChange,
     State,
-    StoredEntity,
 )
 from runtime.storage.session import Repository, StorageSession, before
 

@@ -1,34 +1,38 @@
 """Journal of changes with rows before and after, for undo."""
 
-import base64
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any, Literal, NamedTuple, get_args
+from contextlib import contextmanager
+from typing import Any
 
-from pydantic import Field, PrivateAttr
-from sqlalchemy import LargeBinary, func, select, true
+from pydantic import Field
+from sqlalchemy import func, select, true
 from sqlmodel import and_, col, not_, or_
-from sqlmodel.sql.sqltypes import UTCDateTime
 
-from novelgen.characters.memory import CharacterChangeKind, CharacterMemory
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.models.base import Model
 from novelgen.models.knowledge import ALL_LIVED
-from novelgen.models.position import UtcDatetime
-from novelgen.models.record import is_unsaid
+from runtime.storage.change import (
+    RUNS,
+    Change,
+    EntityChangeKind,
+    Image,
+    Images,
+    Keeping,
+    Kept,
+    PlayKind,
+    Recording,
+    RowChange,
+    ThreadChangeKind,
+    change_of_row,
+)
 from runtime.storage.chunks import ChunkWriter, ConsolidationRepository, text_hash, text_values
+from runtime.storage.columns import PLACE, ChangeSubject, SummaryLevel
 from runtime.storage.records import (
     EVENT_TABLES,
-    PLACE,
     POSITIONED_TABLES,
     AliasRow,
     ChangeRow,
-    ChangeSubject,
-    CharacterFileAlias,
     CharacterMemoryRow,
     CharacterSecret,
     Disclosure,
@@ -45,147 +49,36 @@ from runtime.storage.records import (
     Scene,
     State,
     Summary,
-    SummaryLevel,
 )
-from runtime.storage.references import REFERRING, replaced_id, without_id
-from runtime.storage.session import AnyRow, Repository, columns_of, json_columns_of, table_name, table_of
-
-CardChangeKind = Literal[
-    "add", "edit", "rename", "merge", "split", "confirm", "name", "join", "drop", "delete", "relate"
-]
-
-StoryChangeKind = Literal["summary", "waive", "template", "flag"]
-
-EntityChangeKind = Literal[CardChangeKind, StoryChangeKind]
-
-MemoryChangeKind = Literal["add", "edit", "confirm", "delete", "pin", "unpin", "ban", "unban", "know"]
-
-SceneChangeKind = Literal["delete", "text", "record", "title", "move", "insert", "staging"]
-
-RunKind = Literal["shorten", "ingest", "extract"]
-
-AuthorChangeKind = Literal[MemoryChangeKind, SceneChangeKind, RunKind]
-
-ThreadChangeKind = Literal["add", "edit", "advance", "resolve", "abandon", "reopen"]
-
-ChangeKind = EntityChangeKind | AuthorChangeKind | ThreadChangeKind | CharacterChangeKind
-
-NOT_OF_ENTITIES: frozenset[ChangeKind] = frozenset(get_args(StoryChangeKind))
-"""Kinds that are undone as those of entities are, and say nothing of any."""
-
-PlayKind = Literal["feel", "secret", "reveal", "show", "flag"]
+from runtime.storage.references import replaced_id, without_id
+from runtime.storage.row_images import (
+    DELETED_IMAGE,
+    IMAGED_TABLES,
+    NAMES,
+    differences,
+    following_columns,
+    image_text,
+    key_text,
+    plain_value,
+    row_conditions,
+    stored_values,
+)
+from runtime.storage.session import AnyRow, Repository, columns_of, json_columns_of, table_name
+from runtime.storage.undo_checks import derived_columns, is_row_as_left, require_row_as_left, require_same
 
 _OF_PLAY: Mapping[PlayKind, type[Row]] = {
     **{"feel": FeltChange, "secret": CharacterSecret, "flag": FlagChange},
     **{"reveal": Disclosure, "show": Disclosure},
 }
 
-RUNS: tuple[RunKind, ...] = get_args(RunKind)
-"""Kinds of which one run brings as many changes as there are scenes; they go back together."""
-
 MAX_KEPT_CHANGES = 500
 """Of memories, scenes, threads and consolidations, and as many runs, each whole; the oldest are forgotten, and cannot
 be undone any more."""
 
+MAX_NAMED = 5
+"""So many later changes an error names."""
+
 _FORGOTTEN_SUBJECTS: tuple[ChangeSubject, ...] = ("memory", "scene", "thread", "consolidation")
-
-Image = dict[str, Any]
-
-Images = Mapping[str, Mapping[str, Image]]
-"""Table to key to row."""
-
-
-class RowChange(Model):
-    """A row before and after a change: differing columns, or a whole row."""
-
-    table: str
-    key: Image
-    before: Image | None = None
-    after: Image | None = None
-
-    @property
-    def image(self) -> Image:
-        """The row after the change, or before its deletion, with its key."""
-        return {**self.key, **(self.after or self.before or {})}
-
-
-class Change(Model):
-    """Something that was changed and can be undone by its number.
-
-    Of an entity: its card was added, edited or renamed (`other_id` is the name before), a merge (`other_id` became
-    `entity_id`), a split (`other_id` came out of `entity_id`), or a decision
-    on a candidate, a name that the text alone offers: it became an entity (confirm), or a name of one (name), it
-    belongs to another candidate (join), or is not offered again (drop). Of a deletion `entity_id` is what is gone,
-    an entity, relationship or thread, and `other_id` its name. What was said of how two stand (relate) has both.
-    A summary has its level and number, what is meant to be so (waive) whether it is of the conflicts or the findings,
-    a flag its name. Changes of one run share `other_id`.
-    """
-
-    change_id: int
-    subject: ChangeSubject
-    kind: ChangeKind
-    entity_id: str = Field(
-        description="Entity that stayed or came; a candidate's name of a join; empty of a drop. Of other subjects the"
-        " id of the memory, scene, thread or character."
-    )
-    other_id: str = Field(
-        default="", description="The other entity; of a decision on a candidate, its name; what a thread said."
-    )
-    created_at: UtcDatetime
-    undone_at: UtcDatetime | None = None
-    changed_rows: int = Field(description="How many rows it changed.")
-    _rows: list[RowChange] = PrivateAttr(default_factory=list)
-
-    @property
-    def rows(self) -> list[RowChange]:
-        """The rows before and after."""
-        return self._rows
-
-    @property
-    def before(self) -> Image:
-        """The old values of the single changed thing."""
-        return next((row_change.before or {} for row_change in self._rows), {})
-
-    @property
-    def after(self) -> Image:
-        """The new values of the single changed thing."""
-        return next((row_change.after or {} for row_change in self._rows), {})
-
-
-def number_of(change: Change | None) -> int | None:
-    """Return a change's number, or None."""
-    return None if change is None else change.change_id
-
-
-@dataclass
-class Kept:
-    """The changes of a finished journal block."""
-
-    change_id: int | None = None
-    """Its number; None where nothing changed."""
-
-
-ChangeNumber = Annotated[
-    int | None, Field(exclude_if=is_unsaid, description="By which `undo` takes it back; None where nothing changed.")
-]
-"""Of what a call changed, in its result."""
-
-Keeping = AbstractContextManager[Kept]
-
-Recording = AbstractContextManager[list[RowChange]]
-
-
-class _Imaged(NamedTuple):
-    """A table's key columns, and the columns an entity change may alter."""
-
-    table: type[Row]
-    key: tuple[str, ...] = ("row_id",)
-    altered: tuple[str, ...] | None = None
-
-    @property
-    def columns(self) -> Sequence[str]:
-        return list(self.table.model_fields) if self.altered is None else (*self.key, *self.altered)
-
 
 _Part = tuple[type[Row], Sequence[str], Any]
 """Columns of those rows of a table that fit a condition."""
@@ -203,39 +96,7 @@ _NOT_THE_AUTHORS = frozenset(
 )
 """Columns of a memory that follow from others, from its scene or from its reading."""
 
-_OF_BOTH = ("character_id", "other_id")
-
-# Parents before children.
-_IMAGED = {
-    table_name(imaged.table): imaged
-    for imaged in (
-        _Imaged(EntityRow, ("entity_id",)),
-        _Imaged(AliasRow, ("entity_id", "alias")),
-        _Imaged(CharacterFileAlias, ("entity_id", "alias")),
-        _Imaged(NameMention, ("scene_id", "entity_id", "name")),
-        _Imaged(Scene, ("scene_id",), (*REFERRING[Scene], "content_hash")),
-        _Imaged(MemoryRow, ("chunk_id",), REFERRING[MemoryRow]),
-        _Imaged(State),
-        _Imaged(LoopEvent),
-        _Imaged(CharacterMemoryRow, ("memory_id",), (*REFERRING[CharacterMemoryRow], "superseded_by")),
-        _Imaged(FeltChange, altered=_OF_BOTH),
-        _Imaged(Disclosure, altered=_OF_BOTH),
-        _Imaged(CharacterSecret),
-        _Imaged(Pair, ("relationship_id",)),
-        _Imaged(RelationshipChange),
-        _Imaged(Summary),
-        _Imaged(FlagChange),
-        _Imaged(Knowledge, altered=("scene_id", "source_id", "kind", *REFERRING[Knowledge])),
-    )
-}
-
-_SUBJECT_COLUMNS = ("entity_id", "loop_id")
-"""They tell what a row is about, and are kept of every row."""
-
 _PARENTS = (table_name(EntityRow), table_name(Scene), table_name(Pair))
-
-_PASSED_OVER = ("row_id", "updated_at", "changed", "content_hash")
-"""A row may get another number and mark, and says when something else was said of it."""
 
 
 def _is_of(table: type[Row], *names: str) -> Callable[[str], Any]:
@@ -300,7 +161,7 @@ class Journal(Repository):
             self._forget_old(col(ChangeRow.other_id), of_runs)
         elif kind not in RUNS and subject in _FORGOTTEN_SUBJECTS:
             self._forget_old(col(ChangeRow.row_id), col(ChangeRow.subject).in_(_FORGOTTEN_SUBJECTS), ~of_runs)
-        return _change(stored_change_row)
+        return change_of_row(stored_change_row)
 
     def keep_of(self, subject: ChangeSubject, kind: str, thing_id: str, rows: Sequence[RowChange]) -> Change | None:
         """Record the change of one thing, or return None without one."""
@@ -328,7 +189,10 @@ class Journal(Repository):
         )
         added_row_changes = [
             RowChange(
-                table=table_name(MemoryRow), key={"chunk_id": other_status}, before=_DELETED, after={"status": status}
+                table=table_name(MemoryRow),
+                key={"chunk_id": other_status},
+                before=DELETED_IMAGE,
+                after={"status": status},
             )
             for other_status, status in statuses.items()
         ]
@@ -345,7 +209,7 @@ class Journal(Repository):
     def recording(self, *, deleted_id: str | None = None) -> Recording:
         """Yield a list that receives the block's changes of entity references."""
         parts: list[_Part] = []
-        for imaged in _IMAGED.values():
+        for imaged in IMAGED_TABLES.values():
             # Consolidated memories are withdrawn beforehand, and made anew of their sources.
             staying = ~col(MemoryRow.is_consolidated) if imaged.table is MemoryRow else true()
             if deleted_id is not None and imaged.table in GOING_WITH:
@@ -503,9 +367,9 @@ class Journal(Repository):
                 ConsolidationRepository(self._session).withdraw_linked([change.entity_id, change.other_id])
             named_row_changes = [row for row in change.rows if row.table == NAMES]
             for row in named_row_changes:
-                _require_same(change, row.after or {}, self._names_of(row.key["entity_id"]), "the card")
+                require_same(change, row.after or {}, self._names_of(row.key["entity_id"]), "the card")
             # What else stands in place of a table is put back by who can derive it anew.
-            rows = [row for row in change.rows if row.table in _IMAGED]
+            rows = [row for row in change.rows if row.table in IMAGED_TABLES]
             if change.kind in ("merge", "split"):
                 rows, scene_ids = self._without_derived(change, rows)
             self._restore(change, rows if change.subject == "entity" else self._as_known_now(rows))
@@ -520,9 +384,9 @@ class Journal(Repository):
         kept_rows: list[RowChange] = []
         scene_ids: set[str] = set()
         for row in rows:
-            now = current.get((row.table, _key(row.table, row.key)))
-            derived = _derived_columns(row.table, now)
-            if not derived or _is_as_left(change, row, now):
+            now = current.get((row.table, key_text(row.table, row.key)))
+            derived = derived_columns(row.table, now)
+            if not derived or is_row_as_left(change, row, now):
                 kept_rows.append(row)
                 continue
             scene_id = (now or row.image).get("scene_id")
@@ -595,7 +459,7 @@ class Journal(Repository):
 
     def _changes(self, *conditions: Any, order: Sequence[Any] | None = None, limit: int | None = None) -> list[Change]:
         rows = self._session.read(ChangeRow, *conditions, order=order or _LATEST_FIRST, limit=limit)
-        return [_change(row) for row in rows]
+        return [change_of_row(row) for row in rows]
 
     def _of_kind(self, kind: EntityChangeKind) -> Sequence[AnyRow]:
         columns = (col(ChangeRow.entity_id), col(ChangeRow.other_id), col(ChangeRow.undone_at))
@@ -631,8 +495,8 @@ class Journal(Repository):
             images: defaultdict[str, dict[str, Image]] = defaultdict(dict)
             for table, names, condition in parts:
                 for row in self._session.select(json_columns_of(table, names), condition):
-                    image = {name: _plain(value) for name, value in row._mapping.items()}
-                    images[table_name(table)][_key(table_name(table), image)] = image
+                    image = {name: plain_value(value) for name, value in row._mapping.items()}
+                    images[table_name(table)][key_text(table_name(table), image)] = image
             for entity_id in names_of:
                 images[NAMES][entity_id] = self._names_of(entity_id)
             return images
@@ -640,7 +504,7 @@ class Journal(Repository):
         changes: list[RowChange] = []
         before = pictured()
         yield changes
-        changes += _differences(before, pictured())
+        changes += differences(before, pictured())
 
     @contextmanager
     def _changing(
@@ -667,7 +531,7 @@ class Journal(Repository):
 
     def _restore(self, change: Change, rows: Sequence[RowChange]) -> None:
         """Put rows back as they were before a change."""
-        order = list(_IMAGED)
+        order = list(IMAGED_TABLES)
         rows = sorted(rows, key=lambda row_change: order.index(row_change.table))
         current = self._current(rows)
         returning = [(row, row.before) for row in rows if row.before and row.after is None]
@@ -679,7 +543,7 @@ class Journal(Repository):
                 raise UserInputError(f"another scene stands at {where!r} by now; move it first, or make room there")
         for row in rows:
             try:
-                _require_as_left(change, row, current.get((row.table, _key(row.table, row.key))))
+                require_row_as_left(change, row, current.get((row.table, key_text(row.table, row.key))))
             except UserInputError as error:
                 raise self._naming_later(change, row, error) from error
         self._require_pairs(returning)
@@ -689,7 +553,7 @@ class Journal(Repository):
         self._update([row for row in rows if row.before is not None and row.after is not None], current)
         for row in reversed(rows):
             if row.before is None:
-                self._session.delete(_IMAGED[row.table].table, *_is_row(row))
+                self._session.delete(IMAGED_TABLES[row.table].table, *row_conditions(row))
         self._insert([pair for pair in returning if pair[0].table not in _PARENTS])
 
     def _require_pairs(self, returning: Sequence[tuple[RowChange, Image]]) -> None:
@@ -706,20 +570,20 @@ class Journal(Repository):
         """Return the rows that were changed as they are now, by table and key, whole."""
         results: _Current = {}
         for table in {row.table for row in rows}:
-            imaged = _IMAGED[table]
+            imaged = IMAGED_TABLES[table]
             first = imaged.key[0]
             row_ids = {row.key[first] for row in rows if row.table == table}
             columns = json_columns_of(imaged.table, imaged.table.model_fields)
             for row in self._session.select(columns, self._session.among(getattr(imaged.table, first), row_ids)):
                 image = dict(row._mapping)
-                results[table, _key(table, image)] = image
+                results[table, key_text(table, image)] = image
         return results
 
     def _insert(self, rows: Sequence[tuple[RowChange, Image]]) -> None:
         memories: list[Image] = []
         for row, before in rows:
-            table: Any = _IMAGED[row.table].table
-            image = _as_stored(table, self._at_its_scene(table, before))
+            table: Any = IMAGED_TABLES[row.table].table
+            image = stored_values(table, self._at_its_scene(table, before))
             number = image.pop("row_id", None)
             if table is MemoryRow:
                 memories.append(image)
@@ -735,17 +599,17 @@ class Journal(Repository):
         memories: list[tuple[Image, Image]] = []
         by_key: defaultdict[Any, list[tuple[Any, Image]]] = defaultdict(list)
         for row in rows:
-            table, key = _IMAGED[row.table].table, _IMAGED[row.table].key
-            kept_ids = (*key, *_following(table), "row_id")
+            table, key = IMAGED_TABLES[row.table].table, IMAGED_TABLES[row.table].key
+            kept_ids = (*key, *following_columns(table), "row_id")
             values = {name: value for name, value in (row.before or {}).items() if name not in kept_ids}
-            values = _as_stored(table, values) | self._revised(table)
+            values = stored_values(table, values) | self._revised(table)
             if table is Scene and "content_hash" in values:
-                mark = current[row.table, _key(row.table, row.key)]["content_hash"]
+                mark = current[row.table, key_text(row.table, row.key)]["content_hash"]
                 if mark != (row.after or {}).get("content_hash"):
                     # It was written anew since: its mark is neither the one of then nor that of now.
                     values["content_hash"] = text_hash(mark, values["content_hash"])
             if table is MemoryRow and values:
-                now = current[row.table, _key(row.table, row.key)]
+                now = current[row.table, key_text(row.table, row.key)]
                 memories.append((now, values | text_values({**now, **values})))
                 continue
             if table is CharacterMemoryRow and "content" in values:
@@ -754,7 +618,7 @@ class Journal(Repository):
             if len(key) == 1:
                 by_key[getattr(table, key[0])].append((row.key[key[0]], values))
             elif values:
-                self._session.update(table, *_is_row(row), **values)
+                self._session.update(table, *row_conditions(row), **values)
         for column, changes in by_key.items():
             self._session.update_each(column, changes)
         ChunkWriter(self._session).update(memories)
@@ -770,184 +634,9 @@ class Journal(Repository):
         here = self._session.one(columns_of(Scene, PLACE), Scene.scene_id == row["scene_id"])
         if here is None:
             raise UserInputError(
-                f"the scene of a row of {table_name(table)} was deleted since ({_show_image(row)}); correct it by hand"
+                f"the scene of a row of {table_name(table)} was deleted since ({image_text(row)}); correct it by hand"
             )
         return {**row, **here._mapping}
 
 
 _LATEST_FIRST = [col(ChangeRow.row_id).desc()]
-
-NAMES = "names"
-"""In place of a table: all other names of an entity, which are put back together, in their order."""
-
-_DELETED: Image = {"status": "deleted"}
-
-
-def memory_change(before: CharacterMemory | None, after: CharacterMemory) -> RowChange:
-    """Return a memory's change, undone by a deletion for a new one."""
-    key = {"memory_id": after.memory_id}
-    if before is None:
-        return RowChange(table=table_name(CharacterMemoryRow), key=key, before=_DELETED, after={})
-    old, new = (memory.model_dump(exclude={"created_at"}) for memory in (before, after))
-    names = [name for name, value in new.items() if old[name] != value]
-    was, became = ({name: _plain(image[name]) for name in names} for image in (old, new))
-    return RowChange(table=table_name(CharacterMemoryRow), key=key, before=was, after=became)
-
-
-def _differences(before: Images, after: Images) -> list[RowChange]:
-    """Return the rows that differ between two moments."""
-    changes = []
-    for table in dict.fromkeys([*before, *after]):
-        old_rows, new_rows = before.get(table, {}), after.get(table, {})
-        for key in dict.fromkeys([*old_rows, *new_rows]):
-            old, new = old_rows.get(key), new_rows.get(key)
-            if old == new:
-                continue
-            row = RowChange(table=table, key={name: (old or new or {})[name] for name in _key_of(table)})
-            if old and new:
-                names = [name for name, value in new.items() if old.get(name) != value or name in _SUBJECT_COLUMNS]
-                old, new = ({name: image.get(name) for name in names} for image in (old, new))
-            changes.append(row.model_copy(update={"before": old, "after": new}))
-    return changes
-
-
-def require_as_left(change: Change, now: Mapping[str, Any], *, but_for: Collection[str] = ()) -> None:
-    """Reject the undo of fields that changed again since."""
-    altered = {name: value for name, value in change.after.items() if name not in but_for}
-    _require_same(change, altered, now, change.entity_id)
-
-
-def require_scene_as_left(change: Change, scene: Scene, *, is_as_left: bool) -> None:
-    """Refuse to take back a part of a change in a scene that was altered since."""
-    if not is_as_left:
-        raise UserInputError(
-            f"scene {scene.position} changed since change {change.change_id};"
-            " undo the later change first, or correct it by hand"
-        )
-
-
-_OF_A_SCENE: Mapping[str, frozenset[str]] = {
-    table_name(Scene): frozenset(("participants", "location_id", "pov", "content_hash")),
-    table_name(MemoryRow): frozenset(("entities_mentioned",)),
-    table_name(State): frozenset(State.model_fields),
-    table_name(NameMention): frozenset(NameMention.model_fields),
-}
-"""Columns that are derived from a scene's text and record, by table."""
-
-MAX_NAMED = 5
-
-
-def _derived_columns(table: str, now: Image | None) -> frozenset[str]:
-    """Return the columns of a row that a scene derives; an author's own state or memory has none."""
-    is_own = now is not None and (
-        (table == table_name(State) and now["origin"] != "record")
-        or (table == table_name(MemoryRow) and not now["from_scene"])
-    )
-    return frozenset() if is_own else _OF_A_SCENE.get(table, frozenset())
-
-
-def _is_as_left(change: Change, row: RowChange, now: Image | None) -> bool:
-    try:
-        _require_as_left(change, row, now)
-    except UserInputError:
-        return False
-    return True
-
-
-def _thing(row: RowChange, now: Image | None) -> str:
-    """Return what a row is of, in words."""
-    image = {**row.image, **(now or {})}
-    if row.table == table_name(Scene):
-        return f"scene {image.get('chapter_index')}:{image.get('scene_index')}"
-    if row.table == table_name(EntityRow):
-        return f"card {row.key['entity_id']} ({image.get('name', '')})"
-    if row.table == table_name(MemoryRow):
-        return f"memory {row.key['chunk_id']}"
-    return " ".join(str(row.key[name]) for name in _key_of(row.table))
-
-
-def _require_as_left(change: Change, row: RowChange, now: Image | None) -> None:
-    key = _key_of(row.table)
-    if now is None and row.after is not None and row.table == table_name(MemoryRow):
-        raise UserInputError(
-            f"memory {row.key['chunk_id']!r} is gone; its scene was deleted, or does not say it any more"
-        )
-    if row.after is None and key == ("row_id",):
-        # Whatever has its number by now is another row.
-        return
-    if (now is None) != (row.after is None):
-        result = "it is gone" if now is None else "it is there again"
-        raise UserInputError(
-            f"a row of {row.table} changed since change {change.change_id} ({_show_image(row.image)}: {result}); "
-            "undo the later change first, or correct it by hand"
-        )
-    passed_over = (*_PASSED_OVER, *_following(_IMAGED[row.table].table))
-    remaining_fields, plain = (
-        {name: _wherever(value) for name, value in (image or {}).items() if name not in passed_over}
-        for image in (row.after, now)
-    )
-    _require_same(change, remaining_fields, plain, _thing(row, now))
-
-
-def _wherever(value: Any) -> Any:
-    """Return a value in image form, with a record's place unread."""
-    if isinstance(value, Mapping) and "characters_present" in value:
-        return {**value, **dict.fromkeys(PLACE)}
-    return _plain(value)
-
-
-def _require_same(change: Change, remaining_fields: Mapping[str, Any], now: Mapping[str, Any], what: str) -> None:
-    for name, value in remaining_fields.items():
-        if now.get(name) != value:
-            raise UserInputError(
-                f"{name} of {what!r} changed since change {change.change_id} (now {json.dumps(now.get(name))[:80]});"
-                " undo the later change first, or correct it by hand"
-            )
-
-
-def _following(table: type[Row]) -> tuple[str, ...]:
-    """Return the columns that follow the scene wherever it moves: they are as they are now."""
-    return PLACE if table in POSITIONED_TABLES else ()
-
-
-def _key_of(table: str) -> tuple[str, ...]:
-    return ("entity_id",) if table == NAMES else _IMAGED[table].key
-
-
-def _key(table: str, image: Mapping[str, Any]) -> str:
-    return json.dumps([image[name] for name in _key_of(table)])
-
-
-def _is_row(row: RowChange) -> list[Any]:
-    imaged = _IMAGED[row.table]
-    return [getattr(imaged.table, name) == row.key[name] for name in imaged.key]
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    return value.isoformat() if isinstance(value, datetime) else value
-
-
-def _as_stored(table: type[Row], row: Image) -> Image:
-    """Return an image's row in the table's types."""
-    columns = table_of(table).c
-    readers_by_type: Mapping[type, Callable[[str], Any]] = {
-        UTCDateTime: datetime.fromisoformat,
-        LargeBinary: base64.b64decode,
-    }
-    return {
-        name: readers_by_type.get(type(columns[name].type), str)(value) if isinstance(value, str) else value
-        for name, value in row.items()
-    }
-
-
-def _show_image(image: Image) -> str:
-    return json.dumps(image, ensure_ascii=False)[:120]
-
-
-def _change(row: ChangeRow) -> Change:
-    fields = {name: getattr(row, name) for name in Change.model_fields if name in ChangeRow.model_fields}
-    change = Change(**fields | {"change_id": row.row_id, "changed_rows": len(row.changed_rows)})
-    change._rows = [RowChange.model_validate(changed_row) for changed_row in row.changed_rows]
-    return change

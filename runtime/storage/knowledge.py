@@ -15,9 +15,10 @@ from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import BOOK, is_entity_target, linked_targets
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.columns import WITHOUT_RECORD
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
-from runtime.storage.records import SCENE_RECORD, WITHOUT_RECORD, Knowledge, MemoryRow, Scene, State
+from runtime.storage.records import SCENE_RECORD, Knowledge, MemoryRow, Scene, State
 from runtime.storage.session import (
     Repository,
     StorageSession,

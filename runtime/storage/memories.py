@@ -33,17 +33,11 @@ from runtime.storage.chunks import (
     superseded_by,
     text_values,
 )
+from runtime.storage.columns import MemoryStatus
 from runtime.storage.entities import EntityRepository, with_masks
+from runtime.storage.models import MemoryEdit, MemoryFilter, StoredMemory
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import (
-    TOUCHED_BY_HAND,
-    MemoryEdit,
-    MemoryFilter,
-    MemoryLink,
-    MemoryRow,
-    MemoryStatus,
-    StoredMemory,
-)
+from runtime.storage.records import TOUCHED_BY_HAND, MemoryLink, MemoryRow
 from runtime.storage.session import (
     Repository,
     SelectOptions,

@@ -21,9 +21,11 @@ from novelgen.models.entity import (
     translated_under,
 )
 from novelgen.models.position import StoryPosition, sort_key
+from runtime.storage.change import Change, RowChange
 from runtime.storage.chunks import ConsolidationRepository
 from runtime.storage.entities import EntityRepository, FirstMentions, first_appearance, stored_profile
-from runtime.storage.journal import GOING_WITH, Change, Deletion, Journal, RowChange
+from runtime.storage.journal import GOING_WITH, Deletion, Journal
+from runtime.storage.models import StoredEntity
 from runtime.storage.outline import scene_hashes, source_hash
 from runtime.storage.records import (
     AliasRow,
@@ -37,7 +39,6 @@ from runtime.storage.records import (
     Row,
     Scene,
     State,
-    StoredEntity,
     Summary,
 )
 from runtime.storage.references import Relinking, forget, forget_in_records, forget_pair, relink_mixed

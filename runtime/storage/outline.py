@@ -17,23 +17,20 @@ from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place
 from novelgen.models.user_file import StoryPart
 from runtime.storage.chunks import ConsolidationRepository
+from runtime.storage.columns import WITHOUT_RECORD, ScenePlace, SummaryLevel, SummaryWriter
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
 from runtime.storage.events import RelationshipRepository, ThreadRepository, stated_as_of
+from runtime.storage.models import MemoryFilter
 from runtime.storage.records import (
     EVENT_TABLES,
     SCENE_RECORD,
     TOUCHED_BY_HAND,
-    WITHOUT_RECORD,
     ConsolidationSource,
-    MemoryFilter,
     MemoryRow,
     MemoryTag,
     Scene,
-    ScenePlace,
     Summary,
-    SummaryLevel,
-    SummaryWriter,
 )
 from runtime.storage.session import (
     Repository,

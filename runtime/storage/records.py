@@ -1,135 +1,60 @@
 """SQLModel tables, with one class per table."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, get_args
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import sqlmodel
-from pydantic import BaseModel, BeforeValidator, Field, computed_field, model_validator
-from sqlalchemy import (
-    JSON,
-    BigInteger,
-    CheckConstraint,
-    Dialect,
-    ForeignKeyConstraint,
-    Index,
-    Integer,
-    MetaData,
-    UniqueConstraint,
-    text,
-    type_coerce,
-)
-from sqlalchemy.types import TypeDecorator
-from sqlmodel import AutoString, SQLModel
+from pydantic import BeforeValidator, Field, computed_field, model_validator
+from sqlalchemy import JSON, ForeignKeyConstraint, Index, MetaData, UniqueConstraint, text, type_coerce
+from sqlmodel import SQLModel
 from sqlmodel.main import SQLModelConfig
 
 from novelgen.characters.dispositions import DispositionChange
 from novelgen.characters.memory import CharacterMemory, CharacterMemoryStatus, CharacterTier, PositionNumber
-from novelgen.models.base import Model
-from novelgen.models.context import ReportIssue
-from novelgen.models.entity import Entity, EntityType
+from novelgen.models.entity import EntityType
 from novelgen.models.knowledge import Certainty, KnowledgeEvent, KnowledgeKind, KnowledgeSource, Learnt
-from novelgen.models.memory import ContentType, MemoryOrigin, MemoryTier, StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition, UtcDatetime, utc_now
-from novelgen.models.record import SceneRecord, is_unsaid
+from novelgen.models.memory import ContentType, MemoryOrigin, MemoryTier
+from novelgen.models.position import StoryPosition, UtcDatetime, utc_now
+from novelgen.models.record import SceneRecord
 from novelgen.models.state import RelationshipDimension, StateChange
-
-EntityOrigin = Literal["author", "supplied", "extracted", "rules"]
-ExtractionStatus = Literal["none", "done", "failed", "pending"]
-EventOrigin = Literal["record", "author"]
-"""Where an event came from; at one position the author's counts after, hence over, the record's."""
-
-StateKind = Literal["explicit", "presence"]
-LoopEventKind = Literal["planted", "advanced", "resolved", "abandoned"]
-MemoryStatus = Literal["active", "banned", "deleted"]
-OutboxOperation = Literal["upsert", "delete"]
-OutboxState = Literal["pending", "done", "failed"]
-LinkKind = Literal["mention", "record", "manual"]
-ChangeSubject = Literal["entity", "memory", "scene", "thread", "consolidation", "character"]
-SummaryLevel = Literal["chapter", "part"]
-SummaryWriter = Literal["author", "model"]
-DisclosureKind = Literal["revealed", "shown"]
-WITHOUT_RECORD: EntityOrigin = "rules"
-"""The `record_origin` of a scene that only its text speaks for."""
-
-ScenePlace = tuple[int, int]
-"""Chapter and scene."""
-
-PLACE = ("chapter_index", "scene_index")
+from runtime.storage.columns import (
+    BIG_KEY,
+    PLACE,
+    WITHOUT_RECORD,
+    ChangeSubject,
+    ChunkRowId,
+    DisclosureKind,
+    EntityOrigin,
+    EventOrigin,
+    ExtractionStatus,
+    Hidden,
+    Json,
+    Key,
+    LinkKind,
+    LoopEventKind,
+    MemoryStatus,
+    NullableJson,
+    OutboxOperation,
+    OutboxState,
+    ProjectId,
+    RecordJson,
+    RowId,
+    SceneId,
+    ScenePlace,
+    StateKind,
+    SummaryLevel,
+    SummaryWriter,
+    Word,
+    of_entity,
+    one_of,
+    position_bounds,
+)
 
 _BY_COLUMNS = {kind: f"{kind}_%(table_name)s_%(column_0_N_name)s" for kind in ("ix", "uq", "fk")}
 
 METADATA = MetaData(
     naming_convention={**_BY_COLUMNS, "ck": "ck_%(table_name)s_%(constraint_name)s", "pk": "pk_%(table_name)s"}
 )
-
-BIG_KEY = BigInteger().with_variant(Integer, "sqlite")
-"""Integer primary keys: SQLite numbers rows by itself only where the type is INTEGER."""
-
-T = TypeVar("T")
-
-Json = Annotated[T, sqlmodel.Field(sa_type=JSON)]
-"""A list or mapping, kept as JSON; None is JSON's null."""
-
-NullableJson = Annotated[T, sqlmodel.Field(sa_type=JSON(none_as_null=True))]
-"""The same where None is NULL."""
-
-Word = Annotated[T, sqlmodel.Field(sa_type=AutoString)]
-"""A value of a closed list, kept as text; `one_of` has the database refuse others."""
-
-Hidden = Annotated[T, Field(exclude=True)]
-"""A column of the storage alone, which no document or answer has."""
-
-RowId = Annotated[int | None, sqlmodel.Field(primary_key=True, sa_type=BIG_KEY), Field(exclude=True)]
-"""The number of a row, which the database gives."""
-
-Key = Annotated[str, sqlmodel.Field(primary_key=True)]
-
-ProjectId = Annotated[str, sqlmodel.Field(foreign_key="projects.project_id", ondelete="CASCADE"), Field(exclude=True)]
-"""Whose row it is; empty until it is stored."""
-
-SceneId = Annotated[
-    str | None, sqlmodel.Field(foreign_key="scenes.scene_id", ondelete="SET NULL", nullable=True), Field(exclude=True)
-]
-"""The scene that a row came from, or stands at."""
-
-ChunkRowId = Annotated[
-    int, sqlmodel.Field(primary_key=True, sa_type=BIG_KEY, foreign_key="memory_chunks.row_id", ondelete="CASCADE")
-]
-
-
-def one_of(column: str, values: Any) -> CheckConstraint:
-    """Return a CHECK that a text column holds a value of a closed list, given as a Literal."""
-    listing = ", ".join(f"'{value}'" for value in get_args(values))
-    return CheckConstraint(f"{column} IN ({listing})", name=column)
-
-
-def _position_bounds() -> CheckConstraint:
-    """Return a CHECK that a position is not negative and that a scene never lacks its chapter."""
-    return CheckConstraint(
-        "(chapter_index IS NULL AND scene_index IS NULL) OR"
-        " (chapter_index >= 0 AND (scene_index IS NULL OR scene_index >= 0))",
-        name="position",
-    )
-
-
-def _of_entity() -> ForeignKeyConstraint:
-    columns = ["project_id", "entity_id"]
-    return ForeignKeyConstraint(columns, [f"entities.{name}" for name in columns], ondelete="CASCADE")
-
-
-class RecordJson(TypeDecorator[Any]):
-    """The JSON type of scene records, without their place."""
-
-    impl = JSON(none_as_null=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: Any, dialect: Dialect) -> Any:
-        """Return a record as JSON."""
-        return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-
-    def process_result_value(self, value: Any, dialect: Dialect) -> Any:
-        """Return a stored record, empty if damaged."""
-        return None if value is None else SceneRecord.model_validate({**dict.fromkeys(PLACE, 0), **value})
 
 
 class Row(SQLModel):
@@ -269,7 +194,7 @@ class Scene(Row, table=True):
     __table_args__ = (
         UniqueConstraint("project_id", *PLACE),
         UniqueConstraint("project_id", "label"),
-        _position_bounds(),
+        position_bounds(),
         one_of("record_origin", EntityOrigin),
         one_of("extraction_status", ExtractionStatus),
     )
@@ -360,7 +285,7 @@ class AliasRow(Row, table=True):
 
     __tablename__ = "entity_aliases"
     __table_args__ = (
-        _of_entity(),
+        of_entity(),
         UniqueConstraint("project_id", "entity_id", "alias"),
         Index(None, "project_id", "alias_key"),
     )
@@ -381,7 +306,7 @@ class CharacterFileAlias(Row, table=True):
     """An alias that nobody but characters.json has brought, as it was read last."""
 
     __tablename__ = "character_file_aliases"
-    __table_args__ = (_of_entity(),)
+    __table_args__ = (of_entity(),)
 
     project_id: Key = ""
     entity_id: Key
@@ -392,7 +317,7 @@ class NameMention(Row, table=True):
     """A scene whose text contains a name."""
 
     __tablename__ = "name_mentions"
-    __table_args__ = (Index("ix_name_mentions_first", "project_id", "entity_id", "name", *PLACE), _position_bounds())
+    __table_args__ = (Index("ix_name_mentions_first", "project_id", "entity_id", "name", *PLACE), position_bounds())
 
     scene_id: str = sqlmodel.Field(primary_key=True, foreign_key="scenes.scene_id", ondelete="CASCADE")
     entity_id: Key
@@ -435,7 +360,7 @@ class MemoryRow(Quoted, Owned, table=True):
         # The baseline says the same for PostgreSQL: here it would load that dialect for whoever opens a file.
         Index("ix_memory_chunks_by_hand", "project_id", "chunk_id", sqlite_where=text(TOUCHED_BY_HAND)),
         Index("ix_memory_chunks_ends_several", "project_id", "chunk_id", sqlite_where=text(ENDS_SEVERAL)),
-        _position_bounds(),
+        position_bounds(),
         one_of("status", MemoryStatus),
         one_of("content_type", ContentType),
         one_of("tier", MemoryTier),
@@ -547,7 +472,7 @@ class State(Quoted, Placed, Owned, table=True):
         Index(None, "project_id", "entity_id", *PLACE),
         Index(None, "project_id", *PLACE),
         Index(None, "scene_id"),
-        _position_bounds(),
+        position_bounds(),
         one_of("kind", StateKind),
         one_of("origin", EventOrigin),
     )
@@ -603,7 +528,7 @@ class LoopEvent(LoopEventFields, Owned, table=True):
     __table_args__ = (
         Index(None, "project_id", "loop_id", *PLACE),
         Index(None, "scene_id"),
-        _position_bounds(),
+        position_bounds(),
         one_of("kind", LoopEventKind),
         one_of("origin", EventOrigin),
     )
@@ -664,7 +589,7 @@ class RelationshipChange(RelationshipChangeFields, Row, table=True):
         ),
         Index("ix_relationship_changes_fold", "project_id", "relationship_id", *PLACE),
         Index(None, "scene_id"),
-        _position_bounds(),
+        position_bounds(),
         one_of("origin", EventOrigin),
     )
 
@@ -683,7 +608,7 @@ class Knowledge(Quoted, Placed, Owned, table=True):
     __table_args__ = (
         Index(None, "project_id", *PLACE),
         Index(None, "scene_id"),
-        _position_bounds(),
+        position_bounds(),
         one_of("kind", KnowledgeKind),
         one_of("how", KnowledgeSource),
         one_of("origin", EventOrigin),
@@ -850,182 +775,3 @@ EVENT_TABLES: tuple[type[Any], ...] = (State, LoopEvent, RelationshipChange, Kno
 
 POSITIONED_TABLES: tuple[type[Any], ...] = (MemoryRow, *EVENT_TABLES, NameMention)
 """Tables whose rows carry a scene's id and a copy of its position."""
-
-
-class StoredEntity(Model):
-    """An entity whole, whatever the story has shown of it: for authors and tools, never for prompts."""
-
-    entity: Entity
-    origin: EntityOrigin = "author"
-    created_at: UtcDatetime | None = Field(default=None, description="None: stored before moments were kept.")
-    updated_at: UtcDatetime | None = None
-    author_aliases: list[str] = Field(
-        default_factory=list, exclude_if=is_unsaid, description="Those of its aliases that an author wrote."
-    )
-
-    def tells_the_same(self, other: "StoredEntity") -> bool:
-        """Tell whether both say the same of an entity, whenever they did."""
-        moments = {"created_at", "updated_at"}
-        return self.model_dump(exclude=moments) == other.model_dump(exclude=moments)
-
-
-class SceneWrite(Model):
-    """A finished scene with everything that came from it.
-
-    Loops and relationships are taken from `record`. `chunk_links` overrides a chunk's `entities_mentioned`
-    where it has the chunk's id. `scene_id` and `label` are for a scene that has none yet; a stored scene keeps its
-    own, and a label that another scene has is not given again.
-    """
-
-    project_id: str = Field(min_length=1)
-    chapter_index: ChapterIndex
-    scene_index: SceneIndex
-    scene_id: str | None = None
-    label: str = ""
-    title: str = ""
-    text: str = ""
-    location_id: str | None = None
-    pov: str | None = None
-    story_time: str | None = None
-    participants: list[str] = Field(default_factory=list, description="Entity ids on stage.")
-    record: SceneRecord | None = None
-    record_origin: EntityOrigin = "rules"
-    extraction_status: ExtractionStatus = "none"
-    failure_reason: str | None = None
-    staged: dict[str, Any] = Field(default_factory=dict, description="As `Scene.staged`.")
-    chunks: list[StoryMemoryChunk] = Field(default_factory=list)
-    kept: list[str] = Field(default_factory=list, description="Ids of stored memories that stay as they are.")
-    chunk_links: dict[str, list[str]] = Field(default_factory=dict, description="Chunk id to entity ids.")
-    states: list[StateChange] = Field(default_factory=list)
-    knowledge: list[Knowledge] = Field(default_factory=list, description="What its record says of who knows what.")
-    mentions: list[tuple[str, str]] = Field(
-        default_factory=list, description="(entity_id, name) for every name that the text contains."
-    )
-
-
-class SceneWriteResult(Model):
-    """The result of a scene write, with sorted chunk ids."""
-
-    scene_id: str
-    label: str
-    is_new: bool
-    chunks_added: list[str] = Field(default_factory=list)
-    chunks_changed: list[str] = Field(default_factory=list, description="Same id, other text or links.")
-    chunks_removed: list[str] = Field(default_factory=list)
-    chunks_unchanged: list[str] = Field(default_factory=list, description="They keep their embedding.")
-    chunks_kept: list[str] = Field(
-        default_factory=list, description="Edited, pinned, banned or deleted by the author; left alone."
-    )
-    ended: dict[str, str] = Field(
-        default_factory=dict, description="Memory id to that of the earlier one that it ends, where rules told it."
-    )
-
-
-class SceneState(Model):
-    """How far a scene was read for facts, without its text and record."""
-
-    chapter_index: int
-    scene_index: int
-    title: str = ""
-    characters: int = Field(description="Of its text; 0 where they were not counted.")
-    words: int = Field(default=0, description="Of its text, its 字数; 0 where they were not counted.")
-    has_record: bool
-    record_origin: EntityOrigin
-    extraction_status: ExtractionStatus
-    failure_reason: str | None = None
-    created_at: UtcDatetime | None = None
-
-
-class FactCount(Model):
-    """How many facts a scene holds, and how many of them no words of it prove."""
-
-    facts: int = 0
-    unverified: int = 0
-
-
-class SceneCensus(Model):
-    """How much of a story is stored, and how far its scenes were read."""
-
-    chapters: int
-    scenes: int
-    characters: int = Field(description="Of all texts together.")
-    with_record: int
-    failed: int = Field(description="Scenes without a record that a model could not read.")
-
-
-class StoredMemory(Model):
-    """A memory with the author's decisions."""
-
-    chunk: StoryMemoryChunk
-    status: MemoryStatus = "active"
-    pinned: bool = False
-    scene_id: str | None = None
-    from_scene: bool = Field(
-        default=True, description="Brought by a scene, edited since or not; False: an author's note."
-    )
-    last_accessed_at: UtcDatetime | None = Field(
-        default=None, description="When it was last read, as far as readers asked for it to be noted."
-    )
-    attached: list[str] = Field(
-        default_factory=list, exclude_if=is_unsaid, description="Targets set by hand, where a project is told whole."
-    )
-    detached: list[str] = Field(
-        default_factory=list, exclude_if=is_unsaid, description="Targets taken off by hand, told likewise."
-    )
-
-
-class MemoryFilter(Model):
-    """A filter of memories, ignoring empty and None fields."""
-
-    as_of: StoryPosition = END_OF_STORY
-    entities: list[str] = Field(default_factory=list, description="Attached to one of these: ids, chapter:3 or book.")
-    content_types: list[ContentType] = Field(default_factory=list)
-    tags: list[str] = Field(default_factory=list, description="With one of these tags.")
-    statuses: list[MemoryStatus] = Field(default=["active"])
-    unverified_only: bool = False
-    unconsolidated: bool = Field(
-        default=False, description="What scenes and authors brought, as if nothing were consolidated."
-    )
-
-
-class MemoryEdit(Model):
-    """An author's edit of a memory, None keeping a field."""
-
-    content: str | None = Field(default=None, min_length=1)
-    short: str | None = None
-    importance: int | None = Field(default=None, ge=1, le=10)
-    entities: list[str] | None = None
-    tags: list[str] | None = None
-    event_type: str | None = None
-    verified: bool | None = None
-    source_span: tuple[int, int] | Literal["none"] | None = Field(
-        default=None, description="Characters of its scene that prove it; `none` takes what did away."
-    )
-
-
-class LexicalHit(Model):
-    """A lexical match.
-
-    Higher scores are better.
-    """
-
-    chunk_id: str
-    score: float
-
-
-INDEX_STAGE = "index"
-
-
-class IndexingResult(Model):
-    """Indexed and pending counts."""
-
-    indexed: int = Field(default=0, description="Memories stored in the index.")
-    removed: int = Field(default=0, description="Memories asked to be removed from it.")
-    embedded: int = Field(default=0, description="Texts that had to be embedded.")
-    waiting: int = Field(default=0, description="Entries that are still to be done.")
-    issues: list[ReportIssue] = Field(default_factory=list)
-
-    def with_issue(self, message: str) -> "IndexingResult":
-        """Return the result with an additional issue."""
-        issue = ReportIssue(stage=INDEX_STAGE, kind="degraded", message=message)
-        return self.model_copy(update={"issues": [*self.issues, issue]})

@@ -12,7 +12,8 @@ from sqlmodel import and_, col, or_
 
 from novelgen.models.entity import DATED, SAID_FROM
 from runtime.storage.chunks import ChunkWriter
-from runtime.storage.records import EVENT_TABLES, PLACE, EntityRow, LoopEvent, MemoryRow, NameMention, ScenePlace
+from runtime.storage.columns import PLACE, ScenePlace
+from runtime.storage.records import EVENT_TABLES, EntityRow, LoopEvent, MemoryRow, NameMention
 from runtime.storage.session import Place, Record, StorageSession, columns_of, table_name
 
 PlaceFields = dict[str, list[int | None] | None]

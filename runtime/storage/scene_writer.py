@@ -16,18 +16,9 @@ from novelgen.models.folds import loop_event_values, recorded_loop_events
 from novelgen.models.memory import DISTILLED_TYPES
 from runtime.storage.chunks import ChunkWriter, chunk_values, text_hash
 from runtime.storage.events import RelationshipRepository
+from runtime.storage.models import SceneWrite, SceneWriteResult
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import (
-    EVENT_TABLES,
-    Knowledge,
-    LoopEvent,
-    MemoryRow,
-    NameMention,
-    Scene,
-    SceneWrite,
-    SceneWriteResult,
-    State,
-)
+from runtime.storage.records import EVENT_TABLES, Knowledge, LoopEvent, MemoryRow, NameMention, Scene, State
 from runtime.storage.session import AnyRow, StorageSession, columns_of, scene_ids_at
 
 _COPIED = (

@@ -17,25 +17,19 @@ from novelgen.models.entity import SceneCast
 from novelgen.models.memory import DISTILLED_TYPES, chapter_of_target, chapter_target
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.chunks import ENDS_SEVERAL_ROWS, ChunkWriter, text_hash
+from runtime.storage.columns import PLACE, ExtractionStatus, ScenePlace
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
+from runtime.storage.models import FactCount, SceneCensus, SceneState, SceneWrite, SceneWriteResult
 from runtime.storage.records import (
-    PLACE,
     POSITIONED_TABLES,
     SCENE_RECORD,
     TOUCHED_BY_HAND,
     AliasRow,
     EntityRow,
-    ExtractionStatus,
-    FactCount,
     MemoryRow,
     NameMention,
     Scene,
-    SceneCensus,
-    ScenePlace,
-    SceneState,
-    SceneWrite,
-    SceneWriteResult,
     Staging,
     guessed_staging,
 )

@@ -18,7 +18,8 @@ from novelgen.models.memory import CONTENT_TYPES, ContentType
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.damage import whole_vector
 from runtime.storage.entities import with_masks
-from runtime.storage.records import Embedding, LexicalHit, MemoryFilter, MemoryRow, Project
+from runtime.storage.models import LexicalHit, MemoryFilter
+from runtime.storage.records import Embedding, MemoryRow, Project
 from runtime.storage.session import Repository, alias_of, before, filter_conditions, parsed_integers, visible
 from runtime.storage.terms import lexical_terms, scope_token, term_tokens
 

@@ -20,10 +20,10 @@ from novelgen.errors import DatabaseError, UnknownProjectError
 from novelgen.models.memory import BOOK, chapter_of_target
 from novelgen.models.position import StoryPosition
 from runtime.storage.connection import WRITING, read_damaged_json
+from runtime.storage.models import MemoryFilter
 from runtime.storage.records import (
     SCENE_RECORD,
     ConsolidationSource,
-    MemoryFilter,
     MemoryLink,
     MemoryRow,
     MemoryTag,

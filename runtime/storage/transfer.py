@@ -15,12 +15,13 @@ from novelgen.models.position import UtcDatetime
 from novelgen.models.user_file import StoryPart
 from runtime.storage.characters import CharacterMemoryRepository, PlayContents, PlayRepository
 from runtime.storage.chunks import ChunkWriter, ConsolidationRepository, StoredConsolidation, chunk_values, text_hash
+from runtime.storage.columns import PLACE, ScenePlace
 from runtime.storage.entities import EntityRepository
+from runtime.storage.models import StoredEntity, StoredMemory
 from runtime.storage.outline import SummaryRepository, stored_summaries
 from runtime.storage.projects import CounterRepository, ProjectRepository, Waivable
 from runtime.storage.records import (
     EVENT_TABLES,
-    PLACE,
     AliasRow,
     EntityRow,
     IdCounter,
@@ -32,10 +33,7 @@ from runtime.storage.records import (
     RelationshipChange,
     Row,
     Scene,
-    ScenePlace,
     State,
-    StoredEntity,
-    StoredMemory,
     Summary,
 )
 from runtime.storage.scene_writer import free_label

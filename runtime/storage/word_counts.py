@@ -3,7 +3,8 @@
 from sqlmodel import col
 
 from novelgen.language.language import count_words
-from runtime.storage.records import Scene, ScenePlace
+from runtime.storage.columns import ScenePlace
+from runtime.storage.records import Scene
 from runtime.storage.session import StorageSession, batches
 
 MOST_KEPT = 200_000

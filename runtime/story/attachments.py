@@ -13,10 +13,10 @@ from novelgen.language.resolver import NameResolver
 from novelgen.models.memory import DISTILLED_TYPES, Attachment, StoryMemoryChunk, Target
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.shown import Shown, ShownList
+from runtime.storage.change import number_of
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import number_of
 from runtime.storage.memories import AttachmentRepository
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from runtime.story import base
 
 _Linking = Callable[[AttachmentRepository, Sequence[str], Sequence[str]], list[str]]

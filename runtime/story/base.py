@@ -47,9 +47,9 @@ from novelgen.models.memory import Target, target_text
 from novelgen.models.position import CHAPTER_NAME, END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.nearest import did_you_mean, listed_entities, near_names
 from runtime.files.chapter_names import ChapterNames, TitledScene
+from runtime.storage.change import ChangeNumber as ChangeNumber
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import ChangeNumber as ChangeNumber
-from runtime.storage.records import IndexingResult
+from runtime.storage.models import IndexingResult
 from runtime.stores import MemoryStores
 
 if TYPE_CHECKING:

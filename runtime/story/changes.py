@@ -13,19 +13,15 @@ from novelgen.models.base import Model
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
+from runtime.storage.change import AuthorChangeKind, Change, number_of
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import (
-    AuthorChangeKind,
-    Change,
-    Deletion,
-    number_of,
-    require_as_left,
-    require_scene_as_left,
-)
+from runtime.storage.journal import Deletion
+from runtime.storage.models import IndexingResult
 from runtime.storage.projects import Waivable
-from runtime.storage.records import IndexingResult, Scene
+from runtime.storage.records import Scene
 from runtime.storage.said_places import PlaceFields, is_among, last_rows
 from runtime.storage.scenes import SCENE_FIELDS
+from runtime.storage.undo_checks import require_as_left, require_scene_as_left
 from runtime.stores import MemoryStores
 from runtime.story import base
 

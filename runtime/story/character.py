@@ -51,7 +51,7 @@ from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.nearest import did_you_mean
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from runtime.story.base import Place, async_stream, async_twin, known_entities, position_of
 from runtime.story.character_news import CharacterNews
 from runtime.story.character_part import (

@@ -33,7 +33,8 @@ from novelgen.models.state import DIMENSION_RANGES
 from runtime.search.kept_readings import KeptReadings, knowledge_rules
 from runtime.storage.characters import MemoryVector
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import FeltChange, Happened, MemoryFilter
+from runtime.storage.models import MemoryFilter
+from runtime.storage.records import FeltChange, Happened
 from runtime.stores import MemoryStores
 from runtime.story.base import ChangeNumber, ReadsArguments, async_twin
 

@@ -15,7 +15,7 @@ from novelgen.language.language import StoryLanguage, stated_language
 from novelgen.words import words
 from runtime.care import checks
 from runtime.ingest import indexing as index_steps
-from runtime.storage.records import IndexingResult
+from runtime.storage.models import IndexingResult
 from runtime.stores import MemoryStores
 from runtime.story.base import Progress, StoryBase, async_twin
 from runtime.story.projects import StoryProjects

@@ -17,7 +17,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.state import StateChange
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import IndexingResult, MemoryFilter
+from runtime.storage.models import IndexingResult, MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.base import ChangeNumber, Name, StoryBase, async_twin
 from runtime.story.changes import say_meant

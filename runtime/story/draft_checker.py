@@ -46,7 +46,7 @@ from runtime.model_providers.token_counters import build_token_counter
 from runtime.search.kept_readings import knowledge_rules
 from runtime.search.search import search_memories
 from runtime.settings import NovelgenSettings
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.base import Progress
 from runtime.story.extraction import build_extraction_model

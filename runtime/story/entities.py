@@ -18,9 +18,10 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.words import LANGUAGES, words
+from runtime.storage.change import NOT_OF_ENTITIES, Change
+from runtime.storage.columns import EntityOrigin
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import NOT_OF_ENTITIES, Change
-from runtime.storage.records import EntityOrigin, IndexingResult
+from runtime.storage.models import IndexingResult
 from runtime.stores import MemoryStores
 from runtime.story import base
 from runtime.story.changes import DeletionResult, followed_deletion

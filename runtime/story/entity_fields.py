@@ -21,8 +21,9 @@ from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import did_you_mean, near_names
 from novelgen.words import LANGUAGES
+from runtime.storage.change import Change
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import Change, require_as_left
+from runtime.storage.undo_checks import require_as_left
 from runtime.story.base import StoryBase, async_twin, bears_name
 
 _OWN_FIELDS = ("name", "role", "description")

@@ -22,8 +22,9 @@ from novelgen.models.entity import (
     translation_of,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.columns import EntityOrigin
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import EntityOrigin, IndexingResult
+from runtime.storage.models import IndexingResult
 from runtime.story import base
 
 MAX_GLOSSARY_CHARACTERS = 5_000_000

@@ -26,11 +26,13 @@ from novelgen.models.knowledge import (
     UnknownMemory,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.change import RowChange
+from runtime.storage.columns import EventOrigin
 from runtime.storage.database import UnitOfWork
 from runtime.storage.entities import is_unmasked
-from runtime.storage.journal import RowChange
 from runtime.storage.knowledge import FACT_TYPES
-from runtime.storage.records import EventOrigin, Knowledge, StoredMemory
+from runtime.storage.models import StoredMemory
+from runtime.storage.records import Knowledge
 from runtime.stores import MemoryStores
 from runtime.story import base
 

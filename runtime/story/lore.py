@@ -19,7 +19,7 @@ from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, foun
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key
 from runtime.files.file_reading import parse_json
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import IndexingResult, MemoryEdit, MemoryFilter, StoredMemory
+from runtime.storage.models import IndexingResult, MemoryEdit, MemoryFilter, StoredMemory
 from runtime.story import base
 from runtime.story.memories import MemoryChange, mentioned_in, names_in_notes
 

@@ -24,10 +24,12 @@ from novelgen.models.memory import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
-from runtime.storage import records
+from runtime.storage import models
+from runtime.storage.change import AuthorChangeKind, number_of
+from runtime.storage.columns import MemoryStatus
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import AuthorChangeKind, number_of
 from runtime.storage.memories import MemoryDecision
+from runtime.storage.records import Knowledge
 from runtime.story import base
 from runtime.story.base import place_before
 from runtime.story.knowledge import knower_id
@@ -40,7 +42,7 @@ DEFAULT_LIMIT = 50
 class MemoryListing(Shown, BaseModel):
     """Some memories, and how many there are in all."""
 
-    memories: list[records.StoredMemory] = Field(description="In story order.")
+    memories: list[models.StoredMemory] = Field(description="In story order.")
     total: int
 
     def in_simpler_terms(self) -> ShownList[StoryMemoryChunk]:
@@ -48,7 +50,7 @@ class MemoryListing(Shown, BaseModel):
         return ShownList(memory.chunk for memory in self.memories)
 
 
-class MemoryCard(records.StoredMemory):
+class MemoryCard(models.StoredMemory):
     """A memory with all that it is attached to."""
 
     attachments: list[Attachment]
@@ -61,9 +63,9 @@ class MemoryCard(records.StoredMemory):
 class MemoryChange(BaseModel):
     """A memory after an author's decision."""
 
-    memory: records.StoredMemory
+    memory: models.StoredMemory
     version: str = Field(default="", description="Of the memory as it stands now.")
-    indexing: records.IndexingResult = Field(default_factory=records.IndexingResult)
+    indexing: models.IndexingResult = Field(default_factory=models.IndexingResult)
     change_id: base.ChangeNumber = None
     stated: NotedState | None = Field(
         default=None, description="What a note states by its new text: the state holds from the note on."
@@ -78,7 +80,7 @@ class AddedNote(BaseModel):
     occurs_nowhere: bool = Field(
         description="It was given to somebody, and whom it is about occurs in no stored scene."
     )
-    indexing: records.IndexingResult = Field(default_factory=records.IndexingResult)
+    indexing: models.IndexingResult = Field(default_factory=models.IndexingResult)
     change_id: base.ChangeNumber = None
     stated: NotedState | None = Field(
         default=None, description="What it states of somebody or something: the state holds from the note on."
@@ -194,7 +196,7 @@ class StoryMemories(base.StoryBase):
             for kind, names in statements:
                 for name in names:
                     unit.knowledge.say(
-                        records.Knowledge(
+                        Knowledge(
                             character_id=knower_id(unit, name, END_OF_STORY),
                             source_id=note.memory_id,
                             chapter_index=note.chapter_index,
@@ -266,7 +268,7 @@ class StoryMemories(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         _require_event_type(event_type)
-        edit = records.MemoryEdit(
+        edit = models.MemoryEdit(
             content=content or None,
             short=short,
             importance=importance,
@@ -282,7 +284,7 @@ class StoryMemories(base.StoryBase):
                 "take it off"
             )
 
-        def change(unit: UnitOfWork, memory: records.StoredMemory) -> records.StoredMemory:
+        def change(unit: UnitOfWork, memory: models.StoredMemory) -> models.StoredMemory:
             chunk_id = memory.chunk.chunk_id
             stated_fields = {
                 **edit.model_dump(exclude_none=True),
@@ -314,8 +316,8 @@ class StoryMemories(base.StoryBase):
             UserInputError: When it is a consolidated memory.
         """
 
-        def confirm(unit: UnitOfWork, memory: records.StoredMemory) -> records.StoredMemory:
-            return unit.memories.edit(memory.chunk.chunk_id, records.MemoryEdit(verified=True))
+        def confirm(unit: UnitOfWork, memory: models.StoredMemory) -> models.StoredMemory:
+            return unit.memories.edit(memory.chunk.chunk_id, models.MemoryEdit(verified=True))
 
         return self._changed(memory_id, "confirm", confirm)
 
@@ -369,7 +371,7 @@ class StoryMemories(base.StoryBase):
             StaleVersionError: When the memory was changed since that version was read.
         """
 
-        def change(unit: UnitOfWork, memory: records.StoredMemory) -> records.StoredMemory:
+        def change(unit: UnitOfWork, memory: models.StoredMemory) -> models.StoredMemory:
             subject = f"memory {memory.chunk.memory_id}"
             require_unchanged(expected_version, memory_version(unit, memory), subject=subject)
             return unit.memories.decide(memory.chunk.chunk_id, "delete")
@@ -383,8 +385,8 @@ class StoryMemories(base.StoryBase):
         return mentioned_in(unit, text, known_entities, start) if is_wanted else []
 
     def _with_mentions(
-        self, unit: UnitOfWork, memory: records.StoredMemory, edit: records.MemoryEdit
-    ) -> records.MemoryEdit:
+        self, unit: UnitOfWork, memory: models.StoredMemory, edit: models.MemoryEdit
+    ) -> models.MemoryEdit:
         """Return an edit with the entities of a note's new text.
 
         To what an author attached by hand no name adds anything.
@@ -413,7 +415,7 @@ class StoryMemories(base.StoryBase):
         self,
         memory_id: str,
         kind: AuthorChangeKind,
-        change: Callable[[UnitOfWork, records.StoredMemory], records.StoredMemory],
+        change: Callable[[UnitOfWork, models.StoredMemory], models.StoredMemory],
     ) -> MemoryChange:
         with self._stores.database(self.project_id).write() as unit:
             matching_memory = _find_memory_row(unit, self.project_id, memory_id)
@@ -441,7 +443,7 @@ class StoryMemories(base.StoryBase):
         *,
         attached_to: Sequence[Target] = (),
         content_types: Sequence[ContentType] = (),
-        status: records.MemoryStatus = "active",
+        status: MemoryStatus = "active",
         limit: base.Count | None = DEFAULT_LIMIT,
         as_of: base.Place = None,
     ) -> MemoryListing:
@@ -459,7 +461,7 @@ class StoryMemories(base.StoryBase):
             wrong = [name for name in content_types if name not in CONTENT_TYPES]
             if wrong:
                 raise UserInputError(f"{wrong[0]!r} is none of {', '.join(CONTENT_TYPES)}")
-            wanted_memory_filter = records.MemoryFilter(
+            wanted_memory_filter = models.MemoryFilter(
                 as_of=as_of or END_OF_STORY,
                 entities=base.resolved_targets(unit, attached_to, as_of),
                 content_types=[content_type for content_type in CONTENT_TYPES if content_type in content_types],
@@ -482,7 +484,7 @@ class StoryMemories(base.StoryBase):
 
 
 def _require_memory(
-    unit: UnitOfWork, memory: records.StoredMemory, expected_version: str | None, sent_fields: Mapping[str, Any]
+    unit: UnitOfWork, memory: models.StoredMemory, expected_version: str | None, sent_fields: Mapping[str, Any]
 ) -> None:
     if expected_version is None:
         return
@@ -502,7 +504,7 @@ def _require_memory(
     )
 
 
-def _find_memory_row(unit: UnitOfWork, project_id: str, memory_id: str) -> records.StoredMemory:
+def _find_memory_row(unit: UnitOfWork, project_id: str, memory_id: str) -> models.StoredMemory:
     memory = unit.memories.find(memory_id)
     if memory is None:
         raise UnknownMemoryError(
@@ -552,8 +554,8 @@ def _span_of(unit: UnitOfWork, evidence: str, place: StoryPosition) -> tuple[int
 
 
 def _with_evidence(
-    unit: UnitOfWork, memory: records.StoredMemory, edit: records.MemoryEdit, evidence: str | None
-) -> records.MemoryEdit:
+    unit: UnitOfWork, memory: models.StoredMemory, edit: models.MemoryEdit, evidence: str | None
+) -> models.MemoryEdit:
     if evidence is None:
         return edit
     if not evidence.strip():
@@ -593,7 +595,7 @@ def _reattach(
         unit.attachments.attach([chunk_id], added_names)
 
 
-def _set_by(unit: UnitOfWork, memory: records.StoredMemory) -> NotedState | None:
+def _set_by(unit: UnitOfWork, memory: models.StoredMemory) -> NotedState | None:
     """Return the state that an active note sets."""
     if memory.status != "active":
         return None
@@ -609,7 +611,7 @@ def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:
         return False
     if any(entity_id in entity_ids for entity_id, _ in unit.entities.first_mentions()):
         return False
-    linked_memories = unit.memories.list_matching(records.MemoryFilter(entities=list(entity_ids)))
+    linked_memories = unit.memories.list_matching(models.MemoryFilter(entities=list(entity_ids)))
     if any(memory.from_scene for memory in linked_memories):
         return False
     scenes = unit.scenes.list_as_of()

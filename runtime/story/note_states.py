@@ -14,10 +14,10 @@ from novelgen.models.entity import Entity, EntityAlias, is_entity_id
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import StateChange
+from runtime.storage.change import RowChange
 from runtime.storage.database import UnitOfWork
 from runtime.storage.events import Subject
-from runtime.storage.journal import RowChange
-from runtime.storage.records import MemoryFilter, StoredMemory
+from runtime.storage.models import MemoryFilter, StoredMemory
 from runtime.stores import MemoryStores
 from runtime.story import base
 

@@ -14,8 +14,8 @@ from novelgen.models.record import RecordedRelationshipChange
 from novelgen.models.shown import ShownList
 from novelgen.models.state import Relationship, RelationshipDimensions, RelationshipView
 from runtime.files.file_reading import described
+from runtime.storage.change import Kept
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import Kept
 from runtime.story import base
 from runtime.story.changes import DeletionResult, followed_deletion
 from runtime.story.versions import Version, relationship_version, require_unchanged, require_version

@@ -14,10 +14,12 @@ from novelgen.models.base import Model
 from novelgen.models.entity import Entity, translated_as
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.record import SceneRecord
+from runtime.storage.change import Change, RowChange
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import Change, RowChange, require_scene_as_left
 from runtime.storage.merges import reworded
-from runtime.storage.records import IndexingResult, Scene
+from runtime.storage.models import IndexingResult
+from runtime.storage.records import Scene
+from runtime.storage.undo_checks import require_scene_as_left
 from runtime.stores import MemoryStores
 from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity
 from runtime.story.changes import changed_scene

@@ -10,9 +10,10 @@ from novelgen.language.matching import QuoteFinder
 from novelgen.language.normalise import require_size, scrub_text
 from novelgen.models.entity import Entity
 from novelgen.models.record import SceneRecord
+from runtime.storage.change import AuthorChangeKind, number_of
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import AuthorChangeKind, number_of
-from runtime.storage.records import MEANINGS, IndexingResult, Scene
+from runtime.storage.models import IndexingResult
+from runtime.storage.records import MEANINGS, Scene
 from runtime.stores import MemoryStores
 from runtime.story.base import (
     At,

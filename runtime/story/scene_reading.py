@@ -14,8 +14,10 @@ from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
+from runtime.storage.columns import EntityOrigin, ExtractionStatus, MemoryStatus
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import MEANINGS, EntityOrigin, ExtractionStatus, FactCount, MemoryStatus, Scene, SceneState
+from runtime.storage.models import FactCount, SceneState
+from runtime.storage.records import MEANINGS, Scene
 from runtime.story.base import At, Place, StoryBase, async_twin, known_entities, position_of, story_position
 from runtime.story.versions import scene_version
 

@@ -9,9 +9,10 @@ from novelgen.language.language import count_words
 from novelgen.models.context import ReportIssue
 from novelgen.models.record import SceneRecord
 from novelgen.models.user_file import StoryPart
+from runtime.storage.change import number_of
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import number_of
-from runtime.storage.records import IndexingResult, MemoryFilter, Scene
+from runtime.storage.models import IndexingResult, MemoryFilter
+from runtime.storage.records import Scene
 from runtime.story.base import At, ChangeNumber, Count, SceneText, StoryBase, async_twin, story_position
 from runtime.story.changes import Standing, keep_insertion, keep_move
 from runtime.story.versions import Version, require_unchanged, scene_version

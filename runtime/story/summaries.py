@@ -14,9 +14,9 @@ from novelgen.memory.outline import SummaryOrigin
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import END_OF_STORY
 from runtime.settings import NovelgenSettings, load_settings
+from runtime.storage.columns import SummaryLevel
 from runtime.storage.database import UnitOfWork
 from runtime.storage.outline import StandingSummary, StorySummaries
-from runtime.storage.records import SummaryLevel
 from runtime.story.base import ChangeNumber, Number, Place, StoryBase, async_twin, position_of
 from runtime.story.extraction import build_extraction_model
 from runtime.story.versions import Version, require_version, summary_version

@@ -17,9 +17,9 @@ from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLo
 from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopImportance, LoopStatus, OpenLoop
 from novelgen.nearest import MAX_LISTED
+from runtime.storage.change import Kept, ThreadChangeKind
 from runtime.storage.database import UnitOfWork
 from runtime.storage.events import ThreadNotes
-from runtime.storage.journal import Kept, ThreadChangeKind
 from runtime.stores import MemoryStores
 from runtime.story import base
 from runtime.story.changes import DeletionResult, followed_deletion

@@ -7,8 +7,9 @@ from collections.abc import Callable, Mapping
 from novelgen.errors import UserInputError
 from novelgen.models.context import ReportIssue
 from novelgen.models.position import END_OF_STORY
+from runtime.storage.change import Change
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import NAMES, Change
+from runtime.storage.row_images import NAMES
 from runtime.stores import MemoryStores
 from runtime.story import base
 from runtime.story.changes import (

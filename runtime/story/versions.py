@@ -13,7 +13,8 @@ from pydantic_core import to_jsonable_python
 from novelgen.errors import StaleVersionError
 from novelgen.models.entity import Entity
 from novelgen.models.state import Relationship
-from runtime.storage.records import Scene, StoredMemory
+from runtime.storage.models import StoredMemory
+from runtime.storage.records import Scene
 
 if TYPE_CHECKING:
     from runtime.storage.database import UnitOfWork

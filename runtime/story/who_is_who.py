@@ -16,10 +16,10 @@ from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopStatus
 from novelgen.nearest import MAX_NEAR, nearest_names
 from runtime.search.text_names import open_candidates
+from runtime.storage.change import Change
 from runtime.storage.database import UnitOfWork
-from runtime.storage.journal import Change
 from runtime.storage.merges import require_mergeable
-from runtime.storage.records import IndexingResult, MemoryFilter
+from runtime.storage.models import IndexingResult, MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story import base
 

@@ -27,7 +27,7 @@ from runtime.ingest.indexing import drain_outbox, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import search_story_memory_tool
-from runtime.storage.records import MemoryEdit, MemoryFilter
+from runtime.storage.models import MemoryEdit, MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.scenes import StoryScenes
 from tests.runtime.index.conftest import process_of

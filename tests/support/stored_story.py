@@ -14,7 +14,7 @@ from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import StoryMemoryTools
-from runtime.storage.records import SceneWrite
+from runtime.storage.models import SceneWrite
 
 PATIENT = {"tool_timeout_s": 60.0, "chain_timeout_s": 120.0}
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from novelgen.models.memory import StoryMemoryChunk
 from runtime.index.rows import IndexRow
-from runtime.storage.records import SceneWrite
+from runtime.storage.models import SceneWrite
 from runtime.stores import MemoryStores
 from tests.benchmarks.retrieval.book import BenchBook
 

@@ -11,7 +11,8 @@ from novelgen.models.position import StoryPosition, utc_now
 from novelgen.models.record import RecordedLoop, RecordedLoopResolution, RecordedRelationshipChange, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.database import UnitOfWork
-from runtime.storage.records import Knowledge, SceneWrite
+from runtime.storage.models import SceneWrite
+from runtime.storage.records import Knowledge
 
 PEOPLE = ("C0", "C1", "C2")
 PLACES = ((1, 1), (1, 2), (2, 1))

@@ -16,7 +16,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import memories_still_true
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.undo import StoryUndo
 from tests.support.scripted_chat_model import ScriptedChatModel

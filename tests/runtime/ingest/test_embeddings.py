@@ -8,7 +8,7 @@ from novelgen.models.position import END_OF_STORY
 from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import apply_embedding_settings, drain_outbox, reindex, stored_otherwise, verify_index
 from runtime.ingest.ingest import ingest_scenes
-from runtime.storage.records import MemoryEdit, MemoryFilter
+from runtime.storage.models import MemoryEdit, MemoryFilter
 from runtime.stores import MemoryStores
 from tests.runtime.ingest.made_up_story import ENTITIES, record, scene
 

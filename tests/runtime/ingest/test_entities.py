@@ -11,7 +11,7 @@ from runtime.ingest.entities import store_entities, store_identities_in
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.ingest.scene_writes import replace_stored_scenes
-from runtime.storage.records import MemoryFilter, StoredEntity
+from runtime.storage.models import MemoryFilter, StoredEntity
 from runtime.stores import MemoryStores
 
 MARY = Character(name="Mary Grey", role="heir", aliases=["Miss Grey"], background="Raised at sea.", fears="x")  # type: ignore[call-arg]

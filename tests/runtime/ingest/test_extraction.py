@@ -13,7 +13,8 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.extraction import ExtractionReport, extract_scenes
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_passes import SceneChoice
-from runtime.storage.records import MemoryEdit, MemoryFilter, Scene, StoredMemory
+from runtime.storage.models import MemoryEdit, MemoryFilter, StoredMemory
+from runtime.storage.records import Scene
 from runtime.stores import MemoryStores
 from runtime.story.undo import StoryUndo
 from tests.runtime.ingest.made_up_story import ENTITIES, record, scene

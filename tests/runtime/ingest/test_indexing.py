@@ -15,7 +15,7 @@ from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import ingest_scenes
 from runtime.model_providers.embeddings import CheckedEmbeddings
 from runtime.settings import load_settings
-from runtime.storage.records import MemoryEdit
+from runtime.storage.models import MemoryEdit
 from runtime.stores import MemoryStores
 from runtime.story.scenes import StoryScenes
 from tests.runtime.ingest.made_up_story import record, recorded_scenes, scene

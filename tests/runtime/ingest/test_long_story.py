@@ -14,7 +14,7 @@ from runtime.care.exporting import MemoryDocuments
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from tests.support.demo_project import settings_for

@@ -13,7 +13,7 @@ from novelgen.words import filled
 from runtime.page.forms import FORMS
 from runtime.page.frame import CHINESE, ENGLISH
 from runtime.page.projects import MENDED_BY
-from runtime.storage.journal import AuthorChangeKind
+from runtime.storage.change import AuthorChangeKind
 from runtime.story.who_is_who import StoryNameCandidates
 from tests.runtime.page.reading import HERE, Seen, assert_refused, read, send, take_back
 

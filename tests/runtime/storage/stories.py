@@ -7,7 +7,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import SceneWrite, SceneWriteResult
+from runtime.storage.models import SceneWrite, SceneWriteResult
 
 
 class Undone(Exception):

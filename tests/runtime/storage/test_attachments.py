@@ -7,7 +7,7 @@ from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import Attachment, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from runtime.story.base import resolved_targets
 from tests.runtime.storage.stories import at, memory, scene, store
 

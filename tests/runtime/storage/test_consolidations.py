@@ -12,7 +12,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import BOOK, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager, UnitOfWork
-from runtime.storage.records import MemoryEdit, MemoryFilter
+from runtime.storage.models import MemoryEdit, MemoryFilter
 from tests.runtime.storage.stories import Undone, at, memory, scene, store
 from tests.support.databases import on_both_databases
 

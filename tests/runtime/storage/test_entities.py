@@ -6,8 +6,8 @@ import pytest
 
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.position import END_OF_STORY
+from runtime.storage.columns import EntityOrigin
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import EntityOrigin
 from tests.runtime.storage.stories import at, scene, store
 from tests.support.databases import on_both_databases
 

@@ -13,7 +13,8 @@ from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.models.dated_values import entity_at
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager, UnitOfWork
-from runtime.storage.records import Knowledge, SceneWrite
+from runtime.storage.models import SceneWrite
+from runtime.storage.records import Knowledge
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
 from tests.runtime.storage.strangers_story import MINDS, remembered
 from tests.runtime.storage.strangers_story import fill as _fill

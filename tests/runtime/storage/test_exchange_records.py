@@ -5,7 +5,7 @@ from pydantic import BaseModel
 
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.storage import records
+from runtime.storage import models, records
 from runtime.storage.records import Row
 from runtime.storage.session import table_name
 
@@ -17,10 +17,10 @@ TOLD_OTHERWISE = {"by_author": "author_aliases", "span_start": "source_span", "s
 @pytest.mark.parametrize(
     ("table", "models"),
     [
-        (records.EntityRow, [Entity, records.StoredEntity]),
-        (records.AliasRow, [EntityAlias, records.StoredEntity, Entity]),
+        (records.EntityRow, [Entity, models.StoredEntity]),
+        (records.AliasRow, [EntityAlias, models.StoredEntity, Entity]),
         (records.Scene, [records.Scene]),
-        (records.MemoryRow, [StoryMemoryChunk, records.StoredMemory]),
+        (records.MemoryRow, [StoryMemoryChunk, models.StoredMemory]),
         (records.State, [records.State]),
         (records.LoopEvent, [records.LoopEvent]),
         (records.Knowledge, [records.Knowledge]),

@@ -5,7 +5,8 @@ from typing import Any
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import Knowledge, SceneWrite
+from runtime.storage.models import SceneWrite
+from runtime.storage.records import Knowledge
 from tests.runtime.storage.stories import at, memory, record, scene, store
 from tests.support.databases import on_both_databases
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import LexicalHit, MemoryEdit, MemoryFilter
+from runtime.storage.models import LexicalHit, MemoryEdit, MemoryFilter
 from runtime.storage.search_indexes import LexicalMatches, score_matches
 from runtime.storage.terms import index_tokens, lexical_terms, term_tokens
 from tests.runtime.storage.stories import at, memory, scene, store

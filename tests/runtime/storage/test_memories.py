@@ -6,7 +6,8 @@ from novelgen.errors import DatabaseError, UnknownMemoryError
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager, UnitOfWork
 from runtime.storage.memories import DECISIONS
-from runtime.storage.records import MemoryEdit, MemoryFilter, MemoryRow
+from runtime.storage.models import MemoryEdit, MemoryFilter
+from runtime.storage.records import MemoryRow
 from tests.runtime.storage.stories import at, memory, scene, store
 from tests.support.databases import on_both_databases
 

@@ -4,9 +4,10 @@ import pytest
 
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from runtime.storage.columns import SummaryLevel, SummaryWriter
 from runtime.storage.database import DatabaseManager
+from runtime.storage.models import SceneWrite
 from runtime.storage.outline import MAX_CHAPTERS
-from runtime.storage.records import SceneWrite, SummaryLevel, SummaryWriter
 from tests.runtime.storage.stories import at, change, memory, record, scene, store
 from tests.support.databases import on_both_databases
 

@@ -9,7 +9,8 @@ from novelgen.errors import InvalidProjectIdError, UnknownProjectError, UserInpu
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.database import DatabaseManager, UnitOfWork
-from runtime.storage.records import Knowledge, MemoryEdit
+from runtime.storage.models import MemoryEdit
+from runtime.storage.records import Knowledge
 from tests.runtime.storage.stories import Undone, at, change, memory, scene, store
 from tests.support.databases import on_both_databases
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from novelgen.errors import InvalidPositionError, UnknownProjectError, UnknownSceneError, UserInputError
 from novelgen.models.record import RecordedLoopAdvance, RecordedRelationshipChange
+from runtime.storage.columns import ScenePlace
 from runtime.storage.database import DatabaseManager
-from runtime.storage.records import MemoryEdit, MemoryFilter, ScenePlace, SceneWrite
+from runtime.storage.models import MemoryEdit, MemoryFilter, SceneWrite
 from runtime.storage.scenes import Relocation, chapter_gap, chapter_move, scene_gap, scene_move
 from tests.runtime.storage.stories import at, change, everything, memory, record, scene, store
 from tests.support.databases import on_both_databases

@@ -13,7 +13,7 @@ from novelgen.models.position import utc_now
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.settings import load_settings
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.character import Character
 from runtime.story.story import Story

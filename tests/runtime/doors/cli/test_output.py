@@ -14,7 +14,7 @@ from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.main import novelgen
 from runtime.doors.cli.output import print_json, print_pairs, print_table, print_text
 from runtime.doors.cli.views import facts_text, print_summary
-from runtime.storage.records import MemoryFilter
+from runtime.storage.models import MemoryFilter
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PROJECT
 
