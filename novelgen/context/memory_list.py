@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from novelgen.language.language import TokenCounter
 from novelgen.memory.budget import short_form_defect
-from novelgen.memory.search import CALLED_NOTES_RETRIEVER, Candidate, SearchResult
+from novelgen.memory.search import CALLED_NOTES_RETRIEVER, RECENT_RETRIEVER, THREAD_RETRIEVER, Candidate, SearchResult
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.position import story_place
 
@@ -15,7 +15,7 @@ LEAST_LINE_TOKENS = 8
 LIST_SHARE = 0.85
 """Of the tokens of a selection's prompt; threads and plan take the rest."""
 
-ALWAYS_LISTED = frozenset({CALLED_NOTES_RETRIEVER, "loop", "recent"})
+ALWAYS_LISTED = frozenset({CALLED_NOTES_RETRIEVER, THREAD_RETRIEVER, RECENT_RETRIEVER})
 """Retrievers that answer without a query: pinned and called notes, due threads, important recent memories."""
 
 

@@ -7,7 +7,15 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from novelgen.errors import MemoryAnswerError, MemoryToolError, UserInputError
 from novelgen.memory import answers
 from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
-from novelgen.memory.search import Candidate, RetrieverHit, SearchQuery, SearchRequest, SearchResult
+from novelgen.memory.search import (
+    ENTITY_RETRIEVER,
+    SEMANTIC_RETRIEVER,
+    Candidate,
+    RetrieverHit,
+    SearchQuery,
+    SearchRequest,
+    SearchResult,
+)
 from novelgen.memory.story import KnowledgeStory
 from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk
@@ -176,11 +184,11 @@ class PartialStoryMemory:
         """Run the queries and entity searches, one retriever result per list."""
         self._tool("search_story_memory")
         asked_places: list[tuple[int | None, str, SearchQuery]] = [
-            (index, "semantic", query) for index, query in enumerate(request.queries)
+            (index, SEMANTIC_RETRIEVER, query) for index, query in enumerate(request.queries)
         ]
         if request.queries and request.entity_ids:
             of_entities = request.queries[0].model_copy(update={"entities": list(request.entity_ids)})
-            asked_places.append((None, "entity", of_entities))
+            asked_places.append((None, ENTITY_RETRIEVER, of_entities))
         hits: dict[str, list[RetrieverHit]] = {}
         chunks: dict[str, StoryMemoryChunk] = {}
         failures: list[Exception] = []

@@ -162,6 +162,9 @@ class RankedMemories(Shown, Model):
 
 SEMANTIC_RETRIEVER = "semantic"
 LEXICAL_RETRIEVER = "lexical"
+ENTITY_RETRIEVER = "entity"
+THREAD_RETRIEVER = "thread"
+RECENT_RETRIEVER = "recent"
 CALLED_NOTES_RETRIEVER = "called_notes"
 """Notes of the author whose key stands in the plan, and those that are pinned."""
 

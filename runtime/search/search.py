@@ -28,8 +28,11 @@ from novelgen.lorebook import is_called
 from novelgen.memory.query_scores import relevance, search_order
 from novelgen.memory.search import (
     CALLED_NOTES_RETRIEVER,
+    ENTITY_RETRIEVER,
     LEXICAL_RETRIEVER,
+    RECENT_RETRIEVER,
     SEMANTIC_RETRIEVER,
+    THREAD_RETRIEVER,
     Candidate,
     RankedMemories,
     RetrieverHit,
@@ -177,7 +180,7 @@ def entity_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
         linked_count = unit.memories.count(everything) if counts else None
     about = [chunk for chunk in beside_entities if not targets_of(chunk).isdisjoint(beyond)]
     listed_memories_by_id = {chunk.chunk_id: chunk for chunk in [*of_entities, *about[: request.candidates_per_query]]}
-    return replace(_listed_answer("entity", listed_memories_by_id.values()), linked=linked_count)
+    return replace(_listed_answer(ENTITY_RETRIEVER, listed_memories_by_id.values()), linked=linked_count)
 
 
 def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
@@ -195,14 +198,14 @@ def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
         chunks = unit.memories.of_scenes(
             sorted(places), as_of=request.as_of, content_types=DISTILLED_TYPES, is_bare=True
         )
-    return _listed_answer("loop", chunks[: request.candidates_per_query])
+    return _listed_answer(THREAD_RETRIEVER, chunks[: request.candidates_per_query])
 
 
 def recent_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
     """List the latest memories of high importance."""
     with stores.database(request.project_id).read() as unit:
         chunks = unit.memories.recent_high_signal(as_of=request.as_of)
-    return _listed_answer("recent", chunks)
+    return _listed_answer(RECENT_RETRIEVER, chunks)
 
 
 def called_notes(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
@@ -459,7 +462,7 @@ def ranked_memories(
     deadline = Deadline.after(request.timeout_s, stage="search")
     result = search_memories(stores, request, by_query_alone=True, deadline=deadline)
     failures = {issue.stage: issue.message for issue in result.issues if issue.kind != "stale"}
-    if not result.candidates and ("memories" in failures or {"semantic", "lexical"} <= failures.keys()):
+    if not result.candidates and ("memories" in failures or {SEMANTIC_RETRIEVER, LEXICAL_RETRIEVER} <= failures.keys()):
         raise StoreError("; ".join(f"{stage}: {message}" for stage, message in failures.items()))
     unfit_ids, unheeded_issues = _unfit_ids(result, text, min_relevance)
     best = [memory for memory in search_order(result.candidates, text) if memory.chunk.chunk_id not in unfit_ids][
@@ -520,10 +523,14 @@ def search_memories(
     retrieving = deadline.share("retrievers")
     retrievers: dict[str, Retriever] = {}
     if request.queries:
-        retrievers |= {"semantic": partial(_semantic_retriever, deadline=retrieving), "lexical": search_words}
+        retrievers[SEMANTIC_RETRIEVER] = partial(_semantic_retriever, deadline=retrieving)
+        retrievers[LEXICAL_RETRIEVER] = search_words
     if not by_query_alone:
-        retrievers |= {"entity": entity_memories} if request.entity_ids else {}
-        retrievers |= {"loop": thread_memories, "recent": recent_memories, CALLED_NOTES_RETRIEVER: called_notes}
+        if request.entity_ids:
+            retrievers[ENTITY_RETRIEVER] = entity_memories
+        retrievers[THREAD_RETRIEVER] = thread_memories
+        retrievers[RECENT_RETRIEVER] = recent_memories
+        retrievers[CALLED_NOTES_RETRIEVER] = called_notes
     outcomes = run_concurrently(
         {name: partial(retriever, stores, request) for name, retriever in retrievers.items()},
         timeouts_s=dict.fromkeys(retrievers, retrieving.remaining_s),
@@ -539,7 +546,7 @@ def search_memories(
     retriever_answers_by_id: dict[str, RetrieverAnswer] = {
         name: call_outcome.value for name, call_outcome in outcomes.items() if call_outcome.value is not None
     }
-    semantic = retriever_answers_by_id.get("semantic")
+    semantic = retriever_answers_by_id.get(SEMANTIC_RETRIEVER)
     issues = [_failure(name, error) for name, error in errors.items()]
     issues += [
         retriever_answer.issue
@@ -547,7 +554,7 @@ def search_memories(
         if retriever_answer.issue is not None
     ]
     timings = {f"retriever_{name}": outcome.elapsed_s for name, outcome in outcomes.items()}
-    semantic_failed = any(issue.stage == "semantic" for issue in issues)
+    semantic_failed = any(issue.stage == SEMANTIC_RETRIEVER for issue in issues)
     if semantic_failed and stores.settings.memory.search_fallback == "off":
         return SearchResult(issues=tuple(issues), timings_s=timings)
     answer = merged(retriever_answers_by_id.values())
@@ -585,7 +592,7 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
     beside: Any = {"vectors": vectors, "awaited": None if state is None else state.awaited}
     mismatch = None if identity is None else stores.embedding_mismatch(request.project_id, identity)
     if mismatch is not None:
-        issue = ReportIssue(stage="semantic", kind="degraded", message=f"meaning is not compared: {mismatch}")
+        issue = ReportIssue(stage=SEMANTIC_RETRIEVER, kind="degraded", message=f"meaning is not compared: {mismatch}")
         return replace(_fallback(stores, request, vectors), issue=issue, **beside)
     try:
         retriever_answer = search_index(stores, request, vectors, state=state, deadline=deadline.share("index"))
@@ -593,10 +600,10 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
         if isinstance(error, DeadlineExceededError):
             # One that loads its libraries, or is at other work, has nothing to be repaired.
             message = f"the vector index did not answer in its time ({error}); the next search asks it again"
-            issue = ReportIssue(stage="semantic", kind="timeout", message=message)
+            issue = ReportIssue(stage=SEMANTIC_RETRIEVER, kind="timeout", message=message)
         else:
             message = f"the vector index did not answer ({error}); `novelgen doctor` says how to repair it"
-            issue = ReportIssue(stage="semantic", kind="degraded", message=message)
+            issue = ReportIssue(stage=SEMANTIC_RETRIEVER, kind="degraded", message=message)
         return replace(_fallback(stores, request, vectors), issue=issue, **beside)
     return replace(retriever_answer, **beside)
 

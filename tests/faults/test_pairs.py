@@ -39,7 +39,7 @@ STAGES = {
     "index": {"semantic"},
     "embeddings": {"semantic"},
     "model": {"plan", "select"},
-    "database": {"outline", "states", "timeline", "lexical", "entity", "loop", "recent", "called_notes", "memories"},
+    "database": {"outline", "states", "timeline", "lexical", "entity", "thread", "recent", "called_notes", "memories"},
 }
 """Where the failure of a part is reported."""
 

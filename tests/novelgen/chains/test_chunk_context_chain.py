@@ -217,7 +217,7 @@ def test_it_is_a_runnable_that_a_handler_can_follow() -> None:
     assert asyncio.run(chain.ainvoke(asked)) == alone
     assert chain.batch([asked, asked]) == [alone, alone]
     assert handler.children_of("ChunkContextChain") == ["find_names", "retrieve", "select"]
-    retrievers = ("semantic", "lexical", "entity", "loop", "recent", "called_notes")
+    retrievers = ("semantic", "lexical", "entity", "thread", "recent", "called_notes")
     assert set(handler.children_of("retrieve")) == {f"retriever_{name}" for name in retrievers}
 
 

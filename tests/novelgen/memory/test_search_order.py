@@ -65,7 +65,7 @@ def test_words_and_meaning_count_alike() -> None:
     ranked = search_order(ENOUGH, "what is asked")
     assert [(each.chunk.chunk_id, round(each.score, 3)) for each in ranked] == [("b", 0.9), ("a", 0.833), ("c", 0.0)]
     assert ranked[0].found_by == {"lexical": 1, "semantic": 2}
-    listed = RetrieverHit("loop", 1, None, 1.0)
+    listed = RetrieverHit("thread", 1, None, 1.0)
     crowd = [replace(ENOUGH[0], hits=ENOUGH[0].hits), ENOUGH[1], replace(ENOUGH[2], hits=(*ENOUGH[2].hits, listed))]
     assert order(*crowd, candidate("d", hits=(listed,))) == ["b", "a", "c"]
     assert search_order([candidate("a", hits=(semantic(1, 0.9),))], "x")[0].score == 1.0
