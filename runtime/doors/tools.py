@@ -54,8 +54,8 @@ _PLACE: dict[str, Any] = {
 }
 """Arguments of an agent in place of a scene's position."""
 
-MCPOffer = Literal["story", "game"]
-"""What a server of tools is for; each offer stands for itself, since a model pays for all of it at every turn."""
+ToolSet = Literal["story", "game"]
+"""The tools of a server over MCP: two sets, since a model pays for all of one at every turn."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class Tool:
         operation: What it does.
         hint: What a model is told of when to use it; in braces the tool of an operation.
         mcp: Its name over MCP; empty where it is not offered there.
-        shelves: Over MCP whom it is offered: who writes a story, who plays characters of a game, or both.
+        tool_sets: The sets over MCP that it is in: for a story that is written, for a game that is played.
         langchain: Its name as a LangChain tool; empty where there is none.
         given_to: Whose LangChain tool it is: planner, editor, attachments or character.
         effect: What a call does to the story where its HTTP method does not say it: `adds`, `adds-once`, `replaces` or
@@ -83,7 +83,7 @@ class Tool:
     operation: Operation
     hint: str
     mcp: str = ""
-    shelves: tuple[MCPOffer, ...] = ("story",)
+    tool_sets: tuple[ToolSet, ...] = ("story",)
     langchain: str = ""
     given_to: str = "planner"
     effect: str = ""
@@ -326,7 +326,7 @@ def _tool(name: str, fields: dict[str, Any], parts: Mapping[str, str]) -> Tool:
     fields["hint"] = " ".join(whole["hint"].split())
     if "include" in fields:
         fields["include"] = _include_of(iter(re.findall(r"[\w*]+|\[\d\]|[()]", whole["include"])))
-    for entity_id in fields.keys() & {"without", "needs", "shelves"}:
+    for entity_id in fields.keys() & {"without", "needs", "tool_sets"}:
         fields[entity_id] = tuple(fields[entity_id])
     return Tool(operation=BY_NAME[name], block=_BLOCKS.get(name), **fields)
 

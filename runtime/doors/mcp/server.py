@@ -33,7 +33,7 @@ from novelgen.model_calls.prompting import load_chat_prompt
 from novelgen.words import words
 from runtime.doors.answers import refusal, told
 from runtime.doors.arguments import Arguments, read_arguments
-from runtime.doors.tools import BLOCK, MCP_NAMES, MCP_TOOLS, SERVER, MCPOffer, Tool, tool_of
+from runtime.doors.tools import BLOCK, MCP_NAMES, MCP_TOOLS, SERVER, Tool, ToolSet, tool_of
 from runtime.story.projects import ProjectStores, StoryProjects
 from runtime.story.story import Story
 
@@ -107,9 +107,9 @@ PROJECT = {"project_id": None}
 _EFFECTS = {"PUT": "replaces", "PATCH": "replaces", "DELETE": "replaces"}
 
 
-def build_tools(shelf: Shelf, *, offer: MCPOffer, is_read_only: bool) -> list[SdkTool]:
-    """Return the tools over the stories of a shelf that belong to an offer."""
-    chosen_tools = [tool for tool in MCP_TOOLS if offer in tool.shelves and (tool.reads or not is_read_only)]
+def build_tools(shelf: Shelf, *, tool_set: ToolSet, is_read_only: bool) -> list[SdkTool]:
+    """Return the tools over the stories of a shelf that belong to a set."""
+    chosen_tools = [tool for tool in MCP_TOOLS if tool_set in tool.tool_sets and (tool.reads or not is_read_only)]
     offered: list[SdkTool] = [
         _story_tool(shelf, tool, bound=tool.operation.for_readers if is_read_only else {}) for tool in chosen_tools
     ]
@@ -409,9 +409,9 @@ def _fill_text(name: str, language: StoryLanguage, **values: str) -> str:
     return message.text
 
 
-def build_mcp_server(shelf: Shelf, *, offer: MCPOffer = "story", is_read_only: bool = False) -> MCPServer[Any]:
+def build_mcp_server(shelf: Shelf, *, tool_set: ToolSet = "story", is_read_only: bool = False) -> MCPServer[Any]:
     """Build the MCP server, without scene prompts for character players."""
-    statements = ["game"] if offer == "game" else ["story"] if is_read_only else ["story", "storing"]
+    statements = ["game"] if tool_set == "game" else ["story"] if is_read_only else ["story", "storing"]
     statements += ["reading"] if is_read_only else []
     statements += ["many" if shelf.project_id is None else "one"]
     server: MCPServer[Any] = MCPServer(
@@ -420,24 +420,24 @@ def build_mcp_server(shelf: Shelf, *, offer: MCPOffer = "story", is_read_only: b
         description="A story memory for long fiction.",
         instructions="".join(SERVER[entity_id] for entity_id in statements).format(story=shelf.project_id),
         version=__version__,
-        tools=build_tools(shelf, offer=offer, is_read_only=is_read_only),
+        tools=build_tools(shelf, tool_set=tool_set, is_read_only=is_read_only),
         log_level="WARNING",
     )
     add_resources(server, shelf)
-    if offer == "story":
+    if tool_set == "story":
         add_prompts(server, shelf)
     return server
 
 
 def serve_stdio(
-    stores: ProjectStores, *, project_id: str | None = None, offer: MCPOffer = "story", is_read_only: bool = False
+    stores: ProjectStores, *, project_id: str | None = None, tool_set: ToolSet = "story", is_read_only: bool = False
 ) -> None:
     """Serve on standard input and output until the client closes it."""
     try:
         shelf = Shelf(stores, project_id=project_id)
         if project_id is not None:
             shelf.story()
-        build_mcp_server(shelf, offer=offer, is_read_only=is_read_only).run("stdio")
+        build_mcp_server(shelf, tool_set=tool_set, is_read_only=is_read_only).run("stdio")
     finally:
         stores.close()
 

@@ -24,7 +24,7 @@ from runtime.doors.cli.operation_commands import OPERATION_COMMANDS
 from runtime.doors.langchain import build_story_tools
 from runtime.doors.mcp.server import Shelf, build_mcp_server
 from runtime.doors.operations import BY_NAME, Operation
-from runtime.doors.tools import TOOLS, MCPOffer, Tool
+from runtime.doors.tools import TOOLS, Tool, ToolSet
 from runtime.story.story import Story
 from tests.runtime.doors.http.serving import client_of
 from tests.support.scripted_chat_model import ScriptedChatModel
@@ -50,7 +50,7 @@ class Doors:
         self.shell_folder = shell_folder
         self.stores = client.app.state.house.stores  # type: ignore[attr-defined]
         shelf = Shelf(self.stores, project_id=PROJECT, chat_model=READER)
-        self._servers = {offer: build_mcp_server(shelf, offer=offer) for offer in get_args(MCPOffer)}
+        self._servers = {tool_set: build_mcp_server(shelf, tool_set=tool_set) for tool_set in get_args(ToolSet)}
 
     def python(self, operation: Operation, arguments: Mapping[str, Any]) -> Answered:
         """Call the method."""
@@ -86,7 +86,7 @@ class Doors:
         assert tool is not None
 
         async def called() -> Answered:
-            async with Client(self._servers[tool.shelves[0]]) as client:
+            async with Client(self._servers[tool.tool_sets[0]]) as client:
                 result = await client.call_tool(tool.mcp, _with_place(operation, arguments))
             [content] = result.content
             assert isinstance(content, TextContent)

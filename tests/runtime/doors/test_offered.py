@@ -15,7 +15,7 @@ from mcp import Client
 from mcp.types import Tool
 
 from runtime.doors.mcp.server import Shelf, build_mcp_server
-from runtime.doors.tools import MCPOffer
+from runtime.doors.tools import ToolSet
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from tests.regenerate import HOW
@@ -26,12 +26,12 @@ FOLDER = Path(__file__).with_name("offered")
 HINTS = ("read_only_hint", "destructive_hint", "idempotent_hint", "open_world_hint")
 
 
-def over_mcp(projects_dir: Path, offer: MCPOffer = "story") -> list[str]:
+def over_mcp(projects_dir: Path, tool_set: ToolSet = "story") -> list[str]:
     """Return the tools over MCP: name, arguments (`!`: needed) and the hints that are set."""
 
     async def listed() -> list[Tool]:
         with contextlib.closing(project_stores(projects_dir)) as stores:
-            async with Client(build_mcp_server(Shelf(stores), offer=offer)) as client:
+            async with Client(build_mcp_server(Shelf(stores), tool_set=tool_set)) as client:
                 return (await client.list_tools()).tools
 
     lines = []
@@ -62,7 +62,7 @@ def _arguments(schema: dict[str, Any]) -> str:
     return ", ".join(name + ("!" if name in needed else "") for name in schema.get("properties", {}))
 
 
-DOORS = {"mcp": over_mcp, "mcp_game": partial(over_mcp, offer="game"), "langchain": in_langchain}
+DOORS = {"mcp": over_mcp, "mcp_game": partial(over_mcp, tool_set="game"), "langchain": in_langchain}
 
 
 @pytest.mark.parametrize("door", DOORS)

@@ -63,7 +63,7 @@ def mcp(session: CliSession, project: str | None, is_read_only: bool, is_game: b
     with _needing("mcp", "mcp"):
         from runtime.doors.mcp.server import serve_stdio
     serve_stdio(
-        opened_shelf(session), project_id=project, offer="game" if is_game else "story", is_read_only=is_read_only
+        opened_shelf(session), project_id=project, tool_set="game" if is_game else "story", is_read_only=is_read_only
     )
 
 

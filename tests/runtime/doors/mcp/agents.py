@@ -13,15 +13,15 @@ from mcp.client.stdio import stdio_client
 from mcp.types import CallToolResult, TextContent
 
 from runtime.doors.mcp.server import Shelf, build_mcp_server
-from runtime.doors.tools import MCP_TOOLS, MCPOffer
+from runtime.doors.tools import MCP_TOOLS, ToolSet
 from tests.runtime.doors.http.serving import project_stores
 from tests.support.served_process import FAKE_EMBEDDINGS, ServedProcess
 
 ROOT = Path(__file__).parents[4]
 Result = TypeVar("Result")
 
-READING = {each.mcp for each in MCP_TOOLS if each.reads and "story" in each.shelves}
-STORING = {each.mcp for each in MCP_TOOLS if "story" in each.shelves} - READING
+READING = {each.mcp for each in MCP_TOOLS if each.reads and "story" in each.tool_sets}
+STORING = {each.mcp for each in MCP_TOOLS if "story" in each.tool_sets} - READING
 
 
 def asked(
@@ -29,7 +29,7 @@ def asked(
     ask: Callable[[Client], Awaitable[Result]],
     *,
     project_id: str | None = "demo",
-    offer: MCPOffer = "story",
+    tool_set: ToolSet = "story",
     is_read_only: bool = False,
     chat_model: BaseChatModel | None = None,
 ) -> Result:
@@ -38,7 +38,7 @@ def asked(
     async def run() -> Result:
         with contextlib.closing(project_stores(projects_dir)) as stores:
             shelf = Shelf(stores, project_id=project_id, chat_model=chat_model)
-            async with Client(build_mcp_server(shelf, offer=offer, is_read_only=is_read_only)) as client:
+            async with Client(build_mcp_server(shelf, tool_set=tool_set, is_read_only=is_read_only)) as client:
                 return await ask(client)
 
     return asyncio.run(run())

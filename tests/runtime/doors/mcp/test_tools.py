@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 from mcp.types import CallToolResult, Tool
 
-from runtime.doors.tools import MCPOffer
+from runtime.doors.tools import ToolSet
 from tests.runtime.doors.mcp.agents import READING, asked, text_of
 
 PLAN = {"location": "the Three Herons", "characters": ["Ines", "Sparrow"], "purpose": "Ines hides the key"}
@@ -33,12 +33,12 @@ def answer_of(projects_dir: Path, tool: str, arguments: Mapping[str, Any], **opt
     return asked(projects_dir, ask, **options)
 
 
-@pytest.mark.parametrize("offer", ["story", "game"])
-def test_the_offer_is_small(demo_folder: Path, offer: MCPOffer) -> None:
+@pytest.mark.parametrize("tool_set", ["story", "game"])
+def test_a_set_of_tools_is_small(demo_folder: Path, tool_set: ToolSet) -> None:
     """What every model that is given the tools pays for stays within 8,200 tokens of four characters."""
     offered = [
         each.model_dump_json(include={"name", "description", "input_schema"}, exclude_none=True)
-        for each in tools_of(demo_folder, project_id=None, offer=offer).values()
+        for each in tools_of(demo_folder, project_id=None, tool_set=tool_set).values()
     ]
     assert sum(map(len, offered)) < 32_800
     assert '"title":"' not in "".join(offered)
@@ -123,7 +123,7 @@ def test_an_agent_can_make_the_character_that_an_error_misses(demo_folder: Path)
         made = await client.call_tool("character_generate", {"name": "Lotte", "description": "A baker."})
         return [refused, made, *[await client.call_tool("character_remember", event) for _ in range(2)]]
 
-    refused, made, first, again = asked(demo_folder, ask, offer="game")
+    refused, made, first, again = asked(demo_folder, ask, tool_set="game")
     assert refused.is_error
     assert "create=True" not in text_of(refused)
     assert "with the tool character_generate" in text_of(refused)
