@@ -229,7 +229,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             request = request.model_copy(update={"scene_plan": plan})
         deadline = Deadline.after(self._settings.chain_timeout_s, stage="context")
         run = ContextRun(request, started_s=time.monotonic(), deadline=deadline)
-        run = run.with_issues(*self._known_issues, *_of_another_scene(request), *_of_foreign_fields(request))
+        run = run.with_issues(*self._known_issues, *_scene_number_issues(request), *_foreign_field_issues(request))
         read_function = answers.checked(
             "outline", partial(self._memory.outline, request.project_id, as_of=request.position), StoryOutline
         )
@@ -267,7 +267,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         elif self._planner is not None:
             run = replace(run, plan=run.plan.model_copy(update={"planner": NOT_ASKED}))
         if self._settings.planner_rounds > 1 and scene_plan.plan.planner.used == "llm":
-            run = self._plan_on(run, scene_plan)
+            run = self._plan_second_round(run, scene_plan)
         run = run.with_timings({"plan": time.monotonic() - started_s})
         run = self._with_names_of_text(run)
         point_of_view, issue = decided_point_of_view(run.request, run.plan, run.outline, self._settings.knowledge)
@@ -294,7 +294,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         values = {name: stepwise_chain.value_of(outcome) for name, outcome in outcomes.items()}
         return values.get("recap") or story_recap, values.get("states") or ()
 
-    def _plan_on(self, run: ContextRun, scene_plan: scene_planning.PlannedScene) -> ContextRun:
+    def _plan_second_round(self, run: ContextRun, scene_plan: scene_planning.PlannedScene) -> ContextRun:
         """Let the model see the first hits and plan again.
 
         A failure keeps the first round's plan.
@@ -303,7 +303,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         run, result = self._call_tool(run, "first_hits", self._search(request), of="plan")
         if result is None or self._planner is None:
             return run
-        further = scene_planning.plan_on(
+        further = scene_planning.plan_second_round(
             scene_plan,
             run.request,
             run.outline,
@@ -733,7 +733,7 @@ def _place_of(request: object) -> dict[str, Any]:
     return {name: payload[name] for name in ("project_id", "chapter_index", "scene_index") if name in payload}
 
 
-def _of_foreign_fields(request: MemoryContextRequest) -> list[ReportIssue]:
+def _foreign_field_issues(request: MemoryContextRequest) -> list[ReportIssue]:
     """Return an issue for the fields of the plan that are not read."""
     names = foreign_field_names(request.scene_plan)
     if not names:
@@ -743,7 +743,7 @@ def _of_foreign_fields(request: MemoryContextRequest) -> list[ReportIssue]:
     ]
 
 
-def _of_another_scene(request: MemoryContextRequest) -> list[ReportIssue]:
+def _scene_number_issues(request: MemoryContextRequest) -> list[ReportIssue]:
     """Tell that a plan says it is of another scene of the chapter."""
     number = request.scene_plan.scene_number
     if number in (None, request.scene_index):

@@ -199,7 +199,7 @@ class ModelPlanner:
         plan = _with_report(plan, {"rounds": 1, **prompt_fields}, conversation.issues("plan"))
         return FirstRound(plan, (*messages, stated_message), ground, language, deadline.remaining_s)
 
-    def plan_on(self, first: FirstRound, first_result: SearchResult) -> planning.RetrievalPlan:
+    def plan_second_round(self, first: FirstRound, first_result: SearchResult) -> planning.RetrievalPlan:
         """Show the model its results, and ask once for missing ones."""
         language, ground = first.language, first.ground
         hits = planning.first_hits_text(first_result, language)

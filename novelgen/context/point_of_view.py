@@ -241,9 +241,11 @@ class PointOfViewCut:
             if view.was_in(*place):
                 yield replace(
                     scene,
-                    title=scene.title if view.saw_told(scene.title, *place) else "",
-                    key_events=tuple(key_event for key_event in scene.key_events if view.saw_told(key_event, *place)),
-                    summary=tuple(text for text in scene.summary if view.saw_told(text, *place)),
+                    title=scene.title if view.witnessed_narration(scene.title, *place) else "",
+                    key_events=tuple(
+                        key_event for key_event in scene.key_events if view.witnessed_narration(key_event, *place)
+                    ),
+                    summary=tuple(text for text in scene.summary if view.witnessed_narration(text, *place)),
                 )
 
     def _known_loops(self) -> Iterable[OpenLoop]:
@@ -386,14 +388,14 @@ def marked_items(
     def marked(item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:
         knows = {view.character_id: view.knows(chunk) for view in views}
         source_id, newer = chunk.memory_id, item.holds_now
-        if newer is not None and any(view.is_kept_in_the_dark(newer.source_id) for view in views):
+        if newer is not None and any(view.is_hidden_from_them(newer.source_id) for view in views):
             newer = newer.model_copy(update={"text": ""})
         return item.model_copy(
             update={
                 "holds_now": newer,
                 "known_by": [text for text, is_known in knows.items() if is_known],
                 "not_known_by": [text for text, is_known in knows.items() if not is_known],
-                "kept_from": [view.character_id for view in views if view.is_kept_in_the_dark(source_id)],
+                "kept_from": [view.character_id for view in views if view.is_hidden_from_them(source_id)],
             }
         )
 

@@ -49,7 +49,7 @@ from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
 
 
-def with_what_holds(
+def with_successors(
     selection: Selection,
     candidates: Sequence[StoryMemoryChunk],
     request: MemoryContextRequest,
@@ -223,7 +223,7 @@ def assemble_context(
         memories = _each_fact_once(
             memories, _told_elsewhere(ended_omission, so_far, times, assembled_states, names, assembler.labels)
         )
-    memories = with_what_holds(
+    memories = with_successors(
         memories,
         [candidate.chunk for candidate in matching_story.search.candidates],
         request,
@@ -373,7 +373,7 @@ def _known_end(
     if left_off is None or view_cut is None or point_of_view is None:
         return left_off, []
     place = (left_off.chapter_index, left_off.scene_index)
-    if view_cut.view is not None and view_cut.view.saw_told(f"{left_off.title}\n{left_off.text}", *place):
+    if view_cut.view is not None and view_cut.view.witnessed_narration(f"{left_off.title}\n{left_off.text}", *place):
         known_place = left_off.location_id if left_off.location_id in names else None
         present = [entity_id for entity_id in left_off.present if entity_id in names]
         return left_off.model_copy(update={"location_id": known_place, "present": present}), []

@@ -245,7 +245,7 @@ def plan_scene(
     )
 
 
-def plan_on(
+def plan_second_round(
     scene: PlannedScene,
     request: MemoryContextRequest,
     outline: StoryOutline | None,
@@ -262,7 +262,7 @@ def plan_on(
         return scene
     story = known_story(request, outline)
     started_s = time.monotonic()
-    further = planner.plan_on(scene.first_round, first_result)
+    further = planner.plan_second_round(scene.first_round, first_result)
     plan = with_further(scene.plan, further)
     plan = _with_names(plan, request) if takes_names else _stored_only(plan, story)
     return PlannedScene(plan, scene.model_time_s + time.monotonic() - started_s, scene.first_round)

@@ -126,7 +126,7 @@ class CharacterView:
             sources = self.shared.stands_for.get(chunk.chunk_id, ())
             return bool(sources) and all(self.knows_source(source_id) for source_id in sources)
         if chunk.content_type in PASSAGE_TYPES or chunk.content_type == SUMMARY_TYPE:
-            return self.saw_told(chunk.content, chunk.chapter_index, chunk.scene_index)
+            return self.witnessed_narration(chunk.content, chunk.chapter_index, chunk.scene_index)
         return self.knows_source(chunk.memory_id)
 
     def knows_source(self, source_id: str) -> bool:
@@ -136,7 +136,7 @@ class CharacterView:
             self._known[source_id] = memory is not None and self._knows(memory)
         return self._known[source_id]
 
-    def is_kept_in_the_dark(self, source_id: str) -> bool:
+    def is_hidden_from_them(self, source_id: str) -> bool:
         """Tell whether a record or an author says that they do not know it, and nothing since that they do."""
         is_kept = source_id in self.shared.kept_from.get(self.character_id, ()) or source_id in self.shared.confided
         return is_kept and source_id in self.shared.memory_of and not self.knows_source(source_id)
@@ -183,7 +183,7 @@ class CharacterView:
             min(named_counts, key=lambda entity_id: named_counts[entity_id]) if named_counts else about[0]
         )
 
-    def saw_told(self, text: str, chapter_index: int | None, scene_index: int | None) -> bool:
+    def witnessed_narration(self, text: str, chapter_index: int | None, scene_index: int | None) -> bool:
         """Return whether the character witnessed narration, without its secrets."""
         if not self.saw(text, chapter_index, scene_index):
             return False

@@ -137,7 +137,7 @@ class KnowledgeRules:
                 return _by_event(memory, character_id, event)
             is_present = character_id in self._scene(memory).present
             return self._unknown_result(character_id, memory, "present" if is_present else "absent")
-        at_once = self._at_once(character_id, memory)
+        at_once = self._knows_from_source_scene(character_id, memory)
         if at_once.knows or at_once.reason == "inner":
             return at_once
         knowing = self._find_retelling(character_id, memory, after=memory.position, before=before)
@@ -230,7 +230,7 @@ class KnowledgeRules:
         names = (name for entity_id in about for name in self.story.names.get(entity_id, ()))
         return not scene.present.isdisjoint(about) or any(name in scene.text for name in names)
 
-    def _at_once(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
+    def _knows_from_source_scene(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""
         scene = self._scene(memory)
         is_present = character_id in scene.present

@@ -275,7 +275,7 @@ class _ImportPlan:
             summaries=self._new_summaries(),
             consolidations=self._new_rows("consolidations", "chunk.chunk_id"),
             character_memories=self._new_rows("character_memories", "memory_id"),
-            play=self.contents.play.beyond(self._stored.play),
+            play=self.contents.play.missing_from(self._stored.play),
             waivers=self.contents.waivers,
         )
 

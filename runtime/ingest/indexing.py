@@ -438,7 +438,7 @@ def stored_otherwise(stores: MemoryStores, project_id: str) -> int:
     """Count memories whose embedding differs from `memory.ingest`."""
     choice = _embedding_choice(stores.settings.memory.ingest)
     with stores.database(project_id).read() as unit:
-        return len(unit.embedding_choices.otherwise(choice))
+        return len(unit.embedding_choices.ids_with_other_choice(choice))
 
 
 def apply_embedding_settings(stores: MemoryStores, project_id: str) -> int:

@@ -98,7 +98,7 @@ def write_into_record(unit: UnitOfWork, stored_scene: Scene, record: SceneRecord
     was = unit.scenes.image_hash(stored_scene)
     replace_stored_scene(unit, stored_scene.model_copy(update={"record": record}), stores=stores)
     now = unit.scenes.image_hash(unit.scenes.require_id(stored_scene.scene_id))
-    unit.journal.let_go_back_with(stored_scene.scene_id, was=was, now=now)
+    unit.journal.include_in_undo(stored_scene.scene_id, was=was, now=now)
 
 
 def replace_stored_scenes(

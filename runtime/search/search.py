@@ -389,10 +389,10 @@ def index_state(stores: MemoryStores, project_id: str, *, deadline: Deadline) ->
         with stores.database(project_id).read() as unit:
             return unit.outbox.index_state()
 
-    return _told_in_time(read, stage="index-state", deadline=deadline)
+    return _read_or_none(read, stage="index-state", deadline=deadline)
 
 
-def _told_in_time(read_function: Callable[[], Answer], *, stage: str, deadline: Deadline) -> Answer | None:
+def _read_or_none(read_function: Callable[[], Answer], *, stage: str, deadline: Deadline) -> Answer | None:
     """Query SQL, or return None after a timeout, trusting the index."""
     try:
         return call_with_deadline(read_function, timeout_s=deadline.remaining_s, stage=stage)
@@ -446,7 +446,7 @@ def ranked_memories(
     text = scrub_text(query)
     if not text.strip():
         raise UserInputError(f"query {query!r} is empty; say what to look for")
-    text, shortened = _within_sight(text)
+    text, shortened = _cut_to_model_window(text)
     position = as_of or END_OF_STORY
     entity_ids, unknown_issues, variants = _entity_ids(stores, project_id, entities or (), position)
     text = " ".join([text, *variants])
@@ -469,7 +469,7 @@ def ranked_memories(
         :limit
     ]
     outdated = [memory.chunk for memory in best if memory.is_outdated]
-    holding, issues = _holding(stores, request, outdated, deadline=deadline)
+    holding, issues = _current_versions(stores, request, outdated, deadline=deadline)
     if holding:
         # What holds is told beside what it replaced, however it is put itself.
         unfit_ids -= {memory.chunk_id for memory in holding.values()}
@@ -480,7 +480,7 @@ def ranked_memories(
     )
 
 
-def _within_sight(text: str) -> tuple[str, list[ReportIssue]]:
+def _cut_to_model_window(text: str) -> tuple[str, list[ReportIssue]]:
     """Cut a query to the embedding model's window."""
     # Estimated tokens grow with the text, character by character.
     end = bisect(range(len(text)), MAX_QUERY_TOKENS, key=lambda number: estimate_tokens(text[: number + 1]))
@@ -704,7 +704,7 @@ def _entity_ids(
     return list(ids), issues, list(variants)
 
 
-def _holding(
+def _current_versions(
     stores: MemoryStores, request: SearchRequest, outdated: Sequence[StoryMemoryChunk], *, deadline: Deadline
 ) -> tuple[dict[str, StoryMemoryChunk], list[ReportIssue]]:
     """Return the present fact of each outdated memory, within the filters."""
@@ -713,7 +713,7 @@ def _holding(
 
     def read() -> dict[str, StoryMemoryChunk]:
         with stores.database(request.project_id).read() as unit:
-            return unit.memories.holding(outdated, as_of=request.as_of)
+            return unit.memories.current_versions(outdated, as_of=request.as_of)
 
     try:
         holding = call_with_deadline(read, timeout_s=deadline.share("holding").remaining_s, stage="holding")

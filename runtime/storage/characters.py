@@ -395,7 +395,7 @@ class PlayContents(BaseModel):
         """Return how many entries there are in all."""
         return len(self.dispositions) + len(self.secrets) + len(self.disclosures) + len(self.flags)
 
-    def beyond(self, stored_contents: PlayContents) -> PlayContents:
+    def missing_from(self, stored_contents: PlayContents) -> PlayContents:
         """Return unstored secrets, keeping stored ids unchanged."""
         stored_keys = {
             (stored_secret.character_id, stored_secret.secret.secret_id) for stored_secret in stored_contents.secrets

@@ -69,7 +69,7 @@ _FIELDS = tuple(name for name in StoryMemoryChunk.model_fields if name in Memory
 _POSITION_COLUMNS = ("chapter_index", "scene_index", "created_at")
 """Fields that the scene decides."""
 
-_DECIDED = ("status", "pinned", "scene_id", "from_scene", "last_accessed_at")
+_AUTHOR_COLUMNS = ("status", "pinned", "scene_id", "from_scene", "last_accessed_at")
 
 IN_ORDER = (*story_order(MemoryRow), col(MemoryRow.row_id))
 """Memories in story order, those of one scene as they were stored."""
@@ -155,7 +155,7 @@ def stored_memories(session: StorageSession, *conditions: Any, limit: int | None
     return [
         StoredMemory.model_construct(
             chunk=chunk_of(row, attachments_by_key=known_attachments_by_id),
-            **{name: getattr(row, name) for name in _DECIDED},
+            **{name: getattr(row, name) for name in _AUTHOR_COLUMNS},
         )
         for row in rows
     ]
@@ -277,7 +277,7 @@ class IndexState(NamedTuple):
     """Whether it must hold any others."""
 
 
-class AwaitedMeaning(NamedTuple):
+class PendingEmbeddings(NamedTuple):
     """Memories pending in the index, with their text length."""
 
     memories: int
@@ -335,7 +335,7 @@ class OutboxRepository(Repository):
             statement = table_of(OutboxEntry).update().where(_CLAIM_CONDITION).values(**failed)
             self._session.run_many(statement, [_key(entry) for entry in entries])
 
-    def awaited(self, *, limit: int | None = None) -> AwaitedMeaning:
+    def awaited(self, *, limit: int | None = None) -> PendingEmbeddings:
         """Count the memories pending in the index."""
         to_do = select(col(OutboxEntry.chunk_id)).where(
             self._session.owns(OutboxEntry), col(OutboxEntry.state).in_(_TO_DO)
@@ -348,7 +348,7 @@ class OutboxRepository(Repository):
             .where(self._session.owns(MemoryRow), col(MemoryRow.status) == "active", col(MemoryRow.is_indexed))
         )
         ((memories, characters),) = self._session.rows(statement)
-        return AwaitedMeaning(memories, int(characters))
+        return PendingEmbeddings(memories, int(characters))
 
     def index_state(self) -> IndexState:
         """Return the model of the index, and how much of what it must hold is still pending."""
@@ -645,7 +645,7 @@ class EmbeddingChoice(NamedTuple):
 class EmbeddingChoiceRepository(Repository):
     """Compares stored memories with a choice, and lets it hold for them."""
 
-    def otherwise(self, choice: EmbeddingChoice) -> list[str]:
+    def ids_with_other_choice(self, choice: EmbeddingChoice) -> list[str]:
         """Return sorted ids of memories with another choice, except the author's."""
         tagged = select(col(MemoryTag.chunk_row_id)).where(
             self._session.owns(MemoryTag), col(MemoryTag.tag) == choice.key_event_tag
@@ -675,7 +675,7 @@ class EmbeddingChoiceRepository(Repository):
 
         The story does not count as changed.
         """
-        chunk_ids = self.otherwise(choice)
+        chunk_ids = self.ids_with_other_choice(choice)
         chosen_condition = and_(self._session.owns(MemoryRow), self._session.among(MemoryRow.chunk_id, chunk_ids))
         self._session.update(MemoryRow, chosen_condition, is_indexed=not_(col(MemoryRow.is_indexed)))
         by_words_only = select(col(MemoryRow.row_id)).where(chosen_condition, not_(col(MemoryRow.is_indexed)))

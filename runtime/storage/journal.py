@@ -414,7 +414,7 @@ class Journal(Repository):
         self._session.touch()
         self._update([row.model_copy(update={"before": row.after}) for row in rows], self._current(rows))
 
-    def let_go_back_with(self, scene_id: str, *, was: str, now: str) -> None:
+    def include_in_undo(self, scene_id: str, *, was: str, now: str) -> None:
         """Include a pass's changes of a record in the undo of its reading."""
         for change in self.list_all("scene", entity_ids=[scene_id]):
             if change.undone_at is None and change.after.get("image") == was:

@@ -240,7 +240,7 @@ class MemoryRepository(Repository):
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
         return self._chunks(ordered, as_of)
 
-    def holding(
+    def current_versions(
         self, chunks: Sequence[StoryMemoryChunk], *, as_of: StoryPosition = END_OF_STORY
     ) -> dict[str, StoryMemoryChunk]:
         """Return the present facts in place of superseded memories."""

@@ -131,10 +131,12 @@ class SceneWriter:
                 "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
                 # Passages follow from the text and the names.
                 "chunks": [
-                    _timeless(memory.model_dump(mode="json")) for memory in write.chunks if memory.origin != "text"
+                    _hashable_fields(memory.model_dump(mode="json"))
+                    for memory in write.chunks
+                    if memory.origin != "text"
                 ],
                 "links": write.chunk_links,
-                "states": [_timeless(change.model_dump(mode="json")) for change in write.states],
+                "states": [_hashable_fields(change.model_dump(mode="json")) for change in write.states],
                 "mentions": sorted(set(write.mentions)),
             }
             values: dict[str, Any] = copied | {
@@ -271,17 +273,17 @@ def free_label(session: StorageSession, label: str) -> str:
     return label
 
 
-_DEFAULT_FLAGS = {"is_indexed": True, "is_consolidated": False}
+_HASH_NEUTRAL_DEFAULTS = {"is_indexed": True, "is_consolidated": False}
 """Fields that came after the first marks: at their default they must not change the mark of a scene."""
 
 
-def _timeless(dumped: dict[str, Any]) -> dict[str, Any]:
+def _hashable_fields(dumped: dict[str, Any]) -> dict[str, Any]:
     """Drop fields that vary between repeats, moves and copies."""
     return {
         name: value
         for name, value in dumped.items()
         if name not in ("project_id", "created_at", "chapter_index", "scene_index", "source_id")
-        and not (name in _DEFAULT_FLAGS and _DEFAULT_FLAGS[name] is value)
+        and not (name in _HASH_NEUTRAL_DEFAULTS and _HASH_NEUTRAL_DEFAULTS[name] is value)
     }
 
 

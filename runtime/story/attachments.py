@@ -95,7 +95,7 @@ class StoryAttachments(base.StoryBase):
         """
         database = self._stores.database(self.project_id)
         with database.write() if is_applied else database.read() as unit:
-            target_id = base.named_entity(entity_id, base.known_entities(unit, None)).entity_id
+            target_id = base.entity_of_exact_name(entity_id, base.known_entities(unit, None)).entity_id
             memories = unit.attachments.mentioning(target_id)
             change_id = None
             if memories and is_applied:
@@ -115,7 +115,7 @@ class StoryAttachments(base.StoryBase):
         position = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             known_entities = base.known_entities(unit, as_of)
-            entity = base.resolved_entity(entity_id, known_entities)
+            entity = base.entity_of_name(entity_id, known_entities)
             wanted_memory_filter = MemoryFilter(
                 as_of=position, entities=[entity.entity_id], content_types=list(DISTILLED_TYPES)
             )

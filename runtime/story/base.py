@@ -480,7 +480,7 @@ def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity
     return [entity_at(stored_entity.entity, END_OF_STORY) for stored_entity in unit.entities.list_all()]
 
 
-def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
+def entity_of_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
     """Return the entity that an id, a name or an alias means."""
     entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
     by_id = {entity.entity_id: entity for entity in entities}
@@ -494,10 +494,10 @@ def resolved_entity(name: str, known: Sequence[Entity], entity_type: EntityType 
     raise UnknownEntityError(f"no {kind} {name!r} is known by then; {near_names(name, entities)}")
 
 
-def named_entity(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
+def entity_of_exact_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
     """Return the entity with exactly this id, name or alias."""
     entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
-    entity = resolved_entity(name, entities, entity_type)
+    entity = entity_of_name(name, entities, entity_type)
     if not bears_name(entity, name):
         raise UnknownEntityError(
             f"no {entity_type or 'entity'} {name!r} is known by then; {near_names(name, entities)}"
@@ -514,9 +514,9 @@ def bears_name(entity: Entity, name: str) -> bool:
 def resolved_ids(names: Sequence[str], entities: Sequence[Entity], entity_type: EntityType | None = None) -> list[str]:
     """Return entity ids in order of their names.
 
-    See `resolved_entity`.
+    See `entity_of_name`.
     """
-    return [resolved_entity(name, entities, entity_type).entity_id for name in names]
+    return [entity_of_name(name, entities, entity_type).entity_id for name in names]
 
 
 def resolved_targets(
@@ -526,7 +526,7 @@ def resolved_targets(
     names = _target_texts(targets)
     beyond = {name: target for name in names if (target := unit.attachments.beyond_entities(name)) is not None}
     entities = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
-    meant_function = named_entity if by_whole_name else resolved_entity
+    meant_function = entity_of_exact_name if by_whole_name else entity_of_name
     try:
         return list(
             dict.fromkeys(beyond.get(name) or _typed_entity(name, entities, meant_function).entity_id for name in names)

@@ -12,7 +12,7 @@ from novelgen.characters.recall import RecalledMemory
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.language import story_language
 from novelgen.models.context import ReportIssue
-from runtime.story.base import Count, StoryBase, Text, Weight, async_twin, known_entities, resolved_entity
+from runtime.story.base import Count, StoryBase, Text, Weight, async_twin, entity_of_name, known_entities
 from runtime.story.character_part import CharacterPart, CharacterWriter, When, embedded_texts
 from runtime.story.characters import CharacterMemories, given_event
 
@@ -111,7 +111,7 @@ class CharacterNews(CharacterMemories):
         memories: list[CharacterMemory] = []
         known_already: list[str] = []
         with self._stores.database(self.project_id).write() as unit:
-            hearer = resolved_entity(other, known_entities(unit, None), "character").entity_id
+            hearer = entity_of_name(other, known_entities(unit, None), "character").entity_id
             if hearer == self.character_id:
                 raise UserInputError(f"{other!r} is who tells; name somebody else")
             writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, now, vectors)
@@ -204,8 +204,7 @@ class StoryCharacterNews(StoryBase):
             entities = known_entities(unit, None)
             heard_of = people_named(told_to)
             ids = {
-                name: resolved_entity(name, entities, "character").entity_id
-                for name in (*given_events_by_id, *heard_of)
+                name: entity_of_name(name, entities, "character").entity_id for name in (*given_events_by_id, *heard_of)
             }
             event_id = unit.characters.next_id()
             writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, now, vectors)

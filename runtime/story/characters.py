@@ -31,7 +31,7 @@ from runtime.files.file_reading import described
 from runtime.storage.characters import MemoryVector
 from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.base import Number, Place, Text, Weight, async_twin, known_entities, position_of, resolved_entity
+from runtime.story.base import Number, Place, Text, Weight, async_twin, entity_of_name, known_entities, position_of
 from runtime.story.character_part import (
     CharacterPart,
     CharacterWriter,
@@ -208,7 +208,7 @@ class CharacterMemories(CharacterPart):
                 move_by_event(unit, memory, deltas)
             copies = []
             for witness, visible_given_event in given_events_by_id.items():
-                other = resolved_entity(witness, known_entities(unit, None), "character")
+                other = entity_of_name(witness, known_entities(unit, None), "character")
                 if other.entity_id == self.character_id:
                     continue
                 copy_id = None if is_new else unit.characters.knows_event(other.entity_id, memory.event_id)
@@ -518,11 +518,11 @@ class StoryCharacters(StoryEntities):
             with self._stores.database(self.project_id).read() as unit:
                 whole = known_entities(unit, None)
                 try:
-                    return resolved_entity(name, whole, "character")
+                    return entity_of_name(name, whole, "character")
                 except UnknownEntityError:
                     if as_of is None:
                         raise
-                    return resolved_entity(name, known_entities(unit, position_of(as_of)), "character")
+                    return entity_of_name(name, known_entities(unit, position_of(as_of)), "character")
         except UnknownEntityError as error:
             if not create:
                 raise UnknownEntityError(

@@ -104,7 +104,7 @@ class StoryEntities(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            matching_entity = base.named_entity(entity_id, base.known_entities(unit, as_of), entity_type)
+            matching_entity = base.entity_of_exact_name(entity_id, base.known_entities(unit, as_of), entity_type)
             position = as_of or END_OF_STORY
             states = unit.states.snapshots([matching_entity.entity_id], as_of=position)
             scenes = unit.scenes.casts(as_of=position, naming=matching_entity.entity_id)
@@ -284,7 +284,7 @@ class StoryEntities(base.StoryBase):
             raise UserInputError("nothing to change; give a field and its value, such as role=minor")
         with self._stores.database(self.project_id).write() as unit:
             known_entities = base.known_entities(unit, None)
-            entity = base.named_entity(entity_id, known_entities, entity_type)
+            entity = base.entity_of_exact_name(entity_id, known_entities, entity_type)
             changes, kind = _without_kind(changes, entity)
             _require_card(unit, entity, expected_version, {**changes, **(state or {})})
             fields_by_name = known_fields_of(kind, unit=unit, entities=known_entities)
@@ -349,7 +349,7 @@ class StoryEntities(base.StoryBase):
         """
         with self._stores.database(self.project_id).write() as unit:
             known_entities = base.known_entities(unit, None)
-            kept_entity, merged_entity = (base.named_entity(name, known_entities) for name in (keep, gone))
+            kept_entity, merged_entity = (base.entity_of_exact_name(name, known_entities) for name in (keep, gone))
             change = unit.merges.merge(kept_entity.entity_id, merged_entity.entity_id)
         return EntityChangeResult(change=change, entity=kept_entity, other=merged_entity, indexing=self._follow_edit())
 
@@ -371,7 +371,7 @@ class StoryEntities(base.StoryBase):
         if any(None in place for place in places):
             raise UserInputError("a scene is named by chapter and scene, such as 3:2")
         with self._stores.database(self.project_id).write() as unit:
-            entity = base.named_entity(entity_id, base.known_entities(unit, None))
+            entity = base.entity_of_exact_name(entity_id, base.known_entities(unit, None))
             change = unit.merges.split(entity.entity_id, name=new_name, aliases=aliases, scenes=places)
             new = unit.entities.get(change.other_id)
         indexing = self._follow_edit()
@@ -392,7 +392,7 @@ class StoryEntities(base.StoryBase):
             UnknownEntityError: When nobody bears the name, or several do.
         """
         with self._stores.database(self.project_id).write() as unit:
-            entity = base.named_entity(entity_id, base.known_entities(unit, None), entity_type)
+            entity = base.entity_of_exact_name(entity_id, base.known_entities(unit, None), entity_type)
             require_unchanged(
                 expected_version,
                 card_version(unit, entity.entity_id),

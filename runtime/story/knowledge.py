@@ -406,7 +406,7 @@ def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
     """Return the id of a knower by name: a shown character or the reader."""
     known_entities = base.known_entities(unit, as_of)
     try:
-        return base.resolved_entity(name, known_entities, "character").entity_id
+        return base.entity_of_name(name, known_entities, "character").entity_id
     except UnknownEntityError as error:
         if name.casefold() == READER:
             return READER

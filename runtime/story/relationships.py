@@ -93,7 +93,7 @@ class StoryRelationships(base.StoryBase):
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             known_entities = base.known_entities(unit, as_of)
-            own_id = base.resolved_entity(character_id, known_entities, "character").entity_id
+            own_id = base.entity_of_name(character_id, known_entities, "character").entity_id
             position = as_of or END_OF_STORY
             pairs = unit.relationships.list_as_of(as_of=position, character_id=own_id, status=status_filter)
         names = {entity.entity_id: entity.name for entity in known_entities}
@@ -323,7 +323,7 @@ class StoryRelationships(base.StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             known_entities = base.known_entities(unit, None)
             one, other = (
-                base.resolved_entity(name, known_entities, "character").entity_id for name in (character_a, character_b)
+                base.entity_of_name(name, known_entities, "character").entity_id for name in (character_a, character_b)
             )
             relationship = unit.relationships.between(one, other)
             if relationship is None:
@@ -347,7 +347,7 @@ class StoryRelationships(base.StoryBase):
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
             known_entities = base.known_entities(unit, as_of) if character_id else []
-            own_id = base.resolved_entity(character_id, known_entities, "character").entity_id if character_id else None
+            own_id = base.entity_of_name(character_id, known_entities, "character").entity_id if character_id else None
             position = as_of or END_OF_STORY
             pairs = unit.relationships.list_as_of(as_of=position, character_id=own_id, status=status_filter)
         return ShownList(pairs, names=base.entity_names(self._stores, self.project_id, as_of=as_of))
@@ -374,7 +374,7 @@ def _change(fields: Mapping[str, Any]) -> RecordedRelationshipChange:
 
 
 def _pair(known_entities: Sequence[Entity], first: str, second: str) -> tuple[str, str]:
-    one, other = (base.resolved_entity(name, known_entities, "character").entity_id for name in (first, second))
+    one, other = (base.entity_of_name(name, known_entities, "character").entity_id for name in (first, second))
     if one == other:
         raise UserInputError(f"a relationship needs two characters, but both are {one!r}")
     return one, other

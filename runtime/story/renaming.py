@@ -21,7 +21,7 @@ from runtime.storage.models import IndexingResult
 from runtime.storage.records import Scene
 from runtime.storage.undo_checks import require_scene_as_left
 from runtime.stores import MemoryStores
-from runtime.story.base import Name, StoryBase, async_twin, known_entities, named_entity
+from runtime.story.base import Name, StoryBase, async_twin, entity_of_exact_name, known_entities
 from runtime.story.changes import changed_scene
 from runtime.story.entity_fields import changed_card
 
@@ -133,7 +133,7 @@ class _Renamed:
     ) -> None:
         self._unit = unit
         entities = known_entities(unit, None)
-        self.old = named_entity(name, entities)
+        self.old = entity_of_exact_name(name, entities)
         if new_name == self.old.name:
             raise UserInputError(f"{self.old.entity_id} is called {new_name!r} already; give another name")
         for entity in entities:

@@ -23,9 +23,9 @@ from runtime.story.base import (
     SceneText,
     StoryBase,
     async_twin,
+    entity_of_name,
     known_entities,
     position_of,
-    resolved_entity,
     story_position,
 )
 from runtime.story.changes import changed_scene
@@ -242,11 +242,11 @@ class StorySceneEditing(StoryBase):
             stated_fields = dict(scene.staged)
             if location is not None:
                 stated_fields["location_id"] = (
-                    resolved_entity(location, entities, "location").entity_id if location.strip() else ""
+                    entity_of_name(location, entities, "location").entity_id if location.strip() else ""
                 )
             if cast is not None:
                 meant_ids = [
-                    resolved_entity(entity_id, entities, "character").entity_id
+                    entity_of_name(entity_id, entities, "character").entity_id
                     for entity_id in cast
                     if entity_id.strip()
                 ]
@@ -356,7 +356,7 @@ def _with_meanings(
             continue
         if name not in (scene.text or ""):
             raise UserInputError(f"the name {name!r} does not stand in scene {scene.position}; copy it from the text")
-        meanings[name] = resolved_entity(meant, entities).entity_id
+        meanings[name] = entity_of_name(meant, entities).entity_id
     return {MEANINGS: meanings}
 
 

@@ -44,7 +44,7 @@ class StoryStates(base.StoryBase):
         )
         if snapshot is None:
             with self._stores.database(self.project_id).read() as unit:
-                base.resolved_entity(entity_id, base.known_entities(unit, base.position_of(as_of)))
+                base.entity_of_name(entity_id, base.known_entities(unit, base.position_of(as_of)))
         return snapshot
 
     def states_around(
@@ -91,7 +91,7 @@ class StoryStateHistories(base.StoryBase):
         """Return an entity's state history, step by step."""
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            entity_id = base.resolved_entity(entity_id, base.known_entities(unit, as_of)).entity_id
+            entity_id = base.entity_of_name(entity_id, base.known_entities(unit, as_of)).entity_id
             return unit.states.stated(entity_ids=[entity_id], as_of=as_of or END_OF_STORY)
 
     def attribute_histories(self, *, entity_id: str, as_of: base.Place = None) -> list[AttributeHistory]:
@@ -198,7 +198,7 @@ class StoryTimes(base.StoryBase):
             known_entities = base.known_entities(unit, as_of)
         if character_id is not None:
             # The scenes with a character, each with the days since the one before it in which they were.
-            character_id = base.resolved_entity(character_id, known_entities, "character").entity_id
+            character_id = base.entity_of_name(character_id, known_entities, "character").entity_id
             matching_scene_times: list[SceneTime] = []
             last: int | None = None
             for index, scene in enumerate(scenes):

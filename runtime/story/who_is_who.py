@@ -103,7 +103,7 @@ class StoryAppearances(base.StoryBase):
         position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
             known_entities = base.known_entities(unit, position)
-            kept_entity, other = (base.named_entity(name, known_entities) for name in (keep, gone))
+            kept_entity, other = (base.entity_of_exact_name(name, known_entities) for name in (keep, gone))
             require_mergeable(kept_entity, other)
             scenes, _ = _count_sightings(unit, position).get(other.entity_id, (0, None))
             changes = unit.states.stated(entity_ids=[other.entity_id], as_of=position)
@@ -247,7 +247,7 @@ class StoryNameCandidates(base.StoryBase):
         from runtime.ingest.entities import store_entities_in
 
         with self._stores.database(self.project_id).write() as unit:
-            entity = base.resolved_entity(keep, base.known_entities(unit, None))
+            entity = base.entity_of_name(keep, base.known_entities(unit, None))
             candidate = _required(unit, other)
             borne = set(map(name_key, entity.names()))
             added_aliases = [alias for alias in _aliases(candidate) if name_key(alias.alias) not in borne]

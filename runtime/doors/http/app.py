@@ -29,14 +29,14 @@ from novelgen import __version__
 from novelgen.errors import NovelgenError
 from novelgen.words.messages import message_in
 from runtime.doors.http import problems
-from runtime.doors.http.gate import AGENTS_PATH, Gate, Repeats
+from runtime.doors.http.gate import AGENTS_PATH, Gate, IdempotencyCache
 from runtime.doors.http.house import House, require_access
 from runtime.doors.http.jobs import Jobs
 from runtime.doors.http.routes import offer_work, operation_routes
 from runtime.doors.http.routes import router as own_router
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import NOT_FASTAPIS, Telemetry
-from runtime.doors.http.turns import Turns
+from runtime.doors.http.turns import RequestQueue
 from runtime.page import routes as page
 from runtime.page.check import offer_draft_work
 from runtime.page.frame import language_wished
@@ -183,8 +183,8 @@ def build_app(
     _answer_problems(app, house)
     _describe(app)
     # The last one added is the outermost.
-    app.add_middleware(Repeats)
-    app.add_middleware(Turns, limits=settings.limits)
+    app.add_middleware(IdempotencyCache)
+    app.add_middleware(RequestQueue, limits=settings.limits)
     app.add_middleware(Gate, settings=settings, telemetry=telemetry, answer=refused)
     return app
 

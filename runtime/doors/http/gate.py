@@ -65,7 +65,7 @@ class Gate:
         headers = Headers(scope=scope)
         value = headers.get("x-request-id", "")
         request_id = scope["request_id"] = value if _GIVEN_REQUEST_ID.fullmatch(value) else uuid.uuid4().hex
-        text = _Told(send, request_id)
+        text = _AnswerHeaders(send, request_id)
         with self._telemetry.request(scope, text):
             try:
                 scope["access"] = self._access(scope, headers)
@@ -118,7 +118,7 @@ class Gate:
         )
 
 
-class _Told:
+class _AnswerHeaders:
     """Sends an answer with the headers that every answer has, and notes its status."""
 
     def __init__(self, send: Send, request_id: str) -> None:
@@ -173,7 +173,7 @@ class Answer:
     body: bytes
 
 
-class Repeats:
+class IdempotencyCache:
     """Answers a write that is repeated under its key as before, and a read that has not changed with 304.
 
     Answers are kept in memory, for as long as the server runs, the latest of them.

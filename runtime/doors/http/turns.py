@@ -26,7 +26,7 @@ _LOOKS = ("/page/", "/v1/jobs/")
 _EVENTS = re.compile(r"/v1/jobs/[^/]+/events")
 
 
-class Lane:
+class ConcurrencyLimiter:
     """Lets so many requests work at once, and so many wait for so long."""
 
     def __init__(self, at_once: int, max_waiting: int, waiting_s: float) -> None:
@@ -64,12 +64,12 @@ class Lane:
 class Share:
     """The lanes and arriving bodies of callers of the same rights."""
 
-    work: Lane
-    looks: Lane
-    talk: Lane
-    agents: Lane
-    uploads: Lane
-    events: Lane
+    work: ConcurrencyLimiter
+    looks: ConcurrencyLimiter
+    talk: ConcurrencyLimiter
+    agents: ConcurrencyLimiter
+    uploads: ConcurrencyLimiter
+    events: ConcurrencyLimiter
     arrivals: Arrivals
 
     @classmethod
@@ -81,8 +81,8 @@ class Share:
             part: 2 for a half of each, rounded up, and so on.
         """
 
-        def lane(at_once: int, max_waiting: int) -> Lane:
-            return Lane(-(-at_once // part), -(-max_waiting // part), limits.waiting_s)
+        def lane(at_once: int, max_waiting: int) -> ConcurrencyLimiter:
+            return ConcurrencyLimiter(-(-at_once // part), -(-max_waiting // part), limits.waiting_s)
 
         return cls(
             work=lane(limits.at_once, limits.waiting),
@@ -98,7 +98,7 @@ class Share:
         )
 
 
-class Turns:
+class RequestQueue:
     """Gives requests their turns, and an answer to each in its time.
 
     A request that is out of time is answered, and keeps its turn until its work has really ended: a thread cannot be
@@ -143,14 +143,14 @@ class Turns:
         else:
             await self._in_time(_lane(share, scope["method"] in ("GET", "HEAD"), path), scope, incoming, send)
 
-    async def _to_its_end(self, lane: Lane, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _to_its_end(self, lane: ConcurrencyLimiter, scope: Scope, receive: Receive, send: Send) -> None:
         await lane.take()
         try:
             await self._app(scope, receive, send)
         finally:
             lane.give_back()
 
-    async def _in_time(self, lane: Lane, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _in_time(self, lane: ConcurrencyLimiter, scope: Scope, receive: Receive, send: Send) -> None:
         await lane.take()
         is_begun = is_closed = False
 
@@ -185,7 +185,7 @@ class Turns:
             task.exception()
 
 
-def _lane(share: Share, is_get: bool, path: str) -> Lane:
+def _lane(share: Share, is_get: bool, path: str) -> ConcurrencyLimiter:
     if UPLOAD_PATHS.fullmatch(path) or (is_get and _READS_BOOKS.fullmatch(path)):
         return share.uploads
     return share.looks if is_get or path.startswith(_LOOKS) else share.work

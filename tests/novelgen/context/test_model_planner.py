@@ -77,7 +77,7 @@ def test_threads_that_the_model_expects_are_kept_where_they_are_open() -> None:
         SALT_GATE.request, entities=SALT_GATE.entities, names=SALT_GATE.names, language="en", story=story
     )
     assert first.plan.thread_ids == ["OL2", "OL1"]
-    assert planner.plan_on(first, SearchResult()).thread_ids == ["OL3"]
+    assert planner.plan_second_round(first, SearchResult()).thread_ids == ["OL3"]
     shown = model.prompts[0]
     assert "- OL3 [medium, 0 scenes old] a vow" in shown[1].text
     assert "6 threads" in shown[0].text

@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.context.lines import labels_for
 from novelgen.context.retrieval_plan import RetrievalPlan
-from novelgen.context.scene_context import AssembledStates, assemble_states, selection_scene, with_what_holds
+from novelgen.context.scene_context import AssembledStates, assemble_states, selection_scene, with_successors
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.outline import OutlineScene, StoryOutline
 from novelgen.memory.query_scores import lay_out
@@ -90,7 +90,7 @@ def test_what_came_in_the_place_of_a_memory_is_told_once(
     slots = {"I1.holder": ((1, 4), "held by: Ben")}
     request = lighthouse_request().model_copy(update={"chapter_index": 1, "scene_index": 9})
 
-    told = with_what_holds(Selection(chunks, items), list(found.values()), request, slots=slots, is_told=is_told)
+    told = with_successors(Selection(chunks, items), list(found.values()), request, slots=slots, is_told=is_told)
 
     now = [each.holds_now for each in told.items]
     assert [each and (each.source_id, each.scene_index, each.text) for each in now] == expected

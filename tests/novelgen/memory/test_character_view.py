@@ -87,7 +87,7 @@ def test_of_a_scene_with_a_secret_only_what_is_known_of_it_is_told(text: str, is
     story = KnowledgeStory(StoryPosition(9, 1), scenes, [BARGAIN, SUPPER, PLATE], NAMES, frozenset(NAMES), events)
     view = StoryKnowledge(KnowledgeRules(story)).of("C1", is_shown=True)
     assert view.knows_source("M3")
-    assert view.saw_told(text, 1, 2) == is_told
+    assert view.witnessed_narration(text, 1, 2) == is_told
 
 
 def test_a_secret_may_not_be_told_by_a_bullet_of_another_scene() -> None:
@@ -101,8 +101,8 @@ def test_a_secret_may_not_be_told_by_a_bullet_of_another_scene() -> None:
         [_kept("M1", 1)],
     )
     view = StoryKnowledge(KnowledgeRules(story)).of("C1", is_shown=True)
-    assert view.saw_told("Pell Harrow eats well and says little.", 1, 2)
-    assert not view.saw_told("Pell Harrow eats well on the forty ducats promised.", 1, 2)
+    assert view.witnessed_narration("Pell Harrow eats well and says little.", 1, 2)
+    assert not view.witnessed_narration("Pell Harrow eats well on the forty ducats promised.", 1, 2)
 
 
 def test_what_was_kept_keeps_nothing_back_once_it_is_known() -> None:

@@ -66,7 +66,7 @@ def test_everything_comes_back_as_it_went_in_once(database: DatabaseManager) -> 
         unit.play.add_contents(given)
     with database.project("demo").read() as unit:
         assert unit.play.contents() == given
-    assert given.beyond(given).is_empty()
+    assert given.missing_from(given).is_empty()
     with database.project("demo2").read() as unit:
         assert unit.play.contents().is_empty()
 

@@ -124,7 +124,7 @@ def test_what_holds_is_the_end_of_the_chain_at_the_position(database: DatabaseMa
     def holding(chapter: int) -> dict[str, str]:
         with database.project("demo").read() as unit:
             read = unit.memories.by_ids(["S1", "S2", "S3", "P1", "P2", "L1"], as_of=at(chapter))
-            found = unit.memories.holding(read, as_of=at(chapter))
+            found = unit.memories.current_versions(read, as_of=at(chapter))
         return {chunk_id: chunk.chunk_id for chunk_id, chunk in found.items()}
 
     assert holding(2) == {}
@@ -148,7 +148,7 @@ def test_one_memory_replaces_several(database: DatabaseManager) -> None:
     def closed(chapter: int) -> dict[str, str | None]:
         with database.project("demo").read() as unit:
             read = unit.memories.by_ids(["A", "B", "C", "E"], as_of=at(chapter))
-            found = unit.memories.holding(read, as_of=at(chapter))
+            found = unit.memories.current_versions(read, as_of=at(chapter))
         assert {chunk_id: chunk.chunk_id for chunk_id, chunk in found.items()} == {
             chunk.chunk_id: "E" for chunk in read if chunk.superseded_by
         }

@@ -8,12 +8,12 @@ import pytest
 from starlette.types import Message, Receive, Scope, Send
 
 from runtime.doors.http.app import refused
-from runtime.doors.http.gate import Gate, Repeats
+from runtime.doors.http.gate import Gate, IdempotencyCache
 from runtime.doors.http.problems import PROBLEM_TYPE, Refusal
 from runtime.doors.http.serving import MAX_CONNECTIONS, MOST_WAITING
 from runtime.doors.http.settings import Limits, ServerSettings
 from runtime.doors.http.telemetry import Telemetry
-from runtime.doors.http.turns import Turns
+from runtime.doors.http.turns import RequestQueue
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN
 
 
@@ -81,7 +81,7 @@ READER = "Bearer a-token-that-opens-for-reading"
 def behind_gate(work: Any, *, has_readers: bool = False, **limits: Any) -> Any:
     """Return an application as the server stacks it."""
     bounds = Limits(**limits)
-    turns = Turns(Repeats(work), limits=bounds)
+    turns = RequestQueue(IdempotencyCache(work), limits=bounds)
     tokens = {"token": TOKEN, "read_token": READ_TOKEN} if has_readers else {}
     settings = ServerSettings(limits=bounds, **tokens)
     return Gate(turns, settings=settings, telemetry=Telemetry(list), answer=refused)
