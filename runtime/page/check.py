@@ -15,7 +15,7 @@ from novelgen.errors import NovelgenError, UserInputError
 from novelgen.language.normalise import scrub_text
 from novelgen.language.sentences import split_sentences
 from novelgen.models.continuity import DraftCheck
-from runtime.doors.http.house import READS, House, ServedProject
+from runtime.doors.http.app_state import READS, AppState, ServedProject
 from runtime.doors.http.jobs import OVER, Job, JobOrder
 from runtime.doors.http.problems import Problem, Refusal
 from runtime.page.visits import Form, Visit, Visited, place_in, problem_in, router
@@ -30,12 +30,12 @@ DraftWork = Literal["check", "repair"]
 """Kinds of jobs on a draft: a model takes its time, minutes at worst."""
 
 
-def offer_draft_work(house: House) -> None:
-    """Tell the jobs of a house how a draft is checked with a model, and how it is repaired."""
+def offer_draft_work(app_state: AppState) -> None:
+    """Tell the jobs of a server how a draft is checked with a model, and how it is repaired."""
 
     def work(order: JobOrder) -> BaseModel:
         requested_fields = order.job.arguments
-        project = ServedProject(house, order.job.project_id)
+        project = ServedProject(app_state, order.job.project_id)
         text = (order.folder / DRAFT_FILE).read_text(encoding="utf-8")
         if order.job.kind == "check":
             place = {name: requested_fields[name] for name in ("chapter_index", "scene_index")}
@@ -45,8 +45,8 @@ def offer_draft_work(house: House) -> None:
         )
         return step.invoke({**requested_fields, "draft": text})
 
-    house.jobs.offer("check", work)
-    house.jobs.offer("repair", work)
+    app_state.jobs.offer("check", work)
+    app_state.jobs.offer("repair", work)
 
 
 @router.get("/page/projects/{project_id}/check")
@@ -120,7 +120,7 @@ def cancel_draft_job(visit: Visited, form: Form) -> Response:
     """End the work on a draft after the step at which it is."""
     job = draft_job(visit, form.get("job", ""))
     if job.state not in OVER:
-        visit.served.house.jobs.cancel(job.job_id)
+        visit.served.app_state.jobs.cancel(job.job_id)
     return RedirectResponse(visit.link("check/job", job=job.job_id), status_code=303)
 
 
@@ -202,8 +202,8 @@ def draft_text(form: Mapping[str, str]) -> str:
 
 def has_model(visit: Visit) -> bool:
     """Return whether a chat model is there to judge a draft."""
-    house, settings = visit.served.house, visit.served.stores.settings
-    return bool(house.chat_model or settings.memory.summarization.model or settings.model)
+    app_state, settings = visit.served.app_state, visit.served.stores.settings
+    return bool(app_state.chat_model or settings.memory.summarization.model or settings.model)
 
 
 def _started(visit: Visit, form: Mapping[str, str], work: DraftWork) -> Response:
@@ -216,7 +216,7 @@ def start_draft_work(visit: Visit, form: Mapping[str, str], work: DraftWork) -> 
     chapter_index, scene_index = visit.scene_of(form)
     text = draft_text(form)
     requested_fields = {"chapter_index": chapter_index, "scene_index": scene_index, "pov": form["pov"].strip()}
-    return visit.served.house.jobs.start(
+    return visit.served.app_state.jobs.start(
         work,
         visit.project_id,
         {**requested_fields, "with_model": bool(form["with_model"])},
@@ -226,7 +226,7 @@ def start_draft_work(visit: Visit, form: Mapping[str, str], work: DraftWork) -> 
 
 def draft_job(visit: Visit, job_id: str) -> Job:
     """Return a job on a draft of this project."""
-    job = visit.served.house.jobs.get(job_id)
+    job = visit.served.app_state.jobs.get(job_id)
     if job.project_id != visit.project_id or job.kind not in ("check", "repair"):
         raise Refusal(404, "unknown-job", f"no work on a draft has the id {job_id[:50]!r}; check the draft again")
     return job
@@ -240,7 +240,7 @@ def _draft_of(visit: Visit, job: Job) -> dict[str, str]:
         "scene": str(requested_fields["scene_index"]),
         "pov": requested_fields["pov"],
         "with_model": "yes" if requested_fields["with_model"] else "",
-        "text": visit.served.house.jobs.source(job.job_id, DRAFT_FILE).decode("utf-8", "replace"),
+        "text": visit.served.app_state.jobs.source(job.job_id, DRAFT_FILE).decode("utf-8", "replace"),
     }
 
 

@@ -25,7 +25,7 @@ from novelgen.models.context import (
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.state import PRESENCE_ATTRIBUTE
-from runtime.doors.http.house import READS
+from runtime.doors.http.app_state import READS
 from runtime.doors.http.problems import Refusal
 from runtime.files.file_reading import described
 from runtime.page.frame import project_address
@@ -268,10 +268,10 @@ def is_planned(form: Mapping[str, str]) -> bool:
 def built_context(visit: Visit, form: dict[str, str], *, write_file: bool = False) -> ContextLook:
     """Return the context of a form's plan, with the lines of its block."""
     served = visit.served
-    served.house.awaken(served.project_id, served.stores)
-    return StoryContexts(served.stores, served.project_id, chat_model=served.house.chat_model).look_at_context(
+    served.app_state.awaken(served.project_id, served.stores)
+    return StoryContexts(served.stores, served.project_id, chat_model=served.app_state.chat_model).look_at_context(
         request=request_of(visit, form),
-        options=ContextOptions(model=served.house.chat_model, bounds=bounds_of(form)),
+        options=ContextOptions(model=served.app_state.chat_model, bounds=bounds_of(form)),
         write_file=write_file,
     )
 

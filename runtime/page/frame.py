@@ -24,7 +24,7 @@ from novelgen.models.memory import memory_place_text
 from novelgen.models.position import StoryPosition, place_text
 from novelgen.words import filled
 from novelgen.words.messages import message_in
-from runtime.doors.http.house import house_of
+from runtime.doors.http.app_state import app_state_of
 from runtime.doors.http.problems import told
 from runtime.files.chapter_names import ChapterNames, chapter_name
 from runtime.story.projects import list_project_ids
@@ -179,7 +179,7 @@ class Frame:
     @property
     def projects(self) -> list[str]:
         """Projects of the folder that one may go over to, this one among them."""
-        listing = list_project_ids(house_of(self.request).stores.common)
+        listing = list_project_ids(app_state_of(self.request).stores.common)
         shown_ids = listing[:MAX_SWITCHED]
         return shown_ids if self.project_id in shown_ids else [self.project_id, *shown_ids[: MAX_SWITCHED - 1]]
 

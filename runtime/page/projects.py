@@ -18,7 +18,7 @@ from novelgen.errors import ConfigurationError, InvalidFileError
 from novelgen.language.language import story_language
 from novelgen.language.normalise import scrub_text
 from novelgen.models.position import StoryPosition
-from runtime.doors.http.house import READS, House, Project, ServedProject, TheHouse
+from runtime.doors.http.app_state import READS, AppState, Project, ServedProject, TheHouse
 from runtime.doors.http.jobs import OVER, Job
 from runtime.doors.http.problems import Refusal
 from runtime.doors.http.routes import ExtractScenes, delete_project
@@ -50,27 +50,27 @@ MENDED_BY = {kind: way for way, kinds in _MENDS.items() for kind in kinds}
 
 
 @router.get("/")
-def projects_page(request: Request, house: TheHouse) -> Response:
+def projects_page(request: Request, app_state: TheHouse) -> Response:
     """Show the projects of the folder."""
-    at_work = [job for job in house.jobs.list() if job.state not in OVER]
-    return Frame(request).page("projects", projects=house.stores.overviews(), at_work=at_work)
+    at_work = [job for job in app_state.jobs.list() if job.state not in OVER]
+    return Frame(request).page("projects", projects=app_state.stores.overviews(), at_work=at_work)
 
 
 @router.post("/page/projects")
-def make_project(request: Request, house: TheHouse, form: Form) -> Response:
+def make_project(request: Request, app_state: TheHouse, form: Form) -> Response:
     """Make an empty project, and ask for its story."""
     title = form.get("title", "").strip()[:500]
     project_id = form.get("project_id", "").strip()
     if not (title or project_id):
         raise Refusal(400, "invalid-request", Frame(request).word("no_title"))
-    project_id = project_id or proposed_project_id(house.stores.common, title=title)
-    _make(house, project_id, form)
+    project_id = project_id or proposed_project_id(app_state.stores.common, title=title)
+    _make(app_state, project_id, form)
     return _to("/page/import", project=project_id)
 
 
-def _make(house: House, project_id: str, form: Mapping[str, str]) -> None:
+def _make(app_state: AppState, project_id: str, form: Mapping[str, str]) -> None:
     language = form.get("language", "")
-    StoryProjects(house.stores.of(project_id), project_id).create_project(
+    StoryProjects(app_state.stores.of(project_id), project_id).create_project(
         name=form.get("title", "").strip()[:500] or None, language=language if language in ("en", "zh") else None
     )
 
@@ -99,7 +99,7 @@ def _health(visit: Visited, *, repair: bool = False) -> Response:
         condition=condition,
         steps=[next_step for next_step in next_steps_in(condition, visit.language) if next_step.kind in MENDED_BY],
         mended_by=MENDED_BY,
-        jobs=served.house.jobs.list(served.project_id)[:5],
+        jobs=served.app_state.jobs.list(served.project_id)[:5],
     )
 
 
@@ -177,11 +177,11 @@ def import_form(request: Request, project: Name = "") -> Response:
 
 
 @router.post("/page/imports")
-def receive_files(request: Request, house: TheHouse, sent: Annotated[Sent, Depends(_sent)]) -> Response:
+def receive_files(request: Request, app_state: TheHouse, sent: Annotated[Sent, Depends(_sent)]) -> Response:
     """Store chosen files, and redirect to their preview."""
     if not sent.files:
         raise Refusal(400, "invalid-request", Frame(request).word("no_files"))
-    upload = house.uploads.add(sent.files)
+    upload = app_state.uploads.add(sent.files)
     return _to(f"/page/imports/{upload.upload_id}", project=sent.project_id)
 
 
@@ -207,7 +207,7 @@ def text_of_file(sent: Annotated[Sent, Depends(_sent)]) -> Response:
 @router.get("/page/imports/{upload_id}")
 def preview_page(
     request: Request,
-    house: TheHouse,
+    app_state: TheHouse,
     upload_id: Id,
     project: Name = "",
     project_id: Name = "",
@@ -218,14 +218,14 @@ def preview_page(
     shown: Shown = 60,
 ) -> Response:
     """Show the chapters of files and new parts, without storing."""
-    upload = house.uploads.get(upload_id)
+    upload = app_state.uploads.get(upload_id)
     if project:
         # One that is not there is refused, not made.
-        _ = ServedProject(house, project).stores
-    new_id = project_id.strip() or proposed_project_id(house.stores.common, title=upload.title)
-    project_ids = list_project_ids(house.stores.common)
+        _ = ServedProject(app_state, project).stores
+    new_id = project_id.strip() or proposed_project_id(app_state.stores.common, title=upload.title)
+    project_ids = list_project_ids(app_state.stores.common)
     preview = _preview(
-        house,
+        app_state,
         upload,
         project or new_id,
         keep_remarks=bool(keep_remarks),
@@ -258,21 +258,21 @@ def preview_page(
 
 
 @router.post("/page/imports/{upload_id}")
-def take_in(house: TheHouse, upload_id: Id, form: Form) -> Response:
+def take_in(app_state: TheHouse, upload_id: Id, form: Form) -> Response:
     """Take the files in, as a job."""
-    upload = house.uploads.get(upload_id)
-    house.jobs.require_room()
+    upload = app_state.uploads.get(upload_id)
+    app_state.jobs.require_room()
     project_id = form.get("project", "")
     if project_id:
-        _ = ServedProject(house, project_id).stores
+        _ = ServedProject(app_state, project_id).stores
     else:
         project_id = form.get("project_id", "").strip()
         if "title" in form:
-            _make(house, project_id, form)
+            _make(app_state, project_id, form)
         else:
             # What was exported says its title and language by itself.
-            StoryProjects(house.stores.of(project_id), project_id).require_new_project()
-    job = house.jobs.start(
+            StoryProjects(app_state.stores.of(project_id), project_id).require_new_project()
+    job = app_state.jobs.start(
         "manuscript",
         project_id,
         {
@@ -282,16 +282,16 @@ def take_in(house: TheHouse, upload_id: Id, form: Form) -> Response:
             "keep_remarks": bool(form.get("keep_remarks")),
             "headings": _headings(form.get("heading", "")),
         },
-        source=(upload.file, house.uploads.path(upload)),
+        source=(upload.file, app_state.uploads.path(upload)),
     )
-    house.uploads.forget(upload_id)
+    app_state.uploads.forget(upload_id)
     return _to(f"/page/jobs/{job.job_id}")
 
 
 @router.post("/page/imports/{upload_id}/forget")
-def forget_files(house: TheHouse, upload_id: Id) -> Response:
+def forget_files(app_state: TheHouse, upload_id: Id) -> Response:
     """Throw the files away."""
-    house.uploads.forget(upload_id)
+    app_state.uploads.forget(upload_id)
     return _to("/")
 
 
@@ -300,7 +300,7 @@ def _headings(heading: str) -> list[str]:
 
 
 def _preview(
-    house: House,
+    app_state: AppState,
     upload: Upload,
     project_id: str,
     *,
@@ -311,9 +311,9 @@ def _preview(
 ) -> Preview:
     """Preview an import, with errors beside the form."""
     try:
-        transfer = StoryTransfer(house.stores.of(project_id), project_id)
+        transfer = StoryTransfer(app_state.stores.of(project_id), project_id)
         project_import = transfer.import_source(
-            source=house.uploads.path(upload),
+            source=app_state.uploads.path(upload),
             dry_run=True,
             update=update,
             replace=replace,
@@ -321,10 +321,10 @@ def _preview(
             headings=headings,
         )
         is_other_story = is_of_another_story(
-            house.stores.of(project_id), project_id, found=project_import, update=update
+            app_state.stores.of(project_id), project_id, found=project_import, update=update
         )
     except InvalidFileError as error:
-        return Preview(problem=without_paths(str(error), folders=house.secret_folders))
+        return Preview(problem=without_paths(str(error), folders=app_state.secret_folders))
     text = " ".join(chapter.opening for chapter in project_import.chapters[:50])
     language, words = story_language(text or upload.title), sum(chapter.words for chapter in project_import.chapters)
     return Preview(project_import, language, is_other_story, upload.title_of(project_import.title), words=words)
@@ -343,26 +343,26 @@ MODEL_EXAMPLE = "NOVELGEN_MODEL=openai:gpt-4.1-mini\nNOVELGEN_MODEL_API_KEY=…\
 
 
 @router.get("/page/jobs")
-def jobs_page(request: Request, house: TheHouse, project: Name = "") -> Response:
+def jobs_page(request: Request, app_state: TheHouse, project: Name = "") -> Response:
     """Show the jobs of the folder, or of one project, the latest first."""
-    return Frame(request).page("jobs", jobs=house.jobs.list(project or None), project=project, over=OVER)
+    return Frame(request).page("jobs", jobs=app_state.jobs.list(project or None), project=project, over=OVER)
 
 
 @router.get("/page/jobs/{job_id}")
-def job_page(request: Request, house: TheHouse, job_id: Id) -> Response:
+def job_page(request: Request, app_state: TheHouse, job_id: Id) -> Response:
     """Show a job's progress and result."""
-    job = house.jobs.get(job_id)
+    job = app_state.jobs.get(job_id)
     return Frame(request).page("job", job=job, over=OVER, outcome=_outcome(job))
 
 
 @router.post("/page/jobs/{job_id}/{step}")
-def change_job(house: TheHouse, job_id: Id, step: Literal["cancel", "resume", "forget"]) -> Response:
+def change_job(app_state: TheHouse, job_id: Id, step: Literal["cancel", "resume", "forget"]) -> Response:
     """Stop, repeat or remove a job."""
     if step == "resume":
-        house.jobs.resume(job_id)
-    elif (house.jobs.get(job_id).state in OVER) == (step == "forget"):
+        app_state.jobs.resume(job_id)
+    elif (app_state.jobs.get(job_id).state in OVER) == (step == "forget"):
         # One that ended meanwhile stays.
-        house.jobs.cancel(job_id)
+        app_state.jobs.cancel(job_id)
     return _to("/page/jobs" if step == "forget" else f"/page/jobs/{job_id}")
 
 
@@ -386,7 +386,7 @@ def reading_page(
     )
     trouble = ""
     try:
-        build_extraction_model(settings, served.house.chat_model)
+        build_extraction_model(settings, served.app_state.chat_model)
     except ConfigurationError as error:
         trouble = str(error)
     return visit.page(
@@ -397,7 +397,7 @@ def reading_page(
         trouble=trouble,
         model_example=MODEL_EXAMPLE,
         form={"chapter": chapter, "scene": scene if chapter else "", "retry": retry, "again": again},
-        jobs=[job for job in served.house.jobs.list(served.project_id) if job.state not in OVER],
+        jobs=[job for job in served.app_state.jobs.list(served.project_id) if job.state not in OVER],
     )
 
 
@@ -409,7 +409,7 @@ def read_scenes(visit: Visited, form: Form) -> Response:
     """
     served = visit.served
     chapter, scene = number_in(form, "chapter"), number_in(form, "scene")
-    build_extraction_model(served.stores.settings, served.house.chat_model)
+    build_extraction_model(served.stores.settings, served.app_state.chat_model)
     one = None if chapter is None or scene is None else StoryPosition(chapter, scene)
     extract_scenes = ExtractScenes(
         scenes=[] if one is None else [str(one)],
@@ -418,7 +418,7 @@ def read_scenes(visit: Visited, form: Form) -> Response:
         # Who asks for one scene wants it read, read before or not.
         again=bool(form.get("again")) or one is not None,
     )
-    job = served.house.jobs.start("extract", served.project_id, extract_scenes.model_dump(mode="json"))
+    job = served.app_state.jobs.start("extract", served.project_id, extract_scenes.model_dump(mode="json"))
     if one is None:
         return _to(f"/page/jobs/{job.job_id}")
     return led_back(visit.link("story", chapter=chapter, scene=scene), "read")

@@ -57,7 +57,7 @@ def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
         (chapter, chapter_title(scenes), [(state, _state(state)) for state in scenes])
         for chapter, scenes in _chapters(states).items()
     ]
-    jobs = visit.served.house.jobs.list(visit.project_id)
+    jobs = visit.served.app_state.jobs.list(visit.project_id)
     return visit.page(
         "story",
         read=reading,

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from novelgen.errors import NovelgenError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.doors.http.house import AsOf, Project, ServedProject, house_of
+from runtime.doors.http.app_state import AsOf, Project, ServedProject, app_state_of
 from runtime.doors.http.problems import Problem, Refusal, invalid_request, problem_of
 from runtime.doors.http.uploads import KeptForm
 from runtime.page.frame import VIEWS, Frame, Here
@@ -65,7 +65,7 @@ class PageRoute(APIRoute):
 def problem_in(request: Request, error: NovelgenError | RequestValidationError | HTTPException) -> Problem:
     """Return an error's problem for people."""
     if isinstance(error, NovelgenError):
-        return problem_of(error, folders=house_of(request).secret_folders)
+        return problem_of(error, folders=app_state_of(request).secret_folders)
     if isinstance(error, RequestValidationError):
         return invalid_request(error.errors())
     if isinstance(error, Refusal):
@@ -105,7 +105,7 @@ class Visit(Frame):
 
         Its vector index starts with the first search.
         """
-        return Story(self.served.stores, self.served.project_id, chat_model=self.served.house.chat_model)
+        return Story(self.served.stores, self.served.project_id, chat_model=self.served.app_state.chat_model)
 
     def names(self) -> dict[str, str]:
         """Return display names of the entities by id, as of the position."""
@@ -137,11 +137,11 @@ class Visit(Frame):
 
     def kept_form(self, key: str) -> KeptForm | None:
         """Return a form of the project that is kept under a key for a while."""
-        return self.served.house.kept_forms.find(self.served.project_id, key)
+        return self.served.app_state.kept_forms.find(self.served.project_id, key)
 
     def keep_form(self, form: Mapping[str, str], context: SceneMemoryContext | None = None) -> str:
         """Keep a form, and the context that it gave, and return the key."""
-        return self.served.house.kept_forms.keep(self.served.project_id, form, context)
+        return self.served.app_state.kept_forms.keep(self.served.project_id, form, context)
 
     @property
     def until(self) -> StoryPosition:
@@ -154,7 +154,7 @@ class Visit(Frame):
 
 async def _visit(request: Request, served: Project, as_of: AsOf = None) -> Visit:
     position: Any = as_of
-    served.house.prepare(served.project_id)
+    served.app_state.prepare(served.project_id)
     return Visit(request, served, position)
 
 

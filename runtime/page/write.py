@@ -9,7 +9,7 @@ from starlette.responses import RedirectResponse, Response
 
 from novelgen.errors import NovelgenError, UserInputError
 from novelgen.models.continuity import DraftCheck
-from runtime.doors.http.house import READS
+from runtime.doors.http.app_state import READS
 from runtime.doors.http.jobs import OVER, Job
 from runtime.doors.http.problems import Problem, Refusal
 from runtime.files.chapter_names import NEXT

@@ -68,7 +68,7 @@ def open_server(projects_dir: Path, *, chat_model: BaseChatModel | None = None, 
         try:
             yield f"http://127.0.0.1:{port}"
         finally:
-            app.state.house.jobs.stop()
+            app.state.novelgen.jobs.stop()
             server.should_exit = True
             thread.join()
 

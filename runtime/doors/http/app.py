@@ -29,8 +29,8 @@ from novelgen import __version__
 from novelgen.errors import NovelgenError
 from novelgen.words.messages import message_in
 from runtime.doors.http import problems
+from runtime.doors.http.app_state import AppState, require_access
 from runtime.doors.http.gate import AGENTS_PATH, Gate, IdempotencyCache
-from runtime.doors.http.house import House, require_access
 from runtime.doors.http.jobs import Jobs
 from runtime.doors.http.routes import offer_work, operation_routes
 from runtime.doors.http.routes import router as own_router
@@ -45,14 +45,14 @@ from runtime.story.projects import ProjectStores
 
 
 class AgentDoor:
-    """Answers MCP requests over the stories of a house: those with a reading token are offered nothing that writes.
+    """Answers MCP requests over the stories of a app_state: those with a reading token are offered nothing that writes.
 
     A request stands by itself, without a session, so that a restart of the server breaks no client. The SDK is loaded
     when the first agent comes.
     """
 
-    def __init__(self, house: House) -> None:
-        self._house = house
+    def __init__(self, app_state: AppState) -> None:
+        self._app_state = app_state
         self._servers: dict[str, Any] = {}
         self._building = threading.Lock()
         self.route = Route(AGENTS_PATH, endpoint=self, methods=["POST"], name="mcp")
@@ -65,7 +65,7 @@ class AgentDoor:
                 404, "unknown-route", "this server has no MCP; run pip install 'novelgen[mcp]' and start it again"
             )
         server = await anyio.to_thread.run_sync(self._server, scope.get("access", "read"))
-        manager = self._code.build_session_manager(server, body_bytes=self._house.settings.limits.body_bytes)
+        manager = self._code.build_session_manager(server, body_bytes=self._app_state.settings.limits.body_bytes)
         ended_error: Exception | None = None
         async with manager.run():
             try:
@@ -84,7 +84,7 @@ class AgentDoor:
     def _server(self, access: str) -> Any:
         with self._building:
             if access not in self._servers:
-                shelf = self._code.Shelf(self._house.stores, chat_model=self._house.chat_model)
+                shelf = self._code.Shelf(self._app_state.stores, chat_model=self._app_state.chat_model)
                 self._servers[access] = self._code.build_mcp_server(shelf, is_read_only=access == "read")
             return self._servers[access]
 
@@ -147,16 +147,16 @@ def build_app(
     projects_dir = stores.settings.projects_dir
     all_jobs = Jobs(projects_dir / JOBS_FOLDER, limits=settings.limits, secret_folders=(projects_dir,))
     telemetry = Telemetry(lambda: [job.state for job in all_jobs.list()], tracer_provider=tracer_provider)
-    house = House(stores, settings, all_jobs, telemetry=telemetry, chat_model=chat_model)
-    offer_work(house)
-    offer_draft_work(house)
+    app_state = AppState(stores, settings, all_jobs, telemetry=telemetry, chat_model=chat_model)
+    offer_work(app_state)
+    offer_draft_work(app_state)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        house.jobs.load()
+        app_state.jobs.load()
         yield
         with anyio.move_on_after(CLOSING_S) as closing:
-            await anyio.to_thread.run_sync(house.close, abandon_on_cancel=True)
+            await anyio.to_thread.run_sync(app_state.close, abandon_on_cancel=True)
         if closing.cancelled_caught:
             logger.warning("not everything closed within %g s; the next start puts the indexes right", CLOSING_S)
 
@@ -176,11 +176,11 @@ def build_app(
         redirect_slashes=False,
         **NOT_FASTAPIS,
     )
-    app.state.house = house
+    app.state.novelgen = app_state
     for router in (own_router, page.router, operation_routes()):
         app.include_router(router)
-    app.router.routes.append(AgentDoor(house).route)
-    _answer_problems(app, house)
+    app.router.routes.append(AgentDoor(app_state).route)
+    _answer_problems(app, app_state)
     _describe(app)
     # The last one added is the outermost.
     app.add_middleware(IdempotencyCache)
@@ -189,8 +189,8 @@ def build_app(
     return app
 
 
-def _answer_problems(app: FastAPI, house: House) -> None:
-    folders = [house.stores.settings.projects_dir]
+def _answer_problems(app: FastAPI, app_state: AppState) -> None:
+    folders = [app_state.stores.settings.projects_dir]
 
     async def of_the_tree(request: Request, error: Exception) -> Response:
         assert isinstance(error, NovelgenError)

@@ -166,12 +166,12 @@ def _answering(endpoint: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(endpoint)
     def answer(**arguments: Any) -> Any:
-        # The house of a request, or of what it names.
-        houses = (getattr(value, "house", value) for value in arguments.values())
-        house = next((house for house in houses if hasattr(house, "secret_folders")), None)
-        if house is None:
+        # The state of the server of a request, or of what it names.
+        states = (getattr(value, "app_state", value) for value in arguments.values())
+        app_state = next((app_state for app_state in states if hasattr(app_state, "secret_folders")), None)
+        if app_state is None:
             return told(endpoint(**arguments))
-        with house.telemetry.use_case(endpoint.__name__):
-            return told(endpoint(**arguments), folders=house.secret_folders)
+        with app_state.telemetry.use_case(endpoint.__name__):
+            return told(endpoint(**arguments), folders=app_state.secret_folders)
 
     return answer

@@ -25,11 +25,11 @@ from runtime.doors.arguments import (
     place_from,
     values_of,
 )
-from runtime.doors.http.house import (
+from runtime.doors.http.app_state import (
     READS,
+    AppState,
     ChapterNumber,
     EntityName,
-    House,
     Project,
     SceneNumber,
     ServedProject,
@@ -100,11 +100,11 @@ def _endpoint(operation: Operation, verb: str, path: str) -> Any:
         if operation.is_of_character:
             create = values.pop("create", False)
             if create:
-                project.house.stores.of(project.project_id).ensure_project(project.project_id)
+                project.app_state.stores.of(project.project_id).ensure_project(project.project_id)
             who, place = values.pop("character_id"), values.get("story_as_of")
             doer = project.story.character(who, create=create, as_of=place)
         else:
-            doer = operation.part(project.stores, project.project_id, chat_model=project.house.chat_model)
+            doer = operation.part(project.stores, project.project_id, chat_model=project.app_state.chat_model)
         result = operation.function(doer, **values)
         if operation.has_prompt:
             return _written(result, project, request)
@@ -189,7 +189,7 @@ def _written(result: Any, project: Project, request: Request) -> Response:
     headers = {}
     if isinstance(result, SceneMemoryContext) and result.report is not None and result.report.story_version is not None:
         headers["ETag"] = f'"{result.report.story_version}"'
-    result = told(result, folders=project.house.secret_folders)
+    result = told(result, folders=project.app_state.secret_folders)
     text = context_json(result) if isinstance(result, SceneMemoryContext) else result.model_dump_json()
     return Response(text, media_type="application/json", headers=headers)
 
@@ -214,10 +214,10 @@ async def check_alive() -> Alive:
 
 
 @_condition.get("/ready")
-def check_ready(house: TheHouse) -> Alive:
+def check_ready(app_state: TheHouse) -> Alive:
     """Say whether the server can work: the folder of the projects can be read, or the database answers."""
     try:
-        house.stores.common.project_ids()
+        app_state.stores.common.project_ids()
     except OSError as error:
         raise Refusal(503, "not-ready", "the folder of the projects cannot be read") from error
     return Alive()
@@ -226,9 +226,9 @@ def check_ready(house: TheHouse) -> Alive:
 @_condition.get(
     "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 )
-async def read_metrics(house: TheHouse) -> Response:
+async def read_metrics(app_state: TheHouse) -> Response:
     """Tell Prometheus how much is asked of which route, how long it takes, and how many jobs there are."""
-    metrics = house.telemetry.metrics
+    metrics = app_state.telemetry.metrics
     if metrics is None:
         raise Refusal(
             404, "unknown-route", "this server has no metrics; run pip install 'novelgen[telemetry]' and start it again"
@@ -259,15 +259,15 @@ class ServedProjectOverview(ProjectOverview):
 
 
 @_projects.get("")
-def list_projects(house: TheHouse) -> ProjectList:
+def list_projects(app_state: TheHouse) -> ProjectList:
     """List projects with their contents, or the `problem` of unreadable ones."""
-    return ProjectList(projects=house.stores.overviews())
+    return ProjectList(projects=app_state.stores.overviews())
 
 
 @_projects.post("", status_code=201)
-def create_project(house: TheHouse, body: NewProject) -> ProjectOverview:
+def create_project(app_state: TheHouse, body: NewProject) -> ProjectOverview:
     """Make a project with an empty memory, and the folder for its files."""
-    project = StoryProjects(house.stores.of(body.project_id), body.project_id)
+    project = StoryProjects(app_state.stores.of(body.project_id), body.project_id)
     project.create_project(name=body.name, language=body.language)
     return project.describe_project()
 
@@ -288,9 +288,9 @@ def delete_project(
 ) -> DeletedProject:
     """Delete a project for good, with its data, index, folder and jobs."""
     stores = project.stores
-    project.house.jobs.require_idle(project.project_id)
+    project.app_state.jobs.require_idle(project.project_id)
     deleted = StoryProjects(stores, project.project_id).delete_project(confirm=confirm)
-    project.house.forget(project.project_id)
+    project.app_state.forget(project.project_id)
     return deleted
 
 
@@ -333,7 +333,7 @@ def stream_reply(
     """Stream a character's reply: `text` events, then one `reply`."""
     for part in speaker.stream_reply(model, **dict(body)):
         if isinstance(part, Reply):
-            reply = told(part, folders=project.house.secret_folders)
+            reply = told(part, folders=project.app_state.secret_folders)
             yield ServerSentEvent(event="reply", raw_data=reply.model_dump_json())
         else:
             yield ServerSentEvent(event="text", raw_data=SpokenPiece(text=part).model_dump_json())
@@ -368,11 +368,11 @@ class JobList(BaseModel):
     jobs: list[Job]
 
 
-def offer_work(house: House) -> None:
-    """Tell the jobs of a house how each kind is done."""
+def offer_work(app_state: AppState) -> None:
+    """Tell the jobs of a server how each kind is done."""
 
     def ingest(order: JobOrder) -> BaseModel:
-        project = ServedProject(house, order.job.project_id)
+        project = ServedProject(app_state, order.job.project_id)
         requested_ingest_files = IngestFiles.model_validate(order.job.arguments)
         return ProjectIngest(project.stores, project.project_id).ingest_project(
             records=requested_ingest_files.records,
@@ -383,7 +383,7 @@ def offer_work(house: House) -> None:
 
     def manuscript(order: JobOrder) -> BaseModel:
         project_id = order.job.project_id
-        return StoryTransfer(house.stores.of(project_id), project_id).import_source(
+        return StoryTransfer(app_state.stores.of(project_id), project_id).import_source(
             source=order.folder / order.job.arguments["file"],
             update=order.job.arguments["update"],
             replace=order.job.arguments.get("replace", False),
@@ -394,28 +394,28 @@ def offer_work(house: House) -> None:
         )
 
     def extract(order: JobOrder) -> BaseModel:
-        project = ServedProject(house, order.job.project_id)
+        project = ServedProject(app_state, order.job.project_id)
         requested_extract_scenes = ExtractScenes.model_validate(order.job.arguments)
         return StoryExtraction(project.stores, project.project_id).extract(
             scenes=requested_extract_scenes.scenes,
             chapter_index=requested_extract_scenes.chapter_index,
             retry_failed=requested_extract_scenes.retry_failed,
             again=requested_extract_scenes.again,
-            model=house.chat_model,
+            model=app_state.chat_model,
             progress=order.progress,
             index_progress=order.progress_of("meaning"),
         )
 
-    house.jobs.offer("ingest", ingest)
-    house.jobs.offer("manuscript", manuscript)
-    house.jobs.offer("extract", extract)
+    app_state.jobs.offer("ingest", ingest)
+    app_state.jobs.offer("manuscript", manuscript)
+    app_state.jobs.offer("extract", extract)
 
 
 @_jobs.post("/projects/{project_id}/ingest", status_code=202)
 def ingest_files(project: Project, response: Response, body: IngestFiles) -> Job:
     """Ingest the project folder: chapters, records, characters and settings."""
     _ = project.stores
-    job = project.house.jobs.start("ingest", project.project_id, body.model_dump(mode="json"))
+    job = project.app_state.jobs.start("ingest", project.project_id, body.model_dump(mode="json"))
     return _accepted(job, response)
 
 
@@ -453,7 +453,7 @@ def import_manuscript(
     """Import a manuscript into a new or existing project, ignoring its name."""
     require_project_id(project.project_id)
     file = manuscript_file(request.headers.get("content-type", ""))
-    job = project.house.jobs.start(
+    job = project.app_state.jobs.start(
         "manuscript",
         project.project_id,
         {"file": file, "update": update, "replace": replace, "headings": heading},
@@ -465,46 +465,46 @@ def import_manuscript(
 @_jobs.post("/projects/{project_id}/extract", status_code=202)
 def extract_scenes(project: Project, response: Response, body: ExtractScenes) -> Job:
     """Let a chat model read scenes without records, and store the results."""
-    build_extraction_model(project.stores.settings, project.house.chat_model)
-    job = project.house.jobs.start("extract", project.project_id, body.model_dump(mode="json"))
+    build_extraction_model(project.stores.settings, project.app_state.chat_model)
+    job = project.app_state.jobs.start("extract", project.project_id, body.model_dump(mode="json"))
     return _accepted(job, response)
 
 
 @_jobs.get("/jobs")
 def list_jobs(
-    house: TheHouse,
+    app_state: TheHouse,
     project_id: Annotated[str | None, Query(max_length=400, description="Only of this project.")] = None,
 ) -> JobList:
     """List the jobs, the latest first."""
-    return JobList(jobs=house.jobs.list(project_id))
+    return JobList(jobs=app_state.jobs.list(project_id))
 
 
 @_jobs.get("/jobs/{job_id}")
-def get_job(house: TheHouse, job_id: JobId) -> Job:
+def get_job(app_state: TheHouse, job_id: JobId) -> Job:
     """Return a job's progress and result."""
-    return house.jobs.get(job_id)
+    return app_state.jobs.get(job_id)
 
 
 @_jobs.delete("/jobs/{job_id}")
-def cancel_job(house: TheHouse, job_id: JobId) -> Job:
+def cancel_job(app_state: TheHouse, job_id: JobId) -> Job:
     """Stop a job after its present step, or forget a finished one."""
-    return house.jobs.cancel(job_id)
+    return app_state.jobs.cancel(job_id)
 
 
 @_jobs.post("/jobs/{job_id}/resume", status_code=202)
-def resume_job(house: TheHouse, job_id: JobId) -> Job:
+def resume_job(app_state: TheHouse, job_id: JobId) -> Job:
     """Run a stopped or failed job again, keeping its stored results."""
-    return house.jobs.resume(job_id)
+    return app_state.jobs.resume(job_id)
 
 
-async def _known_job(house: TheHouse, job_id: JobId) -> Job:
-    return house.jobs.get(job_id)
+async def _known_job(app_state: TheHouse, job_id: JobId) -> Job:
+    return app_state.jobs.get(job_id)
 
 
 @_jobs.get("/jobs/{job_id}/events", response_class=EventSourceResponse)
-async def follow_job(house: TheHouse, job: Annotated[Job, Depends(_known_job)]) -> AsyncIterator[ServerSentEvent]:
+async def follow_job(app_state: TheHouse, job: Annotated[Job, Depends(_known_job)]) -> AsyncIterator[ServerSentEvent]:
     """Follow a job: a `job` event whenever it has changed, until it is over."""
-    async for other_job in house.jobs.follow(job.job_id):
+    async for other_job in app_state.jobs.follow(job.job_id):
         yield ServerSentEvent(event="job", raw_data=other_job.model_dump_json())
 
 

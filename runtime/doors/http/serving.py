@@ -17,7 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from novelgen.errors import ConfigurationError
 from runtime.doors.http.app import build_app
-from runtime.doors.http.house import House
+from runtime.doors.http.app_state import AppState
 from runtime.doors.http.settings import ServerSettings, announced
 from runtime.doors.http.telemetry import exporting_provider
 from runtime.story.projects import ProjectStores
@@ -59,7 +59,7 @@ def serve(stores: ProjectStores, settings: ServerSettings, *, on_listening: Call
         url = f"http://{host}:{port}"
         with announced(stores.settings.projects_dir, url):
             app = build_app(stores, settings, tracer_provider=spans)
-            app.state.house.is_early = True
+            app.state.novelgen.is_early = True
             config = uvicorn.Config(
                 app,
                 http=timely_connections(),
@@ -72,7 +72,7 @@ def serve(stores: ProjectStores, settings: ServerSettings, *, on_listening: Call
                 limit_concurrency=MAX_CONNECTIONS,
                 timeout_graceful_shutdown=OPEN_REQUESTS_END_S,
             )
-            server = _Server(config, app.state.house, on_started=lambda: on_listening(url))
+            server = _Server(config, app.state.novelgen, on_started=lambda: on_listening(url))
             server.run(sockets=[listener])
 
 
@@ -89,9 +89,9 @@ def _sent(spans: TracerProvider | None) -> Iterator[None]:
 class _Server(uvicorn.Server):
     """Server that ends itself on a signal, streams first."""
 
-    def __init__(self, config: uvicorn.Config, house: House, *, on_started: Callable[[], Any]) -> None:
+    def __init__(self, config: uvicorn.Config, app_state: AppState, *, on_started: Callable[[], Any]) -> None:
         super().__init__(config)
-        self._house = house
+        self._app_state = app_state
         self._on_started = on_started
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -107,7 +107,7 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._house.jobs.stop()
+        self._app_state.jobs.stop()
         await super().shutdown(sockets=sockets)
 
     @contextlib.contextmanager

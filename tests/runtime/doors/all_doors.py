@@ -48,7 +48,7 @@ class Doors:
     def __init__(self, client: TestClient, shell_folder: Path) -> None:
         self.client = client
         self.shell_folder = shell_folder
-        self.stores = client.app.state.house.stores  # type: ignore[attr-defined]
+        self.stores = client.app.state.novelgen.stores  # type: ignore[attr-defined]
         shelf = Shelf(self.stores, project_id=PROJECT, chat_model=READER)
         self._servers = {tool_set: build_mcp_server(shelf, tool_set=tool_set) for tool_set in get_args(ToolSet)}
 

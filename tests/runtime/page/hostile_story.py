@@ -21,7 +21,7 @@ def write_hostile_story(client: TestClient) -> None:
     """Make a project whose every field wants to be HTML, with a scene that holds a line of 100,000 characters."""
     made = client.post("/v1/projects", json={"project_id": PROJECT, "name": EVIL, "language": "en"})
     assert made.status_code == 201, made.text
-    stores = client.app.state.house.stores.of(PROJECT)  # type: ignore[attr-defined]
+    stores = client.app.state.novelgen.stores.of(PROJECT)  # type: ignore[attr-defined]
     added = StoryEntities(stores, PROJECT).add_character(
         name=f"Nell {EVIL}", role=EVIL, description=EVIL, start=StoryPosition(1, 1)
     )

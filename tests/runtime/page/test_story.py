@@ -294,11 +294,11 @@ def test_the_first_page_makes_ready_what_the_next_need(client: TestClient, monke
     ready: queue.Queue[str] = queue.Queue()
     monkeypatch.setattr(StoryNameCandidates, "list", lambda part: ready.put(f"names of {part.project_id}"))
     monkeypatch.setattr(
-        "runtime.doors.http.house.await_index", lambda stores, project_id: ready.put(f"index of {project_id}")
+        "runtime.doors.http.app_state.await_index", lambda stores, project_id: ready.put(f"index of {project_id}")
     )
     client.get(STORY)
     assert ready.empty()
-    client.app.state.house.is_early = True  # type: ignore[attr-defined]
+    client.app.state.novelgen.is_early = True  # type: ignore[attr-defined]
     client.get(STORY)
     client.get(STORY)
     assert {ready.get(timeout=60), ready.get(timeout=60)} == {"names of demo", "index of demo"}

@@ -50,7 +50,7 @@ def test_a_context_is_that_of_the_file(client: TestClient, demo_folder: Path) ->
     """The JSON of a context is word for word that of the context file, apart from its moment and its timings."""
     asked = {"chapter_index": 3, "scene_index": 1, "scene_plan": PLAN}
     answer = client.post(f"{HERE}/context", json=asked)
-    stores: ProjectStores = client.app.state.house.stores  # type: ignore[attr-defined]
+    stores: ProjectStores = client.app.state.novelgen.stores  # type: ignore[attr-defined]
     context = Story(stores.of("demo"), "demo").context(3, 1, PLAN)
     told, known = answer.json(), json.loads(context_json(context))
     for each in (told, known):

@@ -29,7 +29,7 @@ READS = {"x-novelgen-reads": True}
 """Marks a route that changes nothing although it is no GET: a read-only token opens it."""
 
 
-class House:
+class AppState:
     """Everything that a server holds open."""
 
     def __init__(
@@ -93,14 +93,14 @@ class House:
 class ServedProject:
     """A requested project, opened in the thread that uses it."""
 
-    def __init__(self, house: House, project_id: str) -> None:
-        self.house = house
+    def __init__(self, app_state: AppState, project_id: str) -> None:
+        self.app_state = app_state
         self.project_id = project_id
 
     @property
     def stores(self) -> MemoryStores:
         """The stores of the project."""
-        stores = self.house.stores.of(self.project_id)
+        stores = self.app_state.stores.of(self.project_id)
         StoryProjects(stores, self.project_id).require_project_files()
         return stores
 
@@ -108,12 +108,12 @@ class ServedProject:
     def story(self) -> Story:
         """The project's story, with the errors of `stores`."""
         stores = self.stores
-        self.house.awaken(self.project_id, stores)
-        return Story(stores, self.project_id, chat_model=self.house.chat_model)
+        self.app_state.awaken(self.project_id, stores)
+        return Story(stores, self.project_id, chat_model=self.app_state.chat_model)
 
     def speaking_model(self) -> BaseChatModel:
         """Return the chat model that speaks for characters."""
-        model = self.house.chat_model or configured_chat_model(self.stores.settings)
+        model = self.app_state.chat_model or configured_chat_model(self.stores.settings)
         if model is None:
             raise ConfigurationError(
                 "no model that could speak; set NOVELGEN_MODEL to provider:model such as openai:gpt-4.1-mini"
@@ -121,21 +121,21 @@ class ServedProject:
         return model
 
 
-def house_of(request: Request) -> House:
+def app_state_of(request: Request) -> AppState:
     """Return the server's open state."""
-    house: House = request.app.state.house
-    return house
+    app_state: AppState = request.app.state.novelgen
+    return app_state
 
 
 async def _served(
     request: Request,
     project_id: Annotated[str, Path(min_length=1, max_length=400, description="The project.", examples=["my-novel"])],
 ) -> ServedProject:
-    return ServedProject(house_of(request), project_id)
+    return ServedProject(app_state_of(request), project_id)
 
 
-async def _house(request: Request) -> House:
-    return house_of(request)
+async def _app_state(request: Request) -> AppState:
+    return app_state_of(request)
 
 
 async def require_access(request: Request) -> None:
@@ -149,7 +149,7 @@ async def require_access(request: Request) -> None:
 
 
 Project = Annotated[ServedProject, Depends(_served)]
-TheHouse = Annotated[House, Depends(_house)]
+TheHouse = Annotated[AppState, Depends(_app_state)]
 
 AsOf = Annotated[PositionText | None, Query(description="Only what lies strictly before this position of the story.")]
 ChapterNumber = Annotated[
