@@ -251,7 +251,7 @@ def test_searches_and_times_are_told(run: Run, ingested: Path, index_kept_open: 
     times = run.done("timeline", PROJECT, "--lived")
     assert "lived who and where" in times
     assert "Ada, Ben @ the lighthouse" in times
-    assert "Ben" in run.done("entity", "timeline", PROJECT, "2", "--context-window", "1")
+    assert "Ben" in run.done("entity", "timeline", PROJECT, "2", "--chapters-around", "1")
     assert "Ben promised Ada" in run.done("entity", "memories", PROJECT, "Ada", "--limit", "1")
 
 
