@@ -310,7 +310,7 @@ def shortened(name: str, width: int) -> str:
 
 
 def _two_lines(words: str, width: int) -> tuple[str, ...]:
-    """Return words on one line of a width, or else on two, the first of which ends between words where it can."""
+    """Return words on one line of a width, or on two, parted between words where there are any."""
     first = shortened(words, width)
     if first == words:
         return (words,)
