@@ -42,6 +42,7 @@ def test_a_finding_is_waived_and_told_again(demo_folder: Path) -> None:
         seen = awaited(client, address)
         assert seen.all("mark")[0]["data-notes"] == "1"
         assert {"words-1", "note-1"} <= set(seen.ids)
+        assert seen.fields("note") == [quote.removesuffix(".")]
         after = send(client, "check/waive", on=seen, note="He comes back as a ghost.")
         assert not after.all("mark")
         assert "He comes back as a ghost." in after.text

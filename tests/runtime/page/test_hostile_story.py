@@ -15,7 +15,7 @@ TAGS = frozenset(
     "html head meta title link script body a header div bdi nav ul li details summary form label input output button "
     "span main h1 h2 h3 p article aside dl dt dd ol sup mark section meter strong select option textarea table thead "
     "tbody tr th td pre fieldset legend br blockquote footer code svg path circle rect text figure figcaption datalist "
-    "del ins q progress dialog g line polygon".split()
+    "del ins q progress dialog g line polygon tspan".split()
 )
 
 
