@@ -21,6 +21,7 @@ from novelgen.words import LANGUAGES, words
 from runtime.storage.change import NOT_OF_ENTITIES, Change
 from runtime.storage.columns import EntityOrigin
 from runtime.storage.database import UnitOfWork
+from runtime.storage.entities import first_appearance
 from runtime.storage.models import IndexingResult
 from runtime.stores import MemoryStores
 from runtime.story import base
@@ -59,6 +60,11 @@ class AddedEntity(Model):
     holds_after: str | None = Field(description="Scene after which it is known, such as 2:2; None: from the start.")
     change: Change = Field(description="By its number it is taken back.")
     issues: list[ReportIssue] = Field(default_factory=list, description="Who is named and has no card.")
+
+    @property
+    def is_known_by_text(self) -> bool:
+        """Whether it is known after the first scene whose text names it, and not by a place of its own."""
+        return self.holds_after is not None and self.entity.first_chapter is None
 
 
 class EditedEntity(Model):
@@ -110,6 +116,7 @@ class StoryEntities(base.StoryBase):
             scenes = unit.scenes.casts(as_of=position, naming=matching_entity.entity_id)
             stored_entity = unit.entities.get(matching_entity.entity_id)
             version = card_version(unit, matching_entity.entity_id)
+            [matching_entity] = _with_first_mentions(unit, [matching_entity])
         noted = matching_entity.profile.get(METADATA)
         named_count = sum(matching_entity.entity_id in scene.named for scene in scenes)
         counts = {
@@ -423,7 +430,7 @@ class StoryEntities(base.StoryBase):
             as_of: As far as the story has shown them before this position.
         """
         with self._stores.database(self.project_id).read() as unit:
-            known_entities = base.known_entities(unit, base.position_of(as_of))
+            known_entities = _with_first_mentions(unit, base.known_entities(unit, base.position_of(as_of)))
         target = name.strip().casefold()
         matching_entities = [
             entity
@@ -502,6 +509,17 @@ def _require_card(
         stored_fields=card_fields(entity, {} if state is None else state.state_data),
         sent_fields=sent_fields,
     )
+
+
+def _with_first_mentions(unit: UnitOfWork, entities: Sequence[Entity]) -> list[Entity]:
+    """Return entities that say from where on they are known, where the text says it and no author did."""
+    mentions = unit.entities.first_mentions()
+    return [
+        entity.model_copy(
+            update=dict(zip(("first_chapter", "first_scene"), first_appearance(entity, mentions), strict=True))
+        )
+        for entity in entities
+    ]
 
 
 def _first_named(unit: UnitOfWork, names: Sequence[str]) -> StoryPosition | None:

@@ -55,10 +55,23 @@ def test_a_new_card_is_known_from_where_its_name_first_stands(story: Story, town
     assert added.holds_after == "1:1"
     assert _known(story, "1:1") == []
     assert _known(story, "1:2") == [town.old_name]
-    assert story.entities.add("Nobody").holds_after == "1:3"
+    assert added.is_known_by_text
+    nowhere = story.entities.add("Nobody")
+    assert (nowhere.holds_after, nowhere.is_known_by_text) == ("1:3", False)
     assert story.entities.add(town.late, start="1:2").holds_after == "1:1"
     assert "Nobody" not in _known(story, "1:3")
     assert "Nobody" in _known(story, "1:4")
+
+
+def test_a_card_without_a_place_says_where_the_text_first_names_it(story: Story, town: Town) -> None:
+    """The list and the card say the same, and a card that no text names stands at its own place."""
+    story.entities.add(town.late)
+    story.entities.add("Nobody", start="1:2")
+    places = {entity.name: entity.first_told for entity in story.entities.list()}
+    assert places == {town.late: (1, 3), "Nobody": (1, 2)}
+    assert story.entities.get(town.late).entity.first_told == (1, 3)
+    story.entities.edit(town.late, {"role": "minor"}, start="1:1")
+    assert _known(story, "1:3") == ["Nobody"], "reading the place does not fix it"
 
 
 def test_a_merge_tells_no_earlier_place_of_the_later_card(story: Story, town: Town) -> None:

@@ -135,8 +135,7 @@ def _show_added_entity(result: Any, view: View) -> None:
         if start := view.values.get("start"):
             view.say("known_from", place=start)
         else:
-            advice = view.labels["line.known_from_start_advice"]
-            output.print_text(view.labels["line.known_after"].format(place=result.holds_after) + advice)
+            view.say("known_after_naming" if result.is_known_by_text else "known_after_last", place=result.holds_after)
     elif view.values.get("start") is not None:
         view.say("known_from_start")
 

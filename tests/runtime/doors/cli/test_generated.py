@@ -82,7 +82,7 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     """Fields go to card, profile or state; a deletion tells what became of the rest and how to undo it."""
     added = run.done("card", "add", PROJECT, "Ines Holt", "personality=patient", "--role", "minor")
     assert added.startswith("added C3 Ines Holt known after scene 2:2")
-    assert "--from 1:1" in added
+    assert "the last one stored; --from 1:1" in added
     told = run.done("card", "edit", PROJECT, "Ines Holt", "description=A nurse", "alias=Nes", "alias=Holt")
     assert told == f"changed C3: description, alias undo: novelgen undo {PROJECT} 6"
     said = ("appearance=bent", "--state", 'shine=["dull"]', "--from", "2:2")
@@ -104,6 +104,14 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     assert run.json("card", "show", PROJECT, "Ben") == before
     run.done("card", "edit", PROJECT, "Ben", "mood=calm")
     assert "Ben after 2:2 " in run.done("card", "show", PROJECT, "Ben", "--memories", "0")
+
+
+def test_the_place_of_a_card_is_the_same_everywhere(run: Run, ingested: Path) -> None:
+    """The scene whose text names it first is not called the last one, and the list of cards says it, too."""
+    added = run.done("card", "add", PROJECT, "the third stair", "--kind", "location")
+    assert "known after scene 1:1, whose text names it first; --from 1:1" in added
+    [row] = [line for line in run("card", "list", PROJECT).stdout.splitlines() if "third stair" in line]
+    assert "1:1" in row
 
 
 def test_on_a_terminal_one_is_asked_from_where_on_somebody_is_known(
