@@ -1,10 +1,9 @@
 """Programs that are checked by `mypy --strict` find every public name typed."""
 
 import inspect
-import os
+import re
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +13,8 @@ import pytest
 
 from novelgen import Memory, Story
 from runtime.story.character import Character
+from tests.docs.notebooks import NOTEBOOKS, read_notebook
+from tests.docs.pages import PAGES, ROOT, blocks_of
 from tests.support.story_parts import PARTS
 
 PUBLIC = ("novelgen", "novelgen.errors", "novelgen.models", "novelgen.testing")
@@ -29,11 +30,11 @@ def write() -> str:
     with open_ephemeral(memory_budget=2000) as stories:
         story: novelgen.Story = stories.create("mill", language="en")
         story.ingest(text="Ada gave Bo the key.", chapter_index=1, scene_index=1)
-        found: list[str] = [each.content for each in story.search("key", as_of="1:2", top_k=3)]
+        contents: list[str] = [memory.content for memory in story.search("key", as_of="1:2", top_k=3)]
         names: list[str] = [tool.name for tool in story.as_tools(names=["knowledge_query"], reads_only=True)]
         state = story.entities.state("Ada", as_of=(1, 2))
-        told: str = story.context(1, 2, {"purpose": "Bo opens the mill."}).as_prompt()
-        return " ".join([*found, *names, told, "" if state is None else state.entity_id])
+        prompt: str = story.context(1, 2, {"purpose": "Bo opens the mill."}).as_prompt()
+        return " ".join([*contents, *names, prompt, "" if state is None else state.entity_id])
 
 
 async def look(story: novelgen.Story) -> int:
@@ -58,25 +59,66 @@ def ask(story: novelgen.Story) -> None:
 def _public_names(module: str) -> list[str]:
     loaded = import_module(module)
     names = getattr(loaded, "__all__", None) or [
-        name for name, each in vars(loaded).items() if inspect.isclass(each) and each.__module__ == module
+        name for name, value in vars(loaded).items() if inspect.isclass(value) and value.__module__ == module
     ]
-    return [each for each in names if not each.startswith("_")]
+    return [name for name in names if not name.startswith("_")]
 
 
-def _errors_in(programs: Mapping[str, str], folder: Path) -> Counter[str]:
-    """Return how many errors mypy finds in each of some programs; one run reads what they import for all."""
-    files = [folder / f"{name}.py" for name in programs]
-    for file, program in zip(files, programs.values(), strict=True):
-        file.write_text(program, encoding="utf-8")
-    # Types of others' packages say nothing of ours, and reading them takes seven eighths of the time.
-    options = ["--strict", "--config-file", "", "--follow-imports", "silent", "--no-site-packages"]
-    options += ["--cache-dir", os.devnull]
-    checked = subprocess.run(
-        [sys.executable, "-m", "mypy", *options, *files], capture_output=True, text=True, check=False
+CONFIGURATION = """
+[mypy]
+strict = True
+# No type of these packages is in a signature of ours, and reading them takes half of the time.
+[mypy-alembic.*,chromadb.*,fastapi.*,jinja2.*,langsmith.*,openai.*,psycopg.*,rich.*,sqlalchemy.*,starlette.*]
+follow_imports = skip
+"""
+
+
+def _examples() -> dict[str, tuple[str, str]]:
+    """Return each program of the documentation by the name of its module, with its page and its lines.
+
+    A block of a page is a program by itself, as `tests/docs` runs it. The cells of a notebook are one program.
+    """
+    blocks = [block for page in PAGES for block in blocks_of(page) if block.language == "python"]
+    examples = {f"block_{number}": (block.page, "\n" * block.line + block.text) for number, block in enumerate(blocks)}
+    for number, path in enumerate(NOTEBOOKS):
+        cells = [cell for cell in read_notebook(path)["cells"] if cell["cell_type"] == "code"]
+        examples[f"notebook_{number}"] = (path.name, "\n".join("".join(cell["source"]) for cell in cells))
+    return examples
+
+
+EXAMPLES = _examples()
+
+
+def _errors_in(programs: Mapping[str, str], folder: Path) -> dict[str, list[str]]:
+    """Return the errors that mypy finds in programs, by module name. One run reads their imports once."""
+    for name, program in programs.items():
+        (folder / f"{name}.py").write_text(program, encoding="utf-8")
+    configuration = folder / "mypy.ini"
+    configuration.write_text(CONFIGURATION, encoding="utf-8")
+    options = ["--strict", "--config-file", configuration, "--follow-imports", "silent"]
+    options += ["--cache-dir", ROOT / ".mypy_cache" / "examples"]
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, *(f"{name}.py" for name in programs)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    assert checked.stdout, checked.stderr
-    found = [line for line in checked.stdout.splitlines() if ": error:" in line]
-    return Counter(name for line in found for name in programs if f"{name}.py:" in line)
+    assert run.returncode in (0, 1), run.stdout + run.stderr
+    errors: dict[str, list[str]] = {name: [] for name in programs}
+    for name, line, message in re.findall(r"^(\w+)\.py:(\d+): error: (.+)$", run.stdout, re.MULTILINE):
+        errors[name].append(f"line {line}: {message}")
+    return errors
+
+
+@pytest.fixture(scope="module")
+def errors(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
+    """The errors of all programs of this module, from one process of mypy."""
+    named = [(module, name) for module in PUBLIC for name in _public_names(module)]
+    imports = [f"from {module} import {name} as name_{number}" for number, (module, name) in enumerate(named)]
+    programs = {"whole_program": "\n".join([*imports, PROGRAM]), "wrong_program": WRONG}
+    programs |= {name: text for name, (_, text) in EXAMPLES.items()}
+    return _errors_in(programs, tmp_path_factory.mktemp("programs"))
 
 
 @pytest.mark.parametrize("part", [Memory, Story, Character, *PARTS.values()])
@@ -103,9 +145,14 @@ def test_every_method_that_takes_a_place_takes_each_spelling_of_it() -> None:
     assert taken > 100
 
 
-def test_a_program_with_every_public_name_is_strict(tmp_path: Path) -> None:
+def test_a_program_with_every_public_name_is_strict(errors: dict[str, list[str]]) -> None:
     """Each name can be imported and used without an Any of ours; a wrong argument is found."""
-    named = [(module, name) for module in PUBLIC for name in _public_names(module)]
-    imports = [f"from {module} import {name} as name_{number}" for number, (module, name) in enumerate(named)]
-    programs = {"whole_program": "\n".join([*imports, PROGRAM]), "wrong_program": WRONG}
-    assert _errors_in(programs, tmp_path) == {"wrong_program": 3}
+    assert errors["whole_program"] == []
+    assert len(errors["wrong_program"]) == 3
+
+
+def test_every_example_of_the_documentation_is_strict(errors: dict[str, list[str]]) -> None:
+    """`mypy --strict` passes on each Python block of README and docs, and on each notebook, as written."""
+    wrong = {page: errors[name] for name, (page, _) in EXAMPLES.items() if errors[name]}
+    assert len(EXAMPLES) > 50
+    assert wrong == {}

@@ -55,7 +55,6 @@ from novelgen.memory.select import rank_candidates
 from novelgen.memory.story import KnowledgeStory
 from novelgen.memory.weights import QuotaName
 from novelgen.models.context import (
-    ContextReport,
     LeftOff,
     MemoryContextRequest,
     PlannerReport,
@@ -607,7 +606,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
     def _with_knowers(self, run: ContextRun, context: SceneMemoryContext) -> tuple[ContextRun, SceneMemoryContext]:
         """Add the planned characters that know a memory to its receipt."""
         knowledge, cast = run.knowledge.value, self._cast(run)
-        if knowledge is None or not cast or context.report is None:
+        if knowledge is None or not cast:
             return run, context
         mark = partial(marked_items, context.report.items, context.relevant_memories, cast, knowledge)
         run, items = self._call_tool(run, "knowers", mark, of="knowledge")
@@ -783,8 +782,7 @@ def _without_quotes(run: ContextRun) -> ContextRun:
 
 
 def _with_report(context: SceneMemoryContext, **changes: Any) -> SceneMemoryContext:
-    report = (context.report or ContextReport()).model_copy(update=changes)
-    return context.model_copy(update={"report": report})
+    return context.model_copy(update={"report": context.report.model_copy(update=changes)})
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from typing import Any
 
 from novelgen.context.lines import SECTION_ORDER
 from novelgen.models import context as contexts
-from novelgen.models.context import ContextReport, SceneMemoryContext
+from novelgen.models.context import SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import EntityStateSnapshot
 
@@ -27,7 +27,7 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> contex
     Memories are the same by scene and `source_id` (by `chunk_id` where there is none), timeline entries by what
     they are of. Moments, timings, scores, the age of open loops and whether a value is proven do not count.
     """
-    before, after = was.report or ContextReport(), now.report or ContextReport()
+    before, after = was.report, now.report
     ended_was, ended_now = (
         scene_memory_context.left_off.text if scene_memory_context.left_off else ""
         for scene_memory_context in (was, now)

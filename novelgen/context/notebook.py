@@ -25,7 +25,7 @@ from novelgen.context.lines import (
 from novelgen.language.language import story_language
 from novelgen.language.normalise import scrub_text
 from novelgen.memory.search import RankedMemory
-from novelgen.models.context import ContextItem, ContextReport, ReportIssue, SceneMemoryContext
+from novelgen.models.context import ContextItem, ReportIssue, SceneMemoryContext
 from novelgen.models.continuity import ContinuityFinding, DraftCheck, TouchedMatter
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text
@@ -119,7 +119,7 @@ def sheet_of(thing: Any) -> Sheet:
 
 @sheet_of.register
 def _of_context(context: SceneMemoryContext) -> Sheet:
-    report = context.report or ContextReport()
+    report = context.report
     statement = " ".join(memory.content for memory in context.relevant_memories)
     language = report.language or story_language(statement)
     labels = labels_for(language)

@@ -20,14 +20,7 @@ from novelgen.context.lines import (
 from novelgen.context.timeline import need_of
 from novelgen.language.language import TokenCounter, estimate_tokens, story_language
 from novelgen.model_calls.prompt_data import as_data_lines
-from novelgen.models.context import (
-    DEFAULT_STATE_BUDGET,
-    ContextItem,
-    ContextReport,
-    HiddenContext,
-    HoldsNow,
-    SceneMemoryContext,
-)
+from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, HiddenContext, HoldsNow, SceneMemoryContext
 from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk, memory_place_text
 from novelgen.models.position import story_place
 
@@ -72,7 +65,7 @@ class ContextLine(BaseModel):
 
 def context_lines(context: SceneMemoryContext, *, count_tokens: TokenCounter = estimate_tokens) -> list[ContextLine]:
     """Return the lines of a context: needs, memories best first, hidden facts."""
-    report = context.report or ContextReport()
+    report = context.report
     labels = labels_for(report.language)
     lines = [*_lines_of(context, report.names, labels, count_tokens), *_memories(report.own_items, context)]
     hidden = context.hidden
@@ -264,7 +257,7 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
         memory.chunk_id: bool(memory.slot_type) for memory in context.relevant_memories if memory.superseded_by
     }
     verbatim = {memory.chunk_id for memory in context.relevant_memories if memory.content_type in PASSAGE_TYPES}
-    is_marked = context.report is not None and context.report.point_of_view is not None
+    is_marked = context.report.point_of_view is not None
 
     def line(memory: ContextItem | StoryMemoryChunk, text: str) -> str:
         newer = memory.holds_now if isinstance(memory, ContextItem) else None

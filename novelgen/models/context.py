@@ -427,7 +427,7 @@ class HiddenContext(Model):
 class SceneMemoryContext(Shown, Model):
     """The memories, states and timeline of a planned scene.
 
-    Every field but `story_so_far`, `left_off`, `report`, `hidden` is in every output.
+    Every field but `story_so_far`, `left_off` and `hidden` is in every output.
     """
 
     project_id: str
@@ -447,7 +447,9 @@ class SceneMemoryContext(Shown, Model):
         description="Where the story left off; left out before the first scene and where its text is not stored.",
     )
     retrieval_timestamp: UtcDatetime
-    report: ContextReport | None = None
+    report: Annotated[ContextReport, BeforeValidator(lambda report: {} if report is None else report)] = Field(
+        default_factory=ContextReport, description="How it came about; empty in a context that no chain built."
+    )
     hidden: HiddenContext | None = Field(
         default=None,
         exclude_if=is_unsaid,

@@ -394,7 +394,6 @@ class StoryMemoryConformance(MemoryToolsConformance):
                     ),
                 )
             )
-            assert context.report is not None
             assert [issue for issue in context.report.issues if issue.kind != "unresolved"] == []
             # Each fact stands once: what the last scene's end or a state tells is no memory beside it.
             told_ids = {

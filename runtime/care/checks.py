@@ -331,7 +331,7 @@ def judge_context_files(stores: MemoryStores, project_id: str) -> list[JudgedCon
             continue
         with stores.database(project_id).read() as unit:
             now = unit.story_version(StoryPosition(*place))
-        is_stale = context is not None and (context.report is None or context.report.story_version != now)
+        is_stale = context is not None and context.report.story_version != now
         judged.append(JudgedContext(*place, context, is_stale=is_stale))
     return judged
 

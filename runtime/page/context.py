@@ -15,13 +15,7 @@ from novelgen.context.context_difference import compare_contexts
 from novelgen.context.lines import labels_for, render_attribute, render_timeline_entry
 from novelgen.context.prompt_block import NEEDS, ContextLine
 from novelgen.errors import InvalidRequestError, UserInputError
-from novelgen.models.context import (
-    ContextDifference,
-    ContextReport,
-    MemoryContextRequest,
-    SceneMemoryContext,
-    context_document,
-)
+from novelgen.models.context import ContextDifference, MemoryContextRequest, SceneMemoryContext, context_document
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.plan import ChapterPlan, ScenePlan
 from novelgen.models.state import PRESENCE_ATTRIBUTE
@@ -187,7 +181,7 @@ def keep_context(visit: Visited, form: Form) -> Response:
     """Store a context and its plan in the project, then show it."""
     form_values = plan_in(visit, form)
     look = built_context(visit, form_values, write_file=True)
-    report = look.context.report or ContextReport()
+    report = look.context.report
     failed = next((issue.message for issue in report.issues if issue.stage == "write"), None)
     if failed is not None:
         raise Refusal(507, "context-write", failed)
@@ -298,7 +292,7 @@ def _kept_or_told(visit: Visit, form: dict[str, str]) -> dict[str, str]:
 
 def context_parts(visit: Visit, look: ContextLook) -> dict[str, Any]:
     """Return the parts of a context beside its block."""
-    report = look.context.report or ContextReport()
+    report = look.context.report
     numbered_lines = list(enumerate(look.lines, start=1))
     by_need = groupby(numbered_lines, key=lambda pair: (pair[1].need, pair[1].is_hidden))
     groups = [
@@ -372,7 +366,7 @@ def _told_difference(visit: Visit, was: SceneMemoryContext, now: SceneMemoryCont
         "went": [changed for changed in changes if not changed.now],
         "otherwise": [changed for changed in changes if changed.was and changed.now],
         "moves": difference.moves,
-        "texts": {context_item.memory_id: context_item.text for context_item in (now.report or ContextReport()).items},
+        "texts": {context_item.memory_id: context_item.text for context_item in now.report.items},
         "tokens": [
             (section, difference.tokens_was.get(section, 0), difference.tokens_now.get(section, 0))
             for section in sections

@@ -372,8 +372,6 @@ def _batch_problem(builder: ContextBuilder, numbered_line: NumberedLine[PlanLine
         return numbered_line.problem
     try:
         context = builder.build(PlannedScene(plan.chapter_index, plan.scene_index, plan.scene_plan))
-        if context.report is None:
-            raise ContextWriteError("the chain gave a context without a report")
         text = context_json(context, is_full=builder.is_full_report)
         write_text_atomically(folder / f"{plan.plan_id}.json", text, root=folder)
     except NovelgenError as error:

@@ -67,7 +67,6 @@ def context_of(stores: MemoryStores, request: MemoryContextRequest) -> SceneMemo
 
 def stages(context: SceneMemoryContext) -> set[str]:
     """Return the stages that reported an issue."""
-    assert context.report is not None
     return {issue.stage for issue in context.report.issues}
 
 

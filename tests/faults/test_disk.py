@@ -33,7 +33,6 @@ CONTEXT_FILE = "scene_5_4_memory.json"
 
 def _require_not_written(context: SceneMemoryContext, healthy: SceneMemoryContext, log: str) -> None:
     """J: the context is whole, and the failed write is in the report and in the log."""
-    assert context.report is not None
     assert [(issue.stage, issue.kind) for issue in context.report.issues] == [("write", "not_written")]
     assert "was not written" in log
     assert len(context.relevant_memories) == len(healthy.relevant_memories)

@@ -163,7 +163,6 @@ def test_a_failing_model_costs_a_context_only_its_queries_and_its_selection(
         context = chain.invoke(request_in_demo)
     assert context.relevant_memories
     require_same_entities(context, healthy_demo)  # type: ignore[arg-type]
-    assert context.report is not None
     plan_issue, select_issue = context.report.issues
     assert (plan_issue.stage, select_issue.stage) == ("plan", "select")
     assert select_issue.kind == plan_issue.kind

@@ -43,7 +43,6 @@ def test_an_unknown_project_degrades_aloud_and_writes_no_folder(tmp_path: Path, 
         assert sorted((tmp_path / "projects").rglob("*")) == before
     assert SceneMemoryContext.model_validate_json(context.model_dump_json()) == context
     assert (context.relevant_memories, context.entity_states) == ([], [])
-    assert context.report is not None
     (issue,) = context.report.issues
     assert (issue.stage, issue.kind) == ("outline", "unresolved")
     assert "'dmeo'" in issue.message
@@ -70,7 +69,6 @@ def test_an_index_that_still_loads_is_nothing_to_repair(demo_folder: Path, monke
     monkeypatch.setattr(IndexProcess, "launch", staticmethod(load_for_ever))
     with MemoryStores(settings_for(demo_folder, tool_timeout_s=2.0)) as stores:
         context = build_context_chain(stores, write_files=False).invoke(ask("demo"))
-    assert context.report is not None
     (issue,) = [each for each in context.report.issues if each.stage == "semantic"]
     assert (issue.kind, "still starting" in issue.message, "doctor" in issue.message) == ("timeout", True, False)
 
@@ -83,7 +81,6 @@ def test_the_prompt_is_in_the_language_of_the_story(
     context = build_context_chain(read_demo_stores, write_files=False).invoke(ask(project_id))
     assert heading in context.as_prompt()
     assert "## Facts that hold" in context.as_prompt(language="en")
-    assert context.report is not None
     alone = context.model_copy(update={"report": context.report.model_copy(update={"language": ""})})
     assert heading in alone.as_prompt()
 
@@ -154,7 +151,6 @@ def test_top_k_bounds_the_memories_beside_their_budget(read_demo_stores: MemoryS
     assert len(whole.relevant_memories) > 40
     for context in (of_chain, of_request, of_settings):
         ids = [each.chunk_id for each in context.relevant_memories]
-        assert context.report is not None
         # Of the best, those that another line tells already stand there alone.
         left_out = [each for each in context.report.left_out if each.section == "memories"]
         told = [each for each in left_out if each.why is not None and each.why.code == "told_elsewhere"]
@@ -170,7 +166,6 @@ def test_a_reader_of_the_memories_alone_misses_nothing_of_the_story_so_far(
     """What another section of the prompt tells is listed, marked and free, and stands in the prompt once."""
     context = build_context_chain(read_demo_stores, write_files=False).invoke(demo_request(project_id, 5, 4))
     report = context.report
-    assert report is not None
     told = {item.chunk_id: item for item in report.items if item.told_in is not None}
     assert {item.told_in for item in told.values()} <= {"left_off", "story_so_far"}
     assert all((item.tokens, item.prompt_index) == (0, None) for item in told.values())

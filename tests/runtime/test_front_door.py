@@ -188,7 +188,6 @@ class TestContext:
         """Without a plan, the scene of the chapter's plan in the project's folder."""
         context = demo.context(7, 1)
         plan = json.loads((SHIPPED_PROJECTS / "demo" / "chapters" / "chapter_007_plan.json").read_text())
-        assert context.report is not None
         assert context.report.scene_plan is not None
         assert context.report.scene_plan.purpose == plan["scenes"][0]["purpose"]
         with pytest.raises(UserInputError, match="no plan of scene '7:99'; pass scene_plan"):
@@ -223,7 +222,6 @@ class TestContext:
         with novelgen.open(ingested_demos, chat_model=model, **PATIENT) as memory:
             report = memory.story("demo").context(5, 4, PLAN).report
         assert model.prompts
-        assert report is not None
         assert report.planner.used == "rules"
         assert report.issues
 

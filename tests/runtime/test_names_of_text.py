@@ -48,7 +48,6 @@ def _context(stores: MemoryStores, chapter: int, *characters: str) -> SceneMemor
 
 
 def _messages(context: SceneMemoryContext) -> list[str]:
-    assert context.report is not None
     return [issue.message for issue in context.report.issues]
 
 
@@ -56,7 +55,6 @@ def test_a_name_of_the_text_is_nobody_unknown(stores: MemoryStores) -> None:
     """Searched for by its variants, it becomes no entity; a misspelt one, or one of later, is told."""
     context = _context(stores, 4, "Ada Morris")
     assert [each for each in _messages(context) if "nobody" in each] == []
-    assert context.report is not None
     assert any("Captain Morris" in query.text for query in context.report.queries)
     assert any("brass compass" in each.content for each in context.relevant_memories)
     assert "Ada Morris" not in {state.entity_id for state in context.entity_states}

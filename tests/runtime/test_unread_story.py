@@ -55,7 +55,6 @@ def test_a_context_says_how_much_is_unread_and_what_to_do(
 ) -> None:
     """In its report, its prompt, and both views of the command line; one whose scenes are all read says nothing."""
     context = context_of(story_of(language, read=2))
-    assert context.report is not None
     assert (context.report.unread_scenes, context.report.scenes_before) == (7, 9)
     assert told in context.as_prompt()
     labels = view_labels_for(language)
@@ -65,7 +64,6 @@ def test_a_context_says_how_much_is_unread_and_what_to_do(
         assert "novelgen extract lamps" in shown
         assert "novelgen note lamps" in shown
     whole = context_of(story_of(language, read=9))
-    assert whole.report is not None
     assert whole.report.unread_scenes == 0
     assert "unread" not in whole.report.model_dump_json()
     assert told not in whole.as_prompt()
@@ -77,11 +75,8 @@ def test_text_takes_what_states_and_timeline_leave(language: str) -> None:
     budgets = {"memory_budget": 400, "state_budget": 300, "timeline_budget": 300}
     for read in (0, 1):
         report = context_of(story_of(language, read=read), **budgets).report
-        assert report is not None
         assert 700 < sum(report.tokens.values()) <= 1000
     report = context_of(story_of(language, read=9), **budgets).report
-    assert report is not None
     assert report.tokens["memories"] + report.tokens.get("story_so_far", 0) + report.tokens.get("left_off", 0) <= 400
     report = context_of(story_of(language, read=0), **{**budgets, "state_budget": 0, "timeline_budget": 0}).report
-    assert report is not None
     assert sum(report.tokens.values()) <= 400

@@ -31,7 +31,7 @@ from runtime.doors.cli.output import last_rows, print_cut, print_heading, print_
 def print_context(context: SceneMemoryContext, labels: ViewLabels, written_to: Path | None) -> None:
     """Print a context."""
     prompt = labels.prompt
-    report = context.report or ContextReport()
+    report = context.report
     place = labels.place(context.chapter_index, context.scene_index)
     print_heading(labels["head.context"].format(place=place, project=context.project_id))
     print_heading(prompt.states)
@@ -68,7 +68,7 @@ FIRST_LINES = {"states": 6, "left_off": 3, "open_loops": 5, "memories": 10}
 def print_first_screen(context: SceneMemoryContext, labels: ViewLabels) -> None:
     """Print the essential lines of a context: constraints, cast and threads."""
     prompt = labels.prompt
-    report = context.report or ContextReport()
+    report = context.report
     place = labels.place(context.chapter_index, context.scene_index)
     print_heading(labels["head.context"].format(place=place, project=context.project_id))
     states: dict[bool, list[str]] = {True: [], False: []}

@@ -187,7 +187,7 @@ def _written(result: Any, project: Project, request: Request) -> Response:
     if PROMPT_TYPE in accepted and "application/json" not in accepted:
         return Response(result.as_prompt(), media_type=f"{PROMPT_TYPE}; charset=utf-8")
     headers = {}
-    if isinstance(result, SceneMemoryContext) and result.report is not None and result.report.story_version is not None:
+    if isinstance(result, SceneMemoryContext) and result.report.story_version is not None:
         headers["ETag"] = f'"{result.report.story_version}"'
     result = told(result, folders=project.app_state.secret_folders)
     text = context_json(result) if isinstance(result, SceneMemoryContext) else result.model_dump_json()

@@ -84,7 +84,6 @@ def source_ids(context: SceneMemoryContext) -> list[str | None]:
 
 def issues(context: SceneMemoryContext) -> set[tuple[str, str]]:
     """Return stage and kind of every issue."""
-    assert context.report is not None
     return {(issue.stage, issue.kind) for issue in context.report.issues}
 
 
@@ -126,7 +125,6 @@ def test_items_are_the_receipts_of_the_memories_one_to_one() -> None:
     """Every memory has its receipt in the same order, with tokens, reasons and its place in the prompt."""
     context = chain().invoke(lighthouse_request())
     report = context.report
-    assert report is not None
     assert [item.chunk_id for item in report.items] == [each.chunk_id for each in context.relevant_memories]
     assert sorted(item.prompt_index for item in report.items) == list(range(len(report.items)))
     assert report.tokens["memories"] == sum(item.tokens for item in report.items)
@@ -137,7 +135,6 @@ def test_items_are_the_receipts_of_the_memories_one_to_one() -> None:
 def test_the_memory_budget_holds_and_what_is_left_out_says_why(budget: int) -> None:
     """Memories stay within their tokens, and the rest is listed with the reason."""
     context = chain(settings=ContextSettings(memory_budget=budget)).invoke(lighthouse_request())
-    assert context.report is not None
     assert context.report.tokens["memories"] <= budget
     assert any(item.section == "memories" and item.reason for item in context.report.left_out)
 
@@ -252,7 +249,6 @@ def test_optional_settings_chapter_plan_and_hints_are_accepted() -> None:
         }
     )
     context = chain().invoke(request)
-    assert context.report is not None
     assert "hint" in [query.purpose for query in context.report.queries]
     assert "M3" in source_ids(context)
 
@@ -265,7 +261,6 @@ def test_a_request_without_a_plan_names_the_missing_field() -> None:
     degraded = chain(known_issues=[known])
     for _ in range(2):
         report = degraded.invoke(lighthouse_request()).report
-        assert report is not None
         assert known in report.issues
 
 
@@ -274,7 +269,6 @@ def test_a_report_says_for_which_plan_and_what_each_need_cost() -> None:
     request = lighthouse_request()
     before = request.model_dump()
     report = chain().invoke(request).report
-    assert report is not None
     assert report.scene_plan == request.scene_plan
     assert report.tokens_per_need.keys() == {
         "states", "story_so_far", "left_off", "obligations", "relations", "timeline", "memories", "passages",

@@ -48,7 +48,6 @@ def report_of(
         memory or lighthouse_memory(), model=model, settings=by_rules, propagate_bugs=True, **options
     )
     report = chain.invoke(request or lighthouse_request()).report
-    assert report is not None
     return report
 
 

@@ -63,7 +63,6 @@ def test_chosen_memories_come_first_in_full_and_in_the_order_of_the_answer() -> 
     lines = list_of(first)
     last = len(lines)
     context = context_with(answering(json.dumps({"numbers": [last, 1]})))
-    assert context.report is not None
     items = context.report.items[:2]
     assert [item.text for item in items] == [lines[-1][2], lines[0][2]]
     assert [item.reasons[0] for item in items] == ["chosen by the model: rank 1", "chosen by the model: rank 2"]
@@ -72,9 +71,7 @@ def test_chosen_memories_come_first_in_full_and_in_the_order_of_the_answer() -> 
 
 def test_unknown_and_repeated_numbers_are_dropped_and_counted() -> None:
     context = context_with(answering('{"numbers": [1, 999, 1, 0, 2]}'))
-    assert context.report is not None
     report = context.report.selector
-    assert report is not None
     assert (report.used, report.chosen, report.unknown, report.repeated) == ("llm", 2, 2, 1)
     assert report.prompt_tokens > 0
     assert not [issue for issue in context.report.issues if issue.stage == "select"]
@@ -86,7 +83,6 @@ def test_an_answer_that_cannot_be_used_leaves_the_choice_of_the_rules(answer: st
         lighthouse_memory(), settings=patient(ContextSettings(full_report=True)), propagate_bugs=True
     ).invoke(lighthouse_request())
     context = context_with(answering(answer))
-    assert context.report is not None
     assert context.report.selector is not None
     assert context.report.selector.used == "rules"
     assert [issue.stage for issue in context.report.issues if "the rules chose alone" in issue.message] == ["select"]
@@ -98,7 +94,6 @@ def test_a_model_that_cannot_be_reached_leaves_the_choice_of_the_rules() -> None
         raise ConnectionError("nobody listens")
 
     context = context_with(ScriptedChatModel(answer=refuse))
-    assert context.report is not None
     assert context.relevant_memories
     assert "unavailable" in [issue.kind for issue in context.report.issues if issue.stage == "select"]
 
@@ -118,7 +113,6 @@ def test_only_another_model_than_that_of_a_failed_plan_is_asked_to_select() -> N
             propagate_bugs=True,
         )
         report = chain.invoke(lighthouse_request()).report
-        assert report is not None
         assert report.selector is not None
         used[name] = report.selector.used
     assert used == {"own": "llm", "same": "rules"}
@@ -130,7 +124,6 @@ def test_rules_ask_no_model_and_report_no_selection() -> None:
     model = answering('{"numbers": [1]}')
     context = context_with(model, settings=ContextSettings(selector="rules"))
     assert model.prompts == []
-    assert context.report is not None
     assert "selector" not in context.report.model_dump()
 
 
@@ -147,7 +140,6 @@ def test_a_request_decides_over_the_settings() -> None:
 def test_a_selection_without_a_model_is_reported() -> None:
     chain = MemoryContextChain(lighthouse_memory(), settings=patient(BY_MODEL), propagate_bugs=True)
     context = chain.invoke(lighthouse_request())
-    assert context.report is not None
     assert context.relevant_memories
     assert [issue.kind for issue in context.report.issues if issue.stage == "select"] == ["unavailable"]
 
@@ -158,7 +150,6 @@ def test_the_list_lacks_what_the_point_of_view_does_not_know() -> None:
     request = lighthouse_request().model_copy(update={"knowledge": "exclude"})
     plan = request.scene_plan.model_copy(update={"pov": "Ben"})
     context = context_with(of_view, request=request.model_copy(update={"scene_plan": plan}))
-    assert context.report is not None
     texts = {text for _, _, text in list_of(of_view)}
     assert texts
     assert texts < {text for _, _, text in list_of(all_knowing)}
@@ -198,7 +189,6 @@ def test_the_list_has_what_no_retriever_found() -> None:
     chain = MemoryContextChain(story, selector_model=model, settings=patient(BY_MODEL), propagate_bugs=True)
     context = chain.invoke(lighthouse_request())
     assert len(list_of(model)) == 3
-    assert context.report is not None
     assert context.report.items[0].source_id == "M3"
 
 
@@ -208,7 +198,6 @@ def test_a_model_that_is_configured_chooses_and_rules_do_without_one() -> None:
     assert len(model.prompts) == 1
     alone = MemoryContextChain(lighthouse_memory(), settings=patient(ContextSettings()), propagate_bugs=True)
     report = alone.invoke(lighthouse_request()).report
-    assert report is not None
     assert report.selector is None
     assert not [issue for issue in report.issues if issue.stage == "select"]
 
@@ -223,7 +212,6 @@ def test_a_list_that_cannot_be_read_is_made_of_what_the_search_found() -> None:
     chain = MemoryContextChain(story, selector_model=model, settings=patient(BY_MODEL), propagate_bugs=True)
     context = chain.invoke(lighthouse_request())
     assert len(list_of(model)) == 3
-    assert context.report is not None
     assert [issue.kind for issue in context.report.issues if issue.stage == "select"] == ["unavailable"]
 
 
@@ -284,7 +272,6 @@ def test_without_planning_rounds_a_model_plans_only_where_the_list_lacks_memorie
     settings = ContextSettings(planner_rounds=0, selector_tokens=selector_tokens)
     chain = MemoryContextChain(lighthouse_memory(), model=model, settings=patient(settings), propagate_bugs=True)
     report = chain.invoke(lighthouse_request()).report
-    assert report is not None
     assert report.selector is not None
     assert report.selector.used == "llm"
     assert ("was not asked what to search for" in report.planner.reason) == (prompts == 1)
@@ -296,7 +283,6 @@ def test_without_planning_rounds_a_model_plans_where_the_rules_choose() -> None:
     settings = ContextSettings(planner_rounds=0, selector="rules")
     chain = MemoryContextChain(lighthouse_memory(), model=model, settings=patient(settings), propagate_bugs=True)
     report = chain.invoke(lighthouse_request()).report
-    assert report is not None
     assert report.planner.used == "llm"
     assert len(model.prompts) == 1
 
@@ -311,7 +297,6 @@ def test_a_failed_selection_without_a_plan_leaves_the_choice_of_the_rules() -> N
     )
     context = chain.invoke(lighthouse_request())
     assert context.relevant_memories
-    assert context.report is not None
     assert [issue.kind for issue in context.report.issues if issue.stage == "select"] == ["unavailable"]
     assert "model" not in context.report.timings_s
 

@@ -83,19 +83,16 @@ def built(memory: Any = None, *, settings: ContextSettings | None = None, **more
 
 def taken(context: SceneMemoryContext) -> dict[str | None, ContextItem]:
     """Return the receipts by source id."""
-    assert context.report is not None
     return {item.source_id: item for item in context.report.items}
 
 
 def knowledge_issues(context: SceneMemoryContext) -> list[ReportIssue]:
     """Return what went wrong in telling who knows what."""
-    assert context.report is not None
     return [issue for issue in context.report.issues if issue.stage == "knowledge"]
 
 
 def mode_of(context: SceneMemoryContext) -> str | None:
     """Return what became of what the point of view does not know; None without one."""
-    assert context.report is not None
     return context.report.point_of_view and context.report.point_of_view.mode
 
 

@@ -22,7 +22,6 @@ def context_over(memory: Any) -> SceneMemoryContext:
 
 def problems(context: SceneMemoryContext) -> list[tuple[str, str]]:
     """Return stage and kind of the issues."""
-    assert context.report is not None
     return [(issue.stage, issue.kind) for issue in context.report.issues]
 
 
@@ -45,7 +44,6 @@ def test_the_three_tools_fill_states_memories_and_timeline() -> None:
     tools.get_entity_state = get_entity_state
     context = context_over(tools)
     report = context.report
-    assert report is not None
     assert problems(context) == []
     request = lighthouse_request()
     cast = [card.name for card in request.characters.everyone()]
@@ -74,7 +72,6 @@ def test_a_missing_tool_costs_its_part_and_the_report_says_so(missing: str, stag
     }
     assert parts == {name: name != stage for name in parts}
     assert problems(context) == [(stage, "unavailable")]
-    assert context.report is not None
     assert missing in context.report.issues[0].message
 
 

@@ -181,7 +181,6 @@ def test_every_line_of_the_block_is_told_once(pov: str) -> None:
 def test_lines_say_what_they_are_of_and_what_they_cost() -> None:
     """Need by need they add up, entities and threads are named by id, and where nothing fits there is none."""
     context = built()
-    assert context.report is not None
     lines = context_lines(context)
     # Of how the scene before ended the place and the cast are told, too, beside what its room counts.
     needs = {need: tokens for need, tokens in context.report.tokens_per_need.items() if need != "left_off"}
@@ -198,9 +197,7 @@ def test_lines_say_what_they_are_of_and_what_they_cost() -> None:
 def test_a_prompt_holds_the_states_that_its_context_was_built_to_show() -> None:
     """Also where their budget is less than the usual one."""
     whole = built()
-    assert whole.report is not None
     tight = built(state_budget=whole.report.tokens["states"] - 1)
-    assert tight.report is not None
     lost = set(whole.as_prompt().splitlines()) - set(tight.as_prompt().splitlines())
     assert 0 < tight.report.tokens["states"] < whole.report.tokens["states"]
     assert any(line.startswith("- ") for line in lost)
@@ -210,7 +207,6 @@ def test_who_has_another_name_in_the_plan_is_told_by_both_once() -> None:
     """Where the line of the state begins; a form of the own name needs no telling."""
     request = lighthouse_request()
     told = MemoryContextChain(lighthouse_memory(), settings=patient(ContextSettings())).invoke(request)
-    assert told.report is not None
     assert told.report.also_called == {"C1": "the lamplighter"}
     assert told.as_prompt().count("the lamplighter") == 1
 

@@ -73,7 +73,6 @@ def test_the_prompt_tells_the_point_of_view_first(
     context = story.context(2, 1, plan)
     assert f"- [1:2] {line}" in context.as_prompt().splitlines()
     assert f"- [1:2] {hidden}" in context.as_prompt().splitlines()
-    assert context.report is not None
     assert context.report.scene_plan is not None
     assert context.report.scene_plan.pov == names[1]
     del plan["pov"]

@@ -93,7 +93,7 @@ def _show_context(stores: MemoryStores, built: BuiltContext, *, is_short: bool, 
         print_first_screen(built.context, labels)
         return
     print_context(built.context, labels, built.file)
-    if explain and built.context.report is not None:
+    if explain:
         print_explanation(built.context.report, labels)
 
 
