@@ -11,7 +11,7 @@ from novelgen.characters.memory import CharacterMemorySettings
 from novelgen.settings import ContextSettings
 from runtime.settings import NovelgenSettings
 from tests.docs.pages import text_of
-from tests.docs.write_tables import TABLES, rows_of
+from tests.docs.write_tables import CHARACTERS, CHINESE_CHARACTERS, TABLES, rows_of
 from tests.regenerate import HOW
 from tests.support.ladder import ladder
 
@@ -51,13 +51,10 @@ def test_a_table_is_that_of_the_source(page: str, heading: str) -> None:
     assert rows_of(page, heading) == TABLES[page, heading](), HOW
 
 
-def test_what_events_do_to_feelings_is_told() -> None:
+@pytest.mark.parametrize(("page", "heading"), [(CHARACTERS, "| type of event |"), (CHINESE_CHARACTERS, "| 事件类型 |")])
+def test_what_events_do_to_feelings_is_told(page: str, heading: str) -> None:
     """The table of the types of events is that of the rules, other names of a type included."""
-    rows = re.findall(
-        r"^\| ((?:`\w+`(?:, )?)+) \| ([^|]+) \|$",
-        text_of("docs/how-to/characters.md").partition("| type of event |")[2],
-        re.MULTILINE,
-    )
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \| ([^|]+) \|$", text_of(page).partition(heading)[2], re.MULTILINE)
     told = {
         name: {dimension: int(by) for dimension, by in re.findall(r"(\w+) ([+-]\d+)", moves)}
         for names, moves in rows

@@ -7,11 +7,13 @@ from novelgen.characters.memory import CharacterMemorySettings
 from novelgen.deadlines import SHARES
 from novelgen.memory.weights import SelectionWeights
 from novelgen.settings import ContextSettings
+from novelgen.words import words
 from tests.docs.pages import ROOT, text_of
 from tests.support.ladder import ladder
 
 CONFIGURATION = "docs/reference/configuration.md"
 CHARACTERS = "docs/how-to/characters.md"
+CHINESE_CHARACTERS = "docs/how-to/characters.zh.md"
 ARCHITECTURE = "docs/explanation/architecture.md"
 
 
@@ -31,6 +33,15 @@ def character_setting_rows() -> list[str]:
     ]
 
 
+def chinese_character_setting_rows() -> list[str]:
+    """Return the same rows with the descriptions that a Chinese config.yaml has."""
+    descriptions = words("settings", "zh", "memory.character_memory")
+    return [
+        _row([f"`{name}`", f"`{json.dumps(field.default)}`", descriptions[name]])
+        for name, field in CharacterMemorySettings.model_fields.items()
+    ]
+
+
 def stage_rows() -> list[str]:
     """Return a row per stage of a context and of a check, with its seconds by the default settings."""
     settings = ContextSettings()
@@ -44,6 +55,7 @@ def stage_rows() -> list[str]:
 TABLES = {
     (CONFIGURATION, "| weight | default | what it does |"): weight_rows,
     (CHARACTERS, "| setting | default | meaning |"): character_setting_rows,
+    (CHINESE_CHARACTERS, "| 设置 | 默认 | 含义 |"): chinese_character_setting_rows,
     (ARCHITECTURE, "| stage | of | share | seconds | why |"): stage_rows,
 }
 """The rows below each heading row of a page."""
@@ -65,8 +77,7 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _with_rows(text: str, heading: str, old: Sequence[str], new: Sequence[str]) -> str:
-    after = text.partition(f"{heading}\n")[2]
-    ruler, _, _ = after.partition("\n")
+    ruler = text.partition(f"{heading}\n")[2].partition("\n")[0]
     return text.replace("\n".join([heading, ruler, *old]), "\n".join([heading, ruler, *new]))
 
 
