@@ -188,6 +188,15 @@ def test_a_list_of_characters_is_enough_and_none_is_nothing() -> None:
     assert (read.characters.everyone(), read.chapter_plan, read.settings) == ([], None, None)
 
 
+def test_a_context_always_has_a_report() -> None:
+    """One without, from a test or a file of before that holds null, has an empty report."""
+    fields = {"project_id": "mill", "chapter_index": 1, "scene_index": 2, "retrieval_timestamp": "2026-01-01T00:00:00Z"}
+    for context in (SceneMemoryContext(**fields), SceneMemoryContext(**fields, report=None)):
+        assert (context.report.items, context.report.story_version) == ([], None)
+    with pytest.raises(ValidationError, match="report"):
+        SceneMemoryContext(**fields, report="none")
+
+
 def test_the_models_come_from_one_place() -> None:
     """Seed 004.6: `from novelgen.models import SceneMemoryContext` works, and for every other model alike."""
     assert {"SceneMemoryContext", "ScenePlan", "StoryMemoryChunk", "EntityStateSnapshot"} <= set(dir(models))
