@@ -154,8 +154,8 @@ def _hidden(
 
 
 def _memories(items: list[ContextItem], context: SceneMemoryContext) -> Iterator[ContextLine]:
-    hidden = context.hidden.memories if context.hidden else []
-    chunks = {memory.chunk_id: memory for memory in (*context.relevant_memories, *hidden)}
+    chunks = {memory.chunk_id: memory for memory in _memories_of(context)}
+    marks = successor_marks(context, labels_for(context.report.language if context.report else ""))
     for item in items:
         chunk = chunks.get(item.chunk_id)
         is_passage = chunk is not None and chunk.content_type in PASSAGE_TYPES
@@ -163,7 +163,7 @@ def _memories(items: list[ContextItem], context: SceneMemoryContext) -> Iterator
             need="passages" if is_passage else "memories",
             section="memories",
             id=item.memory_id,
-            text=item.text,
+            text=item.text + marks.get(item.chunk_id, ""),
             tokens=item.tokens,
             chapter_index=item.chapter_index,
             scene_index=item.scene_index,
@@ -241,9 +241,10 @@ def _hidden_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
         if entity_id in names and names[entity_id] != name
     ]
     lines += [context_line.text for context_line in _hidden(hidden, names, labels, estimate_tokens)]
+    marks = successor_marks(context, labels)
     return lines + [
-        f"- [{memory_place_text(context_item, always=labels.everywhere)}] {context_item.text}"
-        for context_item in prompt_order(hidden.items)
+        f"- [{memory_place_text(item, always=labels.everywhere)}] {item.text}{marks.get(item.chunk_id, '')}"
+        for item in prompt_order(hidden.items)
     ]
 
 
@@ -253,20 +254,13 @@ def prompt_order(items: Sequence[MemoryLike]) -> list[MemoryLike]:
 
 
 def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
-    endings_by_id = {
-        memory.chunk_id: bool(memory.slot_type) for memory in context.relevant_memories if memory.superseded_by
-    }
+    marks = successor_marks(context, labels)
     verbatim = {memory.chunk_id for memory in context.relevant_memories if memory.content_type in PASSAGE_TYPES}
     is_marked = context.report.point_of_view is not None
 
     def line(memory: ContextItem | StoryMemoryChunk, text: str) -> str:
-        newer = memory.holds_now if isinstance(memory, ContextItem) else None
-        mark = (
-            _what_followed(newer, labels, is_over=endings_by_id[memory.chunk_id])
-            if memory.chunk_id in endings_by_id
-            else ""
-        )
-        return f"- [{memory_place_text(memory, always=labels.everywhere)}] {text}{mark}"
+        place = memory_place_text(memory, always=labels.everywhere)
+        return f"- [{place}] {text}{marks.get(memory.chunk_id, '')}"
 
     def knowers(item: ContextItem) -> str:
         """Return the cast members without knowledge of a memory, empty if none."""
@@ -281,6 +275,22 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
     if context.report and context.report.items:
         return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.own_items)]
     return [line(chunk, chunk.content) for chunk in prompt_order(context.relevant_memories)]
+
+
+def successor_marks(context: SceneMemoryContext, labels: Labels) -> dict[str, str]:
+    """Return what to append to each outdated or continued memory of a context, by its id."""
+    hidden_items = context.hidden.items if context.hidden else []
+    own_items = context.report.items if context.report else []
+    newer_by_id = {item.chunk_id: item.holds_now for item in (*own_items, *hidden_items)}
+    return {
+        memory.chunk_id: _what_followed(newer_by_id.get(memory.chunk_id), labels, is_over=bool(memory.slot_type))
+        for memory in _memories_of(context)
+        if memory.superseded_by
+    }
+
+
+def _memories_of(context: SceneMemoryContext) -> list[StoryMemoryChunk]:
+    return [*context.relevant_memories, *(context.hidden.memories if context.hidden else [])]
 
 
 def _what_followed(newer: HoldsNow | None, labels: Labels, *, is_over: bool) -> str:

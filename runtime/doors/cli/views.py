@@ -10,6 +10,7 @@ from novelgen.context.lines import (
     render_told_before,
     render_value,
 )
+from novelgen.context.prompt_block import successor_marks
 from novelgen.language.sentences import split_sentences
 from novelgen.models.context import (
     ContextDifference,
@@ -51,7 +52,7 @@ def print_context(context: SceneMemoryContext, labels: ViewLabels, written_to: P
     _print_timeline(context, report, labels)
     print_heading(prompt.memories)
     if report.own_items:
-        print_items(report.own_items, labels)
+        print_items(report.own_items, labels, successor_marks(context, labels.prompt))
     else:
         print_text(labels["head.nothing"])
     if context.hidden is not None:
@@ -83,7 +84,8 @@ def print_first_screen(context: SceneMemoryContext, labels: ViewLabels) -> None:
         left_off = [render_left_off(omission, report.names, labels=prompt)[0], *statements]
     loops = (context.timeline_context or {}).get("open_loops") or []
     threads = [render_timeline_entry("open_loops", loop, report.names, labels=prompt)[2:] for loop in loops]
-    memories = [f"[{labels.memory_place(context_item)}] {context_item.text}" for context_item in report.own_items]
+    marks = successor_marks(context, prompt)
+    memories = [f"[{labels.memory_place(item)}] {item.text}{marks.get(item.chunk_id, '')}" for item in report.own_items]
     parts = {
         "must_hold": states[False][: FIRST_LINES["states"]],
         "we_left_off": [*left_off[:1], *last_rows(left_off[1:], FIRST_LINES["left_off"] - 1)],
@@ -116,7 +118,7 @@ def _print_hidden(context: SceneMemoryContext, report: ContextReport, labels: Vi
     for notice in hidden.story_so_far:
         print_text(render_told_before(notice, labels=prompt))
     if hidden.items:
-        print_items(hidden.items, labels)
+        print_items(hidden.items, labels, successor_marks(context, labels.prompt))
 
 
 def _why(item: ContextItem) -> list[str]:
@@ -124,7 +126,7 @@ def _why(item: ContextItem) -> list[str]:
     return [reason for reason in item.reasons if not reason.startswith("full form: ")]
 
 
-def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
+def print_items(items: list[ContextItem], labels: ViewLabels, marks: Mapping[str, str]) -> None:
     """Print memories, best first, each with its source scene, its cost and why it is in."""
     rows = [
         (
@@ -132,7 +134,9 @@ def print_items(items: list[ContextItem], labels: ViewLabels) -> None:
             labels.memory_place(item),
             item.tokens,
             labels[f"forms.{item.form}"],
-            item.text + (f"\n  ← {labels.reason('; '.join(why))}" if (why := _why(item)) else ""),
+            item.text
+            + marks.get(item.chunk_id, "")
+            + (f"\n  ← {labels.reason('; '.join(why))}" if (why := _why(item)) else ""),
         )
         for number, item in enumerate(items, start=1)
     ]

@@ -7,10 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.context.notebook import sheet_of
 from novelgen.context.prompt_block import NEEDS, context_lines, fence_mark, prompt_order, render_context
-from novelgen.models.context import ContextItem, ContextReport, HoldsNow, LeftOff, SceneMemoryContext
+from novelgen.models.context import ContextItem, ContextReport, HiddenContext, HoldsNow, LeftOff, SceneMemoryContext
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
+from runtime.doors.cli.labels import view_labels_for
+from runtime.doors.cli.views import print_context
 from tests.faults.matrix import covers
 from tests.support.stored_story import patient
 from tests.support.stories import MEMORIES, NOW, PROJECT, lighthouse_memory, lighthouse_request
@@ -153,6 +156,22 @@ def test_an_outdated_slot_value_is_marked() -> None:
     assert "- [1:2] Ben promised to keep the lamp. (later: [2:3])\n" in text
     chinese = render_context(context(relevant_memories=[slot, kept], report=None), language="zh")
     assert f"- [1:1] {slot.content}（后来有变）" in chinese
+
+
+def test_an_outdated_memory_is_marked_on_every_surface(capsys: pytest.CaptureFixture[str]) -> None:
+    """The page's lines, a notebook, the shell and the hidden part mark it as the prompt does."""
+    slot = MEMORIES[0].model_copy(update={"slot_type": "I0.holder", "superseded_by": "M4"})
+    told = item("M1", 1, 1, "Ada hid the key.")
+    told.holds_now = HoldsNow(source_id="M4", chapter_index=2, scene_index=1, text="Ben has the key")
+    marked = "Ada hid the key. (changed since: [2:1] Ben has the key)"
+    shown = context(relevant_memories=[slot], report=ContextReport(items=[told]))
+    hidden = context(relevant_memories=[], report=ContextReport(), hidden=HiddenContext(memories=[slot], items=[told]))
+    for one in (shown, hidden):
+        assert [line.text for line in context_lines(one) if line.need == "memories"] == [marked]
+        assert f"- [1:1] {marked}\n" in render_context(one)
+        print_context(one, view_labels_for("en"), None)
+        assert marked in " ".join(capsys.readouterr().out.split())
+    assert marked in str(sheet_of(shown))
 
 
 def built(pov: str = "", **settings: int) -> SceneMemoryContext:
