@@ -138,6 +138,7 @@ def _together(first: NameCandidate, second: NameCandidate) -> NameCandidate:
     places = {_parsed(place): place for candidate in (first, second) for place in (candidate.first, candidate.last)}
     return first.model_copy(
         update={
+            "kind": second.kind if first.kind == "unknown" else first.kind,
             "variants": variants,
             "count": first.count + second.count,
             # How many scenes name both is not told: at least so many name one of them.

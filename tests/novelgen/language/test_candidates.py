@@ -184,6 +184,14 @@ def test_known_joined_and_rare_names_are_told_apart() -> None:
     assert one.count == _named(found, "Ben").count + _named(found, "Miss Holt").count
 
 
+@pytest.mark.parametrize(("kept_kind", "other_kind"), [("unknown", "character"), ("character", "unknown")])
+def test_joined_candidates_keep_the_kind_that_the_text_tells(kept_kind: str, other_kind: str) -> None:
+    """A full name that stands once takes the kind of the short name that is joined to it."""
+    kinds = {"Ben Tully": kept_kind, "Miss Holt": other_kind}
+    found = [one.model_copy(update={"kind": kinds.get(one.name, one.kind)}) for one in find_name_candidates(HARBOUR)]
+    assert _named(without_known(found, [], joined_names=[("Ben", "Miss Holt")]), "Miss Holt").kind == "character"
+
+
 def _groups(text: str) -> list[set[str]]:
     return [set(each.names()) for each in find_name_candidates([(1, 1, text)], min_count=1)]
 
