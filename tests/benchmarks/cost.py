@@ -187,7 +187,7 @@ class _Trial:
         pair = _timing(
             [one + search for one, search in zip(self._times_s["one"], self._times_s["search"], strict=True)]
         )
-        reports = [context.report for context in self._contexts if context.report is not None]
+        reports = [context.report for context in self._contexts]
         stages = {stage for report in reports for stage in report.timings_s}
         medians = {stage: 1000 * median(report.timings_s.get(stage, 0.0) for report in reports) for stage in stages}
         in_project = self._count(self._project_id)
