@@ -255,7 +255,7 @@ def state_parts(
     data = {
         name: value
         for name, value in snapshot.state_data.items()
-        if name not in over and not _is_left_behind(name, snapshot)
+        if name not in over and value not in ("", []) and not is_left_behind(name, snapshot)
     }
     carried = render_value(data.get("inventory", []), names, labels).casefold()
     held_names = [
@@ -306,7 +306,7 @@ def _told_as_held(
     return [(text, thing.since.get(HOLDER_ATTRIBUTE)) for text, thing in things.items() if _is_merely_held(thing)]
 
 
-def _is_left_behind(name: str, snapshot: EntityStateSnapshot) -> bool:
+def is_left_behind(name: str, snapshot: EntityStateSnapshot) -> bool:
     """Tell whether a place is that of a thing before somebody took it."""
     taken_place, placed_place = snapshot.since.get(HOLDER_ATTRIBUTE), snapshot.since.get(name)
     is_place = name in (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)

@@ -1,10 +1,11 @@
-"""Plain statements of notes: a holder, a place, a death, a name."""
+"""Plain statements of notes: a holder or the loss of one, a place, a death, a name."""
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from novelgen.language.language import has_cjk, phrases
+from novelgen.language.language import has_cjk, phrases, word_pattern
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import is_death
 from novelgen.models.entity import Entity, EntityType
@@ -39,18 +40,30 @@ class Statement(NamedTuple):
 def _patterns(name: str) -> list[re.Pattern[str]]:
     return [
         re.compile(re.sub(r"<(\w)>", lambda match: f"(?P<{match[1]}>{_KINDS[match[1]]})", other_name), re.IGNORECASE)
-        for other_name in phrases(name)
+        for other_name in (phrase.replace("\n", "") for phrase in phrases(name))
     ]
 
 
+def _by_last_word(pattern: re.Pattern[str]) -> re.Pattern[str]:
+    """Return a pattern with a text in place of the sign of a thing."""
+    text = r"(?:那|这|那把|这把)?[^\x01-\x03\s]{1,12}?"
+    return re.compile(pattern.pattern.replace(_SIGNS["item"], text), re.IGNORECASE)
+
+
 _HELD = _patterns("stated_holder")
-_HELD_THING = [
-    re.compile(pattern.pattern.replace(_SIGNS["item"], r"(?:那|这|那把|这把)?[^\x01-\x03\s]{1,12}?"), re.IGNORECASE)
-    for pattern in _HELD
-]
+_HELD_THING = [_by_last_word(pattern) for pattern in _HELD]
 """The same of a thing that a note calls by the last word of its name: 刀 of 鹿角柄折刀."""
 
+_GONE = _patterns("stated_gone")
+_GONE_THING = [_by_last_word(pattern) for pattern in _GONE]
+
 _PLACED = _patterns("stated_place")
+
+_LEAD_IN = word_pattern("stated_lead_in")
+_DOUBT = word_pattern("stated_doubt")
+"""Words of a further clause that take back or bend what the first one states."""
+
+_CLAUSE_END = re.compile("[，,；;。！!](?:\\s*)|\\.(?:\\s+|$)|\\s+and (?=[a-z])")
 
 _NAMED = [re.compile(pattern.pattern) for pattern in _patterns("stated_name")]
 """With case: an English name begins with a capital."""
@@ -58,17 +71,69 @@ _NAMED = [re.compile(pattern.pattern) for pattern in _patterns("stated_name")]
 NAME_ATTRIBUTE = "real_name"
 """Attribute of a state: a name of somebody or something that a note states."""
 
+NOBODY = ""
+"""Value of a holder where the thing is destroyed, lost or stolen by nobody knows whom: nobody has it any more."""
+
 STATED_ATTRIBUTES = (HOLDER_ATTRIBUTE, "location_id", "status", NAME_ATTRIBUTE)
 """Attributes that a note may state."""
 
 
 def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
-    """Return what a note states; None where it tells anything else or names something without a card."""
-    text = content.strip().rstrip(".。!！")
-    if len(text) > LONGEST_STATEMENT:
+    """Return what a note states; None where it tells anything else or names something without a card.
+
+    Its first clause states it. Further clauses may add to that, and not take it back or state another thing.
+    """
+    text = content.strip()
+    if len(text) > LONGEST_STATEMENT * (1 if has_cjk(text) else 2):
+        return None
+    first, *others = _clauses(text, NameResolver(entities).find_mentions(text)) or [_Clause("", [])]
+    statement = _stated_by(first, entities)
+    if statement is None or any(_DOUBT.search(clause.text) for clause in others):
         return None
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
-    mentions = NameResolver(entities).find_mentions(text)
+    for clause in others:
+        if statement.attribute == HOLDER_ATTRIBUTE and any(
+            kinds[mention.entity_id] == "character" and mention.entity_id != statement.value
+            for mention in clause.mentions
+        ):
+            return None
+        if _stated_by(clause, entities) not in (None, statement):
+            return None
+    return statement
+
+
+class _Clause(NamedTuple):
+    """A clause of a note, and whom and what it mentions."""
+
+    text: str
+    mentions: Sequence[Mention]
+
+
+def _clauses(text: str, mentions: Sequence[Mention]) -> list[_Clause]:
+    """Cut a text at its signs, but not within a name, and leave out a lead-in."""
+    ends = [
+        match
+        for match in _CLAUSE_END.finditer(text)
+        if not any(mention.start < match.end() and match.start() < mention.end for mention in mentions)
+    ]
+    starts = [0, *(match.end() for match in ends)]
+    stops = [*(match.start() for match in ends), len(text)]
+    clauses = []
+    for start, stop in zip(starts, stops, strict=True):
+        own = [
+            replace(mention, start=mention.start - start, end=mention.end - start)
+            for mention in mentions
+            if start <= mention.start and mention.end <= stop
+        ]
+        clause = _Clause(text[start:stop], own)
+        if clause.text.strip() and not (not clauses and _LEAD_IN.fullmatch(clause.text.strip())):
+            clauses.append(clause)
+    return clauses
+
+
+def _stated_by(clause: _Clause, entities: Sequence[Entity]) -> Statement | None:
+    text, mentions = clause
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
     name = _stated_name(text, mentions, kinds)
     if name is not None:
         return name
@@ -81,15 +146,8 @@ def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
         ids.append(mention.entity_id)
         end = mention.end
     bare = " ".join((bare + text[end:]).split())
-    if len(ids) == 1 and kinds[ids[0]] == "character":
-        told_text = re.sub(r"^(?:is|was|has|已经) ?", "", bare[1:].strip(" ，,"))
-        if bare[:1] == _SIGNS["character"] and is_death("status", told_text):
-            return Statement(ids[0], "status", "已死" if has_cjk(content) else "dead")
-        for pattern in _HELD_THING:
-            thing = matching_match["I"] if (matching_match := pattern.fullmatch(bare)) else ""
-            called_ids = [one.entity_id for one in entities if one.entity_type == "item" and _is_called(one, thing)]
-            if len(called_ids) == 1:
-                return Statement(called_ids[0], HOLDER_ATTRIBUTE, ids[0])
+    if _is_told_dead(bare):
+        return Statement(ids[0], "status", "已死" if has_cjk(text) else "dead")
     for patterns, attribute, subject, value in (
         (_HELD, HOLDER_ATTRIBUTE, "I", "C"),
         (_PLACED, "location_id", "X", "L"),
@@ -98,6 +156,37 @@ def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
         if match is not None and len(ids) == OF_TWO:
             is_first = match.start(subject) < match.start(value)
             return Statement(ids[0 if is_first else 1], attribute, ids[1 if is_first else 0])
+    gone = next((form for pattern in _GONE if (form := pattern.fullmatch(bare))), None)
+    if gone is not None:
+        return Statement(ids[_signs_before(bare, gone.start("I"))], HOLDER_ATTRIBUTE, NOBODY)
+    if [kinds[entity_id] for entity_id in ids] == ["character"]:
+        thing_id = _called_id(_HELD_THING, bare, entities)
+        return None if thing_id is None else Statement(thing_id, HOLDER_ATTRIBUTE, ids[0])
+    thing_id = None if "item" in map(kinds.get, ids) else _called_id(_GONE_THING, bare, entities)
+    return None if thing_id is None else Statement(thing_id, HOLDER_ATTRIBUTE, NOBODY)
+
+
+def _is_told_dead(bare: str) -> bool:
+    """Tell whether a clause says that the person with whom it begins is dead; another person it names has done it."""
+    if bare[:1] != _SIGNS["character"] or "?" in bare or re.search("[？吗]", bare):
+        return False
+    told_text = re.sub(r"^(?:is|was|has|has been|已经) ?", "", bare[1:].strip(" ，,"))
+    told_text = re.sub(rf"(?:被|by ){_SIGNS['character']}", lambda match: match[0][:-1], told_text)
+    return _SIGNS["character"] not in told_text and is_death("status", told_text)
+
+
+def _signs_before(bare: str, end: int) -> int:
+    """Count the mentions before a place of a text of signs."""
+    return sum(character in _SIGNS.values() for character in bare[:end])
+
+
+def _called_id(patterns: Sequence[re.Pattern[str]], bare: str, entities: Sequence[Entity]) -> str | None:
+    """Return the one thing that a clause calls by the last word of its name."""
+    for pattern in patterns:
+        thing = match["I"] if (match := pattern.fullmatch(bare)) else ""
+        called_ids = [one.entity_id for one in entities if one.entity_type == "item" and _is_called(one, thing)]
+        if len(called_ids) == 1:
+            return called_ids[0]
     return None
 
 

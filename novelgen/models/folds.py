@@ -95,14 +95,14 @@ def in_force(events: Iterable[AnyEvent]) -> list[AnyEvent]:
 def fold_state_changes(
     changes: Iterable[StateChange], as_of: StoryPosition
 ) -> tuple[dict[str, Any], int | None, int | None]:
-    """Fold an entity's changes before a position: the last value of each attribute wins, None clears it."""
+    """Fold an entity's changes before a position: the last value of each attribute wins, None and "" clear it."""
     visible = [change for change in changes if as_of.admits(change.chapter_index, change.scene_index)]
     ordered = sorted(visible, key=story_place)
     state: dict[str, Any] = {}
     for change in ordered:
         if change.kind == "presence":
             state[PRESENCE_ATTRIBUTE] = change.value
-        elif change.value is None:
+        elif change.value is None or change.value == "":
             state.pop(change.attribute, None)
         else:
             state[change.attribute] = change.value

@@ -46,6 +46,8 @@ def _memory_words(result: Any) -> str:
 
 def _noted_done(result: Any) -> str:
     """Return the notice of a stored note, with its state or without."""
+    if result.standing:
+        return "note_changes_nothing"
     return "add" if result.stated is None or result.stated.borne_by else "note_states"
 
 
@@ -59,7 +61,9 @@ def _added_done(result: Any) -> str:
 
 
 def _noted_words(result: Any) -> str:
-    return "" if result.stated is None else f"{result.stated.name} → {result.stated.value_name}"
+    if result.standing:
+        return f"{result.standing[0].name} → {result.standing[0].value_name}"
+    return "" if result.stated is None else f"{result.stated.name} → {result.stated.value_name or '—'}"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,17 +102,18 @@ class StateRepository(Repository):
         """Return the changes that a note states; where none names it, the author's only one of a subject."""
         return [row.change() for row in self._rows_of_note(note_id, subject)]
 
-    def set_of_note(self, note_id: str, change: StateChange | None, *, subject: Subject | None = None) -> None:
-        """Let a note state one change, at its rank among the others, or nothing any more."""
+    def set_of_note(self, note_id: str, changes: Sequence[StateChange], *, subject: Subject | None = None) -> None:
+        """Let a note state some changes, each at its rank among the others, or nothing any more."""
         self._session.touch()
-        old = self._rows_of_note(note_id, subject)
-        of_same = next((row for row in old if change and _subject(row) == _subject(change)), None)
-        gone_ids = [row.row_id for row in old if row is not of_same and row.row_id is not None]
+        rows_by_subject = {_subject(row): row for row in self._rows_of_note(note_id, subject)}
+        kept_rows = [rows_by_subject.pop(_subject(change), None) for change in changes]
+        gone_ids = [row.row_id for row in rows_by_subject.values() if row.row_id is not None]
         self._session.delete(State, self._session.among(State.row_id, gone_ids))
-        if change is not None and of_same is not None:
-            self._session.update(State, State.row_id == of_same.row_id, value=change.value, detail={_NOTE: note_id})
-        elif change is not None:
-            self.append([change], follows_scene=False, note_id=note_id)
+        for change, row in zip(changes, kept_rows, strict=True):
+            if row is None:
+                self.append([change], follows_scene=False, note_id=note_id)
+            else:
+                self._session.update(State, State.row_id == row.row_id, value=change.value, detail={_NOTE: note_id})
 
     def _rows_of_note(self, note_id: str, subject: Subject | None) -> list[State]:
         is_named = cast(col(State.detail), Text).contains(f'"{note_id}"')

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from operator import not_
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -33,7 +34,16 @@ from runtime.storage.records import Knowledge
 from runtime.story import base
 from runtime.story.base import place_before
 from runtime.story.knowledge import knower_id
-from runtime.story.note_states import NotedState, NotePreview, follow_note, joined_rows, noted_state, start_of
+from runtime.story.note_states import (
+    NotedState,
+    NotePreview,
+    StandingValue,
+    follow_note,
+    joined_rows,
+    noted_state,
+    standing_values,
+    start_of,
+)
 from runtime.story.versions import Version, memory_version, require_unchanged, require_version
 
 DEFAULT_LIMIT = 50
@@ -84,6 +94,9 @@ class AddedNote(BaseModel):
     change_id: base.ChangeNumber = None
     stated: NotedState | None = Field(
         default=None, description="What it states of somebody or something: the state holds from the note on."
+    )
+    standing: list[StandingValue] = Field(
+        default_factory=list, exclude_if=not_, description="Where it states nothing: what stays of whom it names."
     )
 
 
@@ -171,6 +184,7 @@ class StoryMemories(base.StoryBase):
             beyond = [target_id for target_id in targets if not is_entity_target(target_id)]
             place = place_before(start)
             stated = noted_state(unit, content, start)
+            standing = standing_values(unit, content, start) if stated is None else []
             is_proved = bool(evidence and evidence.strip())
             note = unit.memories.add_note(
                 content.strip(),
@@ -216,6 +230,7 @@ class StoryMemories(base.StoryBase):
             indexing=self._follow_edit(),
             change_id=change_id,
             stated=stated,
+            standing=standing,
         )
 
     def preview(self, content: str, *, start: base.Place = None) -> NotePreview:
@@ -226,7 +241,10 @@ class StoryMemories(base.StoryBase):
             start: From where on it would be read; None means everywhere.
         """
         with self._stores.database(self.project_id).read() as unit:
-            return NotePreview(stated=noted_state(unit, content, base.position_of(start)))
+            begins = base.position_of(start)
+            stated = noted_state(unit, content, begins)
+            standing = standing_values(unit, content, begins) if stated is None else []
+            return NotePreview(stated=stated, standing=standing)
 
     def edit(
         self,

@@ -8,9 +8,13 @@ from operator import not_
 
 from pydantic import BaseModel, Field
 
+from novelgen.context.lines import is_left_behind
 from novelgen.language.normalise import name_key
+from novelgen.language.resolver import NameResolver
+from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
 from novelgen.memory.stated import NAME_ATTRIBUTE, STATED_ATTRIBUTES, Statement, statement_of
-from novelgen.models.entity import Entity, EntityAlias, is_entity_id
+from novelgen.models.entity import Entity, EntityAlias, EntityType, is_entity_id
+from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import StateChange
@@ -28,7 +32,7 @@ class NotedState(BaseModel):
     entity_id: str
     name: str = Field(description="Name of the entity.")
     attribute: str = Field(description="holder, location_id, status or real_name.")
-    value: str = Field(description="Id of a card, or a text.")
+    value: str = Field(description="Id of a card, or a text; empty of a holder: nobody has it, nor is it where it was.")
     value_name: str = Field(description="The value, an id by its name.")
     holds_after: str | None = Field(default=None, description="Scene after which it holds; None: from the start.")
     before: str | None = Field(
@@ -42,10 +46,51 @@ class NotedState(BaseModel):
     )
 
 
+class StandingValue(BaseModel):
+    """A value of a state that a note leaves as it is, though it names its bearer."""
+
+    entity_id: str
+    name: str = Field(description="Name of the entity.")
+    attribute: str
+    value_name: str = Field(description="The value, an id by its name.")
+
+
 class NotePreview(BaseModel):
     """What a note would set, before it is stored."""
 
     stated: NotedState | None = Field(description="None: it states nothing plainly, and is kept as text alone.")
+    standing: list[StandingValue] = Field(
+        default_factory=list, exclude_if=not_, description="Where it states nothing: what stays of whom it names."
+    )
+
+
+_PLACES = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
+
+_TOLD_ATTRIBUTES: dict[EntityType, Sequence[str]] = {
+    "item": (HOLDER_ATTRIBUTE, *_PLACES),
+    "character": ("status", LOCATION_ATTRIBUTE),
+}
+"""What notes are written to change, by kind of card."""
+
+
+def standing_values(unit: UnitOfWork, content: str, start: StoryPosition | None) -> list[StandingValue]:
+    """Return the holders, places and conditions that stand at a position, of whom a text names."""
+    known_entities = base.known_entities(unit, None)
+    names = {entity.entity_id: entity.name for entity in known_entities}
+    named_ids = NameResolver(known_entities).entity_ids_in(content)
+    snapshots = unit.states.snapshots(named_ids, as_of=start or END_OF_STORY) if named_ids else []
+    snapshots.sort(key=lambda snapshot: named_ids.index(snapshot.entity_id))
+    return [
+        StandingValue(
+            entity_id=snapshot.entity_id,
+            name=names[snapshot.entity_id],
+            attribute=attribute,
+            value_name=names.get(str(value), str(value)),
+        )
+        for snapshot in snapshots
+        for attribute in _TOLD_ATTRIBUTES.get(snapshot.entity_type, ())
+        if (value := snapshot.state_data.get(attribute)) and not is_left_behind(attribute, snapshot)
+    ]
 
 
 def noted_state(unit: UnitOfWork, content: str, start: StoryPosition | None) -> NotedState | None:
@@ -66,7 +111,7 @@ def noted_state(unit: UnitOfWork, content: str, start: StoryPosition | None) -> 
         value=statement.value,
         value_name=names.get(statement.value, statement.value),
         holds_after=base.place_name(at),
-        before=None if stood in (None, statement.value) else names.get(str(stood), str(stood)),
+        before=None if stood in (None, "", statement.value) else names.get(str(stood), str(stood)),
         borne_by=None if other is None else other.entity_id,
     )
 
@@ -87,20 +132,20 @@ def follow_note(unit: UnitOfWork, note: StoryMemoryChunk, *, stores: MemoryStore
     entity_id, _, attribute = (own_slot or "").partition(".")
     subject = Subject(entity_id, attribute, at.chapter_index, at.scene_index) if own_slot else None
     old = unit.states.of_note(note.chunk_id, subject=subject)
-    new = None if stated is None else _change(unit, stated, start)
+    new = [] if stated is None else _changes(unit, stated, start)
     slot = None if stated is None else f"{stated.entity_id}.{stated.attribute}"
     if not old and own_slot == slot is None:
         return []
     slots = {own_slot, slot} - {None}
     notes = [other for other in _notes(unit) if other.chunk.slot_type in slots or other.chunk.chunk_id == note.chunk_id]
-    entity_ids = {change.entity_id for change in (*old, *([new] if new else []))}
+    entity_ids = {change.entity_id for change in (*old, *new)}
     with ExitStack() as stack:
         recorded = [
             stack.enter_context(unit.journal.recording_memories([other.chunk.chunk_id for other in notes])),
             *(stack.enter_context(unit.journal.recording_card(entity_id)) for entity_id in sorted(entity_ids)),
         ]
         unit.states.set_of_note(note.chunk_id, new, subject=subject)
-        _follow_names(unit, [change for change in old if change != new], new, stores=stores)
+        _follow_names(unit, [change for change in old if change not in new], new, stores=stores)
         if own_slot == memory.chunk.slot_type:
             # An entry of a lorebook has a slot of its own.
             _follow_slots(unit, notes, note.chunk_id, slot)
@@ -141,16 +186,24 @@ def start_of(note: StoryMemoryChunk) -> StoryPosition | None:
     return StoryPosition(note.chapter_index, note.scene_index + 1)
 
 
-def _change(unit: UnitOfWork, stated: NotedState, start: StoryPosition | None) -> StateChange:
+def _changes(unit: UnitOfWork, stated: NotedState, start: StoryPosition | None) -> list[StateChange]:
+    """Return what a note sets; what nobody has any more is no longer where it was, either."""
     at = base.place_of_statement(unit, start or END_OF_STORY)
-    return StateChange(
-        entity_id=stated.entity_id,
-        entity_type=unit.entities.require(stated.entity_id).entity.entity_type,
-        attribute=stated.attribute,
-        value=stated.value,
-        chapter_index=at.chapter_index,
-        scene_index=at.scene_index,
-    )
+    values: dict[str, str | None] = {stated.attribute: stated.value or None}
+    if not stated.value:
+        places = unit.states.stated(entity_ids=[stated.entity_id], attributes=_PLACES, as_of=start or END_OF_STORY)
+        values |= {change.attribute: None for change in places}
+    return [
+        StateChange(
+            entity_id=stated.entity_id,
+            entity_type=unit.entities.require(stated.entity_id).entity.entity_type,
+            attribute=attribute,
+            value=value,
+            chapter_index=at.chapter_index,
+            scene_index=at.scene_index,
+        )
+        for attribute, value in values.items()
+    ]
 
 
 def _follow_slots(unit: UnitOfWork, notes: Sequence[StoredMemory], note_id: str, slot: str | None) -> None:
@@ -167,7 +220,7 @@ def _follow_slots(unit: UnitOfWork, notes: Sequence[StoredMemory], note_id: str,
 
 
 def _follow_names(
-    unit: UnitOfWork, gone: Sequence[StateChange], new: StateChange | None, *, stores: MemoryStores
+    unit: UnitOfWork, gone: Sequence[StateChange], new: Sequence[StateChange], *, stores: MemoryStores
 ) -> None:
     """Give a card the name that a note states, and take back the one that it stated before."""
     from runtime.ingest.entities import store_entities_in, withdraw_names_in
@@ -185,15 +238,14 @@ def _follow_names(
         ]
         if of_note and not any(other.value == change.value for other in others):
             withdraw_names_in(unit, change.entity_id, of_note, is_whole=False, stores=stores)
-    if new is None or new.attribute != NAME_ATTRIBUTE:
-        return
-    stored = unit.entities.require(new.entity_id)
-    if name_key(new.value) in map(name_key, stored.entity.names()):
-        return
-    alias = EntityAlias(alias=new.value, first_chapter=new.chapter_index, first_scene=new.scene_index)
-    entity = stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
-    store_entities_in(unit, [entity], origin=stored.origin, stores=stores)
-    unit.entities.claim_aliases(new.entity_id, [new.value])
+    for change in new:
+        stored = unit.entities.require(change.entity_id)
+        if change.attribute != NAME_ATTRIBUTE or name_key(change.value) in map(name_key, stored.entity.names()):
+            continue
+        alias = EntityAlias(alias=change.value, first_chapter=change.chapter_index, first_scene=change.scene_index)
+        entity = stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
+        store_entities_in(unit, [entity], origin=stored.origin, stores=stores)
+        unit.entities.claim_aliases(change.entity_id, [change.value])
 
 
 def _bearer(known_entities: Sequence[Entity], statement: Statement) -> Entity | None:

@@ -13,7 +13,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "people": ("Anna", "Ben", "Cora"),
         "thing": "the silver ring",
         "notes": ("The ring is Anna's now.", "The ring is with Ben.", "Cora has the silver ring."),
-        "dead": "Anna is dead.",
+        "dead": "Anna is dead, stabbed with the silver ring.",
+        "gone": "The ring was thrown into the sea, and nobody saw it.",
+        "else": "The silver ring is rusty.",
         "named": "Anna's real name is Jane Small.",
         "name": "Jane Small",
         "taken": "Anna's real name is Ben.",
@@ -22,7 +24,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "people": ("林叔", "陈默", "李国栋"),
         "thing": "鹿角柄折刀",
         "notes": ("刀在林叔手里。", "刀在陈默手里。", "李国栋拿着鹿角柄折刀。"),
-        "dead": "林叔死了。",
+        "dead": "林叔死了，死在海边，胸口插着鹿角柄折刀。",
+        "gone": "刀被人扔进了海里。",
+        "else": "鹿角柄折刀生了锈。",
         "named": "林叔其实叫林守义。",
         "name": "林守义",
         "taken": "林叔其实叫陈默。",
@@ -147,3 +151,45 @@ def test_a_noted_death_is_a_state(memory: Memory, told: dict[str, Any]) -> None:
     who = told["people"][0]
     assert story.entities.state(who, as_of=(1, 2)) is None
     assert _state(story, who, (1, 3)).state_data["status"] in ("dead", "已死")
+
+
+def test_a_lost_thing_is_with_nobody_and_nowhere(memory: Memory, told: dict[str, Any]) -> None:
+    """Its holder and its place are over, the notes on them too, until the note goes or it is found again."""
+    story = _story(memory, told)
+    mill = story.entities.add("the mill", kind="location", start="1:1").entity.entity_id
+    story.entities.edit(told["thing"], {"location_id": mill}, start="1:1")
+    first, second, _ = told["notes"]
+    story.memories.add(first, start="1:2")
+    lost = story.memories.add(told["gone"], start="1:3")
+    assert lost.stated is not None
+    assert (lost.stated.value, lost.stated.before) == ("", told["people"][0])
+    data = lambda: _state(story, told["thing"], (1, 3)).state_data  # noqa: E731
+    assert {"holder", "location_id"}.isdisjoint(data())
+    assert [each.content for each in story.search(first, content_type="note") if each.superseded_by] == [first]
+    story.memories.edit(lost.note.chunk_id, content=told["gone"] + " ")
+    assert {"holder", "location_id"}.isdisjoint(data())
+    story.memories.delete(lost.note.chunk_id)
+    assert {"holder", "location_id"} <= data().keys()
+    story.undo()
+    story.memories.add(second, start="1:3")
+    assert data()["holder"] == story.entities.get(told["people"][1]).entity.entity_id
+
+
+def test_a_note_that_changes_nothing_says_what_stands(memory: Memory, told: dict[str, Any]) -> None:
+    """Of a thing whose holder is known; not where nothing is known, nor where it states something."""
+    story = _story(memory, told)
+    assert story.memories.add(told["else"], start="1:2").standing == []
+    first, second, _ = told["notes"]
+    assert story.memories.add(first, start="1:2").standing == []
+    values = [(each.name, each.attribute, each.value_name) for each in story.memories.add(told["else"]).standing]
+    assert values == [(told["thing"], "holder", told["people"][0])]
+    assert story.memories.preview(told["else"], start="1:2").standing
+    assert story.memories.preview(second, start="1:3").standing == []
+
+
+def test_a_cleared_field_is_not_told(memory: Memory, told: dict[str, Any]) -> None:
+    """An empty text clears it like null: neither its name nor its colon stands in a context."""
+    story = _story(memory, told)
+    story.memories.add(told["notes"][0], start="1:2")
+    story.entities.edit(told["thing"], {"holder": "", "condition": "old"}, start="1:3")
+    assert "holder" not in _state(story, told["thing"], (1, 3)).state_data

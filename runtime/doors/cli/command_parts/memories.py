@@ -8,6 +8,7 @@ from typing import Any
 from runtime.doors.cli import output
 from runtime.doors.cli.command_view import View, cell, cells_of, does
 from runtime.doors.cli.labels import in_words
+from runtime.doors.cli.shell import in_shell
 
 
 @cell
@@ -88,9 +89,28 @@ def _say_stated(stated: Any, view: View, *, key: str) -> None:
         view.say("states_taken", **values, other=stated.borne_by, project=view.project)
         return
     where = {"place": stated.holds_after} if stated.holds_after else {}
+    if not stated.value:
+        key = f"{key}_gone"
     view.say(f"{key}_after" if where else key, **values, **where)
     if stated.before is not None:
         view.say("states_over", **values)
+
+
+def _say_standing(standing: Sequence[Any], view: View) -> None:
+    """Say that a note changed no state, what stands, and the command that changes it."""
+    if not standing:
+        return
+    start = view.values.get("start")
+    first = standing[0]
+    field = in_shell(f"{view.labels.field(first.attribute)}=…")
+    command = f"novelgen card edit {view.project} {in_shell(first.name)} {field}" + (
+        f" --from {start}" if start else ""
+    )
+    values = (
+        f"{item.name} {view.labels.field(item.attribute)}{view.labels.prompt.colon}{item.value_name}"
+        for item in standing
+    )
+    view.say("states_unchanged", values=view.labels.prompt.separator.join(values), command=command)
 
 
 @does("show", "add_note")
@@ -98,6 +118,7 @@ def _show_note(result: Any, view: View) -> None:
     if view.asked["is_previewed"]:
         if result.stated is None:
             view.say("states_nothing")
+            _say_standing(result.standing, view)
         else:
             _say_stated(result.stated, view, key="would_state")
         return
@@ -108,6 +129,7 @@ def _show_note(result: Any, view: View) -> None:
         view.say("noted_for", what=view.labels["line.comma"].join(lines))
     if result.stated:
         _say_stated(result.stated, view, key="states")
+    _say_standing(result.standing, view)
 
 
 @does("aside", "add_note")
