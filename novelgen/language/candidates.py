@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from pydantic import BaseModel, Field
 
 from novelgen.language import normalise
-from novelgen.language.chinese_names import chinese_groups, chinese_questions, settle_chinese
+from novelgen.language.chinese_names import SHORT_STORY, chinese_groups, chinese_questions, settle_chinese
 from novelgen.language.english_names import english_groups, english_questions, settle_english
 from novelgen.language.language import has_cjk, story_language
 from novelgen.language.sightings import CandidateKind, FoundName, ScenePlace, likely_kind
@@ -59,15 +59,27 @@ class NameCandidate(BaseModel):
         return list(dict.fromkeys([self.name, *(name_variant.name for name_variant in self.variants)]))
 
 
-def find_name_candidates(scenes: Iterable[SceneText], *, min_count: int | None = None) -> list[NameCandidate]:
-    """Find people, places and things in a story by rules alone."""
+def find_name_candidates(
+    scenes: Iterable[SceneText], *, min_count: int | None = None, is_story: bool = False
+) -> list[NameCandidate]:
+    """Find people, places and things in a story by rules alone.
+
+    Args:
+        scenes: In any order.
+        min_count: Only those that are named so often; None derives it from how many there are.
+        is_story: They are all scenes so far: while they are short, whoever is named once counts, too.
+    """
     ordered = sorted(scenes)
+    is_short = is_story and sum(len(text) for _, _, text in ordered) < SHORT_STORY
     english: list[tuple[ScenePlace, str]] = []
     chinese: list[tuple[ScenePlace, str]] = []
     for chapter, scene, text in ordered:
         (chinese if story_language(text) == "zh" else english).append(((chapter, scene), text))
     names: dict[str, FoundName] = {}
-    for name_match in [*(settle_english(english) if english else []), *(settle_chinese(chinese) if chinese else [])]:
+    for name_match in [
+        *(settle_english(english) if english else []),
+        *(settle_chinese(chinese, is_short=is_short) if chinese else []),
+    ]:
         if name_match.name in names:
             names[name_match.name].join(name_match)
         else:

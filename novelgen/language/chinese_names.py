@@ -228,8 +228,15 @@ class _Signs:
         return max(self.after.values(), default=0) <= MOST_FOLLOWED_ALIKE * self.count
 
 
-def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
-    """Return the names of Chinese scenes, before any are taken together."""
+SHORT_STORY = 20_000
+"""Characters of a text in which nobody can be named often; there the form of a name counts."""
+
+
+def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]], *, is_short: bool = False) -> list[FoundName]:
+    """Return the names of Chinese scenes, before any are taken together.
+
+    Of a short story those that stand once are among them, too, where their form is a name's.
+    """
     readings = [(place, read_chinese(text)) for place, text in scenes]
     speakers: Counter[str] = Counter()
     heads: Counter[str] = Counter()
@@ -243,9 +250,11 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
         titled.update(scene.titled)
         for word, tag in scene.words.items():
             tags[word][tag] += 1
-    least = 3 if len(readings) > 5 else 2
+    least = 3 if len(readings) > 5 and not is_short else 2
     proposed = {
-        word for word, count in heads.items() if count >= least and len(word) < LONGEST_HEAD and _may_name(word)
+        word
+        for word, count in heads.items()
+        if (count >= least or (is_short and _is_called_so(word))) and len(word) < LONGEST_HEAD and _may_name(word)
     }
     proposed |= {word for word in tags if _may_name(word) or looks_like_a_thing(word)} | {
         word for word in speakers if _may_name(word)
@@ -254,7 +263,9 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
     kept_names = {
         word
         for word in proposed
-        if _is_somebody(word, signs, speakers, heads, tags) or _is_thing(word, signs[word], tags)
+        if _is_somebody(word, signs, speakers, heads, tags)
+        or _is_thing(word, signs[word], tags)
+        or (is_short and _is_named_in_form(word, signs[word], heads[word], tags))
     }
     kept_names = {word for word in kept_names if not _is_name_and_word(word, kept_names, signs)}
     kept_names |= {
@@ -273,11 +284,13 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
         name.speaks = speakers[simple]
         name.same_as = declared.get(simple, set())
         name.weigh("character", 2.0 * name.speaks)
+        if is_short and _is_named_in_form(simple, signs.get(simple), heads[simple], tags):
+            name.weigh("character", 1.5 * name.count)
         _weigh_form(name, simple, tags.get(simple, Counter()), is_titled=titled[simple] > 0)
     return [
         name_match
         for name_match in name_matches
-        if name_match.count >= _LEAST_COUNT or name_match.same_as or "·" in name_match.name
+        if name_match.count >= (1 if is_short else _LEAST_COUNT) or name_match.same_as or "·" in name_match.name
     ]
 
 
@@ -380,9 +393,35 @@ def _is_by_name(word: str, sign: _Signs, begun_count: int) -> bool:
     """Tell whether somebody without a name is called so, by a surname, a trait or a rank in the family."""
     if begun_count < max(LEAST_ADDRESSED, SHARE_BEGUN * sign.count) or len(word) > 3 or not sign.goes_on_variously:
         return False
+    return _is_called_so(word)
+
+
+def _is_called_so(word: str) -> bool:
+    """Tell whether a word is how somebody without a name is called: 小陈, 三爷, 胖子."""
     is_familiar = word[0] in CHINESE_TITLES_BEFORE and word[1:] in _SURNAMES and not _word_class(word)
     is_by_rank = len(word) == 2 and word[0] in _NUMBERS and word[1] in _KIN_BY_NUMBER
     return is_familiar or is_by_rank or word in _NICKNAMES
+
+
+def _is_named_in_form(word: str, sign: _Signs | None, begun_count: int, tags: dict[str, Counter[str]]) -> bool:
+    """Tell whether a word that stands once or twice has the form of a name: a surname with a given name or a title."""
+    if sign is None or not _may_name(word) or sign.plural:
+        return False
+    is_tagged = any(tag.startswith("nr") for tag in tags.get(word, ()))
+    is_kin = len(word) == 2 and word[1] in _KIN_BY_NUMBER
+    if _is_called_so(word) or (has_surname(word) and word[1:] in CHINESE_TITLES_AFTER) or (is_kin and is_tagged):
+        return begun_count > 0 or sign.good > 0
+    if len(word) != FULL_NAME or not has_surname(word) or _word_class(word)[:2] not in ("", "nr") or sign.counted:
+        return False
+    is_begun = begun_count > 1 and sign.goes_on_variously
+    if looks_like_a_thing(word):
+        # 郑大海拍拍船舷: who acts is no place.
+        return is_begun and not sign.place and any(_word_class(after)[:1] == "v" for after in sign.after)
+    return sign.good > 0 and (is_tagged or is_begun)
+
+
+FULL_NAME = 3
+"""Characters of most names of a surname and a given name."""
 
 
 def _is_thing(word: str, sign: _Signs | None, tags: dict[str, Counter[str]]) -> bool:

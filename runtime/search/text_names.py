@@ -46,7 +46,7 @@ def names_of_text(unit: UnitOfWork, *, as_of: StoryPosition) -> list[NameCandida
     matching_candidates = None if file is None else _names_kept(file)
     if matching_candidates is None:
         texts = unit.scenes.texts_as_of(as_of=as_of)
-        matching_candidates = find_name_candidates(texts, min_count=1)
+        matching_candidates = find_name_candidates(texts, min_count=1, is_story=True)
         if file is not None and sum(len(text) for _, _, text in texts) >= LONG_BOOK:
             # What cannot be kept is read again; what was written longest ago makes room.
             with contextlib.suppress(ContextWriteError, OSError):

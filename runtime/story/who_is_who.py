@@ -184,7 +184,7 @@ class StoryNameCandidates(base.StoryBase):
 
         Raises:
             UnknownEntityError: When no name is a candidate; where some are, `issues` of the list tell of the rest.
-            UserInputError: When nobody is named, or the text does not tell what one is.
+            UserInputError: When nobody is named, or the text does not tell what the only one is.
         """
         from runtime.ingest.entities import store_entities_in
 
@@ -193,11 +193,13 @@ class StoryNameCandidates(base.StoryBase):
         with self._stores.database(self.project_id).write() as unit:
             offered = open_candidates(unit, as_of=END_OF_STORY, min_count=1)
             chosen_candidates_by_id: dict[str, NameCandidate] = {}
-            missing: list[UnknownEntityError] = []
+            missing: list[UnknownEntityError | UserInputError] = []
             for name in names:
                 try:
                     candidate = _required(unit, name, offered)
-                except UnknownEntityError as error:
+                    if kind is None:
+                        _entity_type(candidate)
+                except (UnknownEntityError, UserInputError) as error:
                     missing.append(error)
                 else:
                     chosen_candidates_by_id[candidate.name] = candidate
@@ -315,7 +317,10 @@ def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] |
 def _entity_type(candidate: NameCandidate) -> EntityType:
     if candidate.kind == "unknown":
         kinds = ", ".join(get_args(EntityType))
-        raise UserInputError(f"the text does not tell what {candidate.name!r} is; say its kind, one of {kinds}")
+        raise UserInputError(
+            f"the text does not tell what {candidate.name!r} is; say its kind, one of {kinds}:"
+            f" `novelgen entity confirm PROJECT {candidate.name} --kind character`"
+        )
     return candidate.kind
 
 

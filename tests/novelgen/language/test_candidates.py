@@ -361,3 +361,26 @@ def test_a_word_that_begins_like_a_name_is_none(opening: str) -> None:
     assert not [
         name for each in find_name_candidates([(1, 1, text)]) for name in each.names() if name[0] in "何曾向左莫那"
     ]
+
+
+FIRST_CHAPTER = (
+    "渡轮靠上码头的时候，何小满先看见的是灯塔。“小满！”一个高大的胖子在岸上挥手，“不认得我啦？郑大海，跟你抢过糖的。”"
+    "“胖子？”她笑了。郑大海拍拍船舷。“三爷请我来补族谱。”她要查清楚父亲何书远是怎么不见的。胖子没有接话。小满上了坡。"
+    "老板娘沈若兰人人喊她兰姐。她是三爷的独生女儿。“窗子向北。”兰姐把钥匙放在柜台上，“二〇四住着一位周先生，怕吵。”"
+    "“周先生是什么人？”"
+)
+
+
+def test_a_first_chapter_offers_whom_it_names_once() -> None:
+    """By the form of a name: a surname with a given name or a title, a rank in the family, a by-name. A scene that is
+    no story offers fewer, and a long story asks for more than the form.
+    """
+    candidates = find_name_candidates([(1, 1, FIRST_CHAPTER)], is_story=True)
+    people = {"何小满", "小满", "胖子", "郑大海", "三爷", "何书远", "沈若兰", "兰姐", "周先生"}
+    assert {name for candidate in candidates for name in candidate.names()} == people
+    assert {candidate.kind for candidate in candidates} == {"character"}
+    long = [(1, 1, FIRST_CHAPTER), *((chapter, 1, "雨下了一夜。" * 1000) for chapter in range(2, 6))]
+    rare = {"何书远", "沈若兰"}
+    for scenes, is_story in (([(1, 1, FIRST_CHAPTER)], False), (long, True)):
+        offered = find_name_candidates(scenes, is_story=is_story)
+        assert rare.isdisjoint(candidate.name for candidate in offered)

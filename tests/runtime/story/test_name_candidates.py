@@ -239,6 +239,17 @@ def test_a_kind_is_taken_from_the_author_first(stores: MemoryStores, project: st
     assert guild.candidates.confirm(name="Quirmian", kind="item").change.entity_id == "I0"
 
 
+def test_a_name_of_no_clear_kind_stops_no_other(stores: MemoryStores, project: str, guild: Story) -> None:
+    """The others are confirmed; of this one the command is told that says its kind."""
+    text = "They drank Quirmian. Nobody liked Quirmian. All had Quirmian."
+    ingest_scenes(stores, project, [SceneInput(chapter_index=6, scene_index=1, text=text)], index=False)
+    decisions = guild.candidates.confirm_several(["Quirmian", "Ben"])
+    assert [decision.candidate.name for decision in decisions] == ["Ben"]
+    [issue] = decisions.issues
+    assert "`novelgen entity confirm PROJECT Quirmian --kind character`" in issue.message
+    assert guild.candidates.confirm_several(["Quirmian"], kind="item")[0].entity is not None
+
+
 def test_a_candidate_becomes_names_of_an_entity(guild: Story) -> None:
     """Its names are aliases from where they first stand on; undoing takes those names and nothing else."""
     guild.candidates.confirm(name="Ada Morris")

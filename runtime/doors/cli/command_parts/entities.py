@@ -235,7 +235,8 @@ def _show_candidates_hint(result: Any, view: View) -> None:
     if request is not None:
         _ask_whether_same(request, view)
     if result:
-        command = f"novelgen entity confirm {view.project} {in_shell(result[0].name)}"
+        kind = " --kind character" if result[0].kind == "unknown" else ""
+        command = f"novelgen entity confirm {view.project} {in_shell(result[0].name)}{kind}"
         output.print_text(
             view.labels["line.makes_one_an_entity_merge_and_drop"].format(command, "novelgen entity --help")
         )
