@@ -249,9 +249,9 @@ class _Scores:
                     for index in self._considered
                     if self._is_memory[index]
                     and name_set & self._names[index]
-                    and part in _body_parts(self.pieces[index].words)
+                    and part in body_parts(self.pieces[index].words)
                 ]
-                for part in sorted(_body_parts(text))
+                for part in sorted(body_parts(text))
             ]
             for pieces in alike:
                 yield from sorted(pieces, key=lambda index: -scores[index])[:PIECES_PER_TEXT]
@@ -286,7 +286,8 @@ def _dimensions(text: str, language: StoryLanguage) -> frozenset[str]:
     return frozenset(quantity.dimension for quantity in find_quantities(text, language))
 
 
-def _body_parts(text: str) -> frozenset[str]:
+def body_parts(text: str) -> frozenset[str]:
+    """Return the parts of a body that a text names."""
     return frozenset(name for name, pattern in _PARTS.items() if pattern.search(text))
 
 

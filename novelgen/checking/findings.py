@@ -50,7 +50,7 @@ def of_change(
         labels.attribute(change.attribute),
         render_value(change.value, names_by_id, labels)[:MAX_VALUE_CHARACTERS],
     )
-    if change.value is None:
+    if change.value is None or change.value == "":
         value = subject_words["state.nowhere"]
     elif is_death(change.attribute, change.value) and not isinstance(change.value, str):
         label, value = "", subject_words["state.dead"]

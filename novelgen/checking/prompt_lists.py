@@ -262,7 +262,7 @@ def _still_tells(change: StateChange, story: StoryBefore) -> bool:
     """Tell whether a state says something at the draft: a place, say, does not once its bearer was seen since."""
     if change.attribute == PRESENCE_ATTRIBUTE or change.attribute in _PASSING_ATTRIBUTES:
         return False
-    if change.value is None and change.attribute not in _PLACES:
+    if change.value in (None, "") and change.attribute not in _PLACES:
         return False
     if change.attribute in _PLACES:
         visible_change = story.in_force.get((change.entity_id, PRESENCE_ATTRIBUTE))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from novelgen.checking.evidence import PASSAGE_CHARACTERS, passages_of
 from novelgen.checking.findings import of_memory
 from novelgen.checking.story import Draft, StoryBefore, telling_words
+from novelgen.language.chinese_names import has_surname
 from novelgen.language.language import CJK_RANGES, idf, patterns, wording
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.models.continuity import ContinuityEvidence, TouchedKind
@@ -106,7 +107,7 @@ def _chinese_nouns(text: str) -> Iterator[Noun]:
             is_pointed = _CHINESE_POINTING.search(text[max(0, start - 8) : start]) is not None
             # The classifier of 那张纸条 may be read into the noun.
             if len(word) > 1 or is_pointed:
-                kind: TouchedKind = "person" if tag.startswith("nr") else "thing"
+                kind: TouchedKind = "person" if tag.startswith("nr") and has_surname(word) else "thing"
                 yield Noun(_terms(word), Span(start, end), is_pointed, kind)
         start = end
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from novelgen.checking.evidence import CHANGING_EVENTS
 from novelgen.checking.findings import of_memory, place_of
+from novelgen.checking.person_traits import card_sayings, disability_sayings
 from novelgen.checking.prompt_lists import facts_of, names_for, threads_of
 from novelgen.checking.shared_words import find_word_matches, telling_sentence
 from novelgen.checking.story import Draft, StoryBefore, telling_words
@@ -165,9 +166,19 @@ def _of_entity(
         if entity_id in ids
     ]
     gathered.sort(key=lambda evidence_item: -len(words & telling_words(evidence_item.text)))
-    first = [*(evidence_item for evidence_item in facts if evidence_item.score), *deaths, *notes]
-    sayings = _each_once([*first, *facts[:2], *evidence_items[:2], *gathered[:2], *facts, *gathered])
     entity = story.entity[entity_id]
+    sentences = [draft.sentence_at(mention.start) or span for mention in draft.mentions_of.get(entity_id, ())]
+    touched_texts = [draft.plain[start:end] for start, end in [sentence, *sentences]]
+    on_card, of_card = card_sayings(entity, touched_texts, story)
+    disabilities = disability_sayings(entity_id, touched_texts, story)
+    first = [
+        *(evidence_item for evidence_item in facts if evidence_item.score),
+        *deaths,
+        *on_card,
+        *disabilities,
+        *notes,
+    ]
+    sayings = _each_once([*first, *facts[:2], *evidence_items[:2], *gathered[:2], *facts, *gathered, *of_card])
     return _matter(draft, KIND_OF[entity.entity_type], names[entity_id], span, sayings, entity_id=entity_id)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
+from novelgen.card_fields import fields_by_kind
 from novelgen.language.language import TokenCounter, stated_language
 from novelgen.memory.attributes import (
     DESCRIPTION_ATTRIBUTE,
@@ -85,6 +86,11 @@ class Labels:
         return self.values.get(str(value).casefold(), str(value))
 
 
+def _card_words(language: str) -> dict[str, str]:
+    """Return the names of the fields of cards."""
+    return {field.key: field.called(language) for fields in fields_by_kind().values() for field in fields}
+
+
 @cache
 def _labels(language: str) -> Labels:
     dimensions = words("context", language, "dimensions")
@@ -92,7 +98,7 @@ def _labels(language: str) -> Labels:
         language=language,
         **words("context", language, "labels"),
         dimensions={name: FeelingWords(*map(tuple, word_lists)) for name, word_lists in dimensions.items()},
-        attributes=words("context", language, "attributes"),
+        attributes={**_card_words(language), **words("context", language, "attributes")},
         values=words("context", language, "values"),
     )
 

@@ -36,7 +36,7 @@ from novelgen.memory.query_scores import unit_rows
 from novelgen.memory.search import Candidate, SearchQuery, SearchRequest, Vector
 from novelgen.models.context import ReportIssue
 from novelgen.models.continuity import CheckedDraft, ContinuityEvidence, ContinuityReport, DraftCheck, TouchedMatter
-from novelgen.models.memory import DISTILLED_TYPES
+from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import LoopStatus
@@ -46,6 +46,7 @@ from runtime.model_providers.token_counters import build_token_counter
 from runtime.search.kept_readings import knowledge_rules
 from runtime.search.search import search_memories
 from runtime.settings import NovelgenSettings
+from runtime.storage.database import UnitOfWork
 from runtime.storage.models import MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story.base import Progress
@@ -399,6 +400,14 @@ def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candida
     return results
 
 
+def _without_notes_that_are_over(unit: UnitOfWork, as_of: StoryPosition) -> list[StoryMemoryChunk]:
+    """Return the memories before a position without notes whose statement a later note has ended."""
+    memories = [memory.chunk for memory in unit.memories.list_matching(_told_before(as_of))]
+    notes = unit.memories.by_ids([memory.chunk_id for memory in memories if memory.content_type == "note"], as_of=as_of)
+    over_ids = {note.chunk_id for note in notes if note.superseded_by is not None}
+    return [memory for memory in memories if memory.chunk_id not in over_ids]
+
+
 def _told_before(as_of: StoryPosition) -> MemoryFilter:
     return MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
 
@@ -411,7 +420,7 @@ def story_before(
         entities = unit.entities.list_as_of(as_of=as_of)
         language = unit.projects.require().language
         changes = unit.states.changes_before(as_of, entity_ids=[entity.entity_id for entity in entities])
-        memories = [memory.chunk for memory in unit.memories.list_matching(_told_before(as_of))]
+        memories = _without_notes_that_are_over(unit, as_of)
         relationships = unit.relationships.list_as_of(as_of=as_of)
         threads = unit.threads.list_as_of(as_of=as_of, statuses=get_args(LoopStatus))
         times = scene_times(unit.scenes.tellings(as_of=as_of))

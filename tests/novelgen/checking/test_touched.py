@@ -179,3 +179,51 @@ def test_nothing_of_a_draft_that_touches_nothing() -> None:
     """Weather is in no story's facts."""
     assert touched("下了一整天的雨。", told(CHINESE)) == []
     assert told(CHINESE).as_of == AS_OF
+
+
+@pytest.mark.parametrize(
+    ("draft", "name", "field", "value"),
+    [
+        ("陆青崖两条腿都稳稳当当。", "陆青崖", "appearance", "右膝有弹头，走路瘸"),
+        ("陆青崖用左手小指勾住绳子。", "陆青崖", "appearance", "左手小指伸不直"),
+        ("Anselm Rook ran down the stairs.", "Anselm Rook", "appearance", "lame since the war"),
+        ("Anselm Rook lit his father's pipe.", "Anselm Rook", "description", "Never smoked a pipe."),
+    ],
+)
+def test_a_trait_on_the_card_stands_first(draft: str, name: str, field: str, value: str) -> None:
+    """Where it shares a part of the body, a sense or a word with the sentence; any other comes last."""
+    language = story_language(draft)
+    person, *others = CHINESE if language == "zh" else ENGLISH
+    changes = {"description": value} if field == "description" else {"profile": {field: value}}
+    person = person.model_copy(update=changes)
+    memories = [memory(f"{name} X", "C0", slot="C0.fact")]
+    story = replace(told((person, *others), memories=memories), language=language)
+    assert sayings_of(name, touched(draft, story))[0].endswith(value)
+    other = "陆青崖坐下。" if language == "zh" else "Anselm Rook sat down."
+    assert not sayings_of(name, touched(other, story))[0].endswith(value)
+
+
+@pytest.mark.parametrize(
+    ("draft", "name", "text"),
+    [
+        ("陆青崖大声说：“走。”", "陆青崖", "陆青崖听不见，也不会说。"),
+        ("“Go,” said Anselm Rook.", "Anselm Rook", "Anselm Rook is deaf and mute."),
+    ],
+)
+def test_a_disability_in_the_text_is_quoted(draft: str, name: str, text: str) -> None:
+    """Where the draft uses what the person lacks; not of another person in the same sentence, nor where it agrees."""
+    language = story_language(draft)
+    people = CHINESE if language == "zh" else ENGLISH
+    other = people[1].name
+    story = replace(told(people, text=text), language=language)
+    assert sayings_of(name, touched(draft, story))[0] == text
+    story = replace(told(people, text=text.replace(name, other) + f" {name}."), language=language)
+    assert text.replace(name, other) not in str(touched(draft, story))
+
+
+def test_a_kind_of_wood_is_no_person() -> None:
+    """A noun that the dictionary calls a name is a person with a surname alone."""
+    story = replace(told(CHINESE, text="陆青崖拄一根紫檀拐杖。"), language="zh")
+    matters = touched("陆青崖拄着紫檀拐杖。", story)
+    assert [matter.kind for matter in matters if matter.name == "紫檀"] in ([], ["thing"])
+    assert "紫檀" in str(matters)

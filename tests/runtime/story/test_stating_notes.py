@@ -193,3 +193,16 @@ def test_a_cleared_field_is_not_told(memory: Memory, told: dict[str, Any]) -> No
     story.memories.add(told["notes"][0], start="1:2")
     story.entities.edit(told["thing"], {"holder": "", "condition": "old"}, start="1:3")
     assert "holder" not in _state(story, told["thing"], (1, 3)).state_data
+
+
+def test_a_check_leaves_out_a_note_that_is_over(memory: Memory, told: dict[str, Any]) -> None:
+    """What a later note has ended does not stand beside a draft; at an earlier draft it does."""
+    story = _story(memory, told)
+    first, second, _ = told["notes"]
+    story.memories.add(first, start="1:2")
+    story.memories.add(second, start="1:3")
+    draft = f"{told['people'][0]}. {told['people'][1]}. {told['thing']}."
+    for scene_index, expected in ((4, {second}), (2, {first})):
+        check = story.check(text=draft, chapter_index=1, scene_index=scene_index, use_model=False)
+        texts = {saying.text for matter in check.touched for saying in matter.sayings if saying.source == "note"}
+        assert texts == expected

@@ -197,7 +197,7 @@ def _print_check(finished_check: DraftCheck, *, with_waived: bool) -> None:
     if finished_check.waived and not with_waived:
         output.print_text(labels["line.waived_not_shown"].format(count=len(finished_check.waived)))
     for finding in finished_check.waived if with_waived else ():
-        note = f": {finding.waived_note}" if finding.waived_note else ""
+        note = f"{labels.prompt.colon}{finding.waived_note}" if finding.waived_note else ""
         output.print_text()
         output.print_text(labels["value.waived"] + note)
         _print_finding(finding, labels, finished_check.language)
@@ -219,17 +219,22 @@ def _print_check(finished_check: DraftCheck, *, with_waived: bool) -> None:
 def _print_finding(finding: ContinuityFinding, labels: ViewLabels, language: str) -> None:
     kind, severity = labels.value(finding.kind), labels.value(finding.severity)
     output.print_text()
-    output.print_text(f"{finding.finding_id}  {kind}, {severity} ({finding.confidence:.2f}): {finding.message}")
-    output.print_text(f"  {labels['value.draft']}: {labels['line.quoted'].format(finding.draft_quote)}")
+    head = f"{finding.finding_id}  {kind}{labels['line.comma']}{severity} ({finding.confidence:.2f})"
+    output.print_text(f"{head}{labels.prompt.colon}{finding.message}")
+    output.print_text(
+        f"  {labels['value.draft']}{labels.prompt.colon}{labels['line.quoted'].format(finding.draft_quote)}"
+    )
     _print_sayings(finding.evidence[:MAX_EVIDENCE_SHOWN], labels, language)
     if finding.fix:
-        output.print_text(f"  {labels['value.fix']}: {finding.fix}")
+        output.print_text(f"  {labels['value.fix']}{labels.prompt.colon}{finding.fix}")
 
 
 def _print_touched(matter: TouchedMatter, labels: ViewLabels, language: str) -> None:
     output.print_text()
-    output.print_text(f"{labels.value(matter.kind)}: {matter.name}")
-    output.print_text(f"  {labels['value.draft']}: {labels['line.quoted'].format(matter.draft_quote)}")
+    output.print_text(f"{labels.value(matter.kind)}{labels.prompt.colon}{matter.name}")
+    output.print_text(
+        f"  {labels['value.draft']}{labels.prompt.colon}{labels['line.quoted'].format(matter.draft_quote)}"
+    )
     _print_sayings(matter.sayings, labels, language)
 
 
@@ -243,8 +248,8 @@ def _print_sayings(sayings: Sequence[ContinuityEvidence], labels: ViewLabels, la
         )
         text = " ".join(evidence_item.text.split())
         text = text if len(text) <= MAX_TEXT_SHOWN else text[:MAX_TEXT_SHOWN] + "…"
-        text += f" ({labels['value.guess']})" if evidence_item.is_guess else ""
-        output.print_text(f"  {where_told(evidence_item, language)}{source}: {text}")
+        text += f" {labels['line.in_brackets'].format(words=labels['value.guess'])}" if evidence_item.is_guess else ""
+        output.print_text(f"  {where_told(evidence_item, language)}{source}{labels.prompt.colon}{text}")
         quote = " ".join(evidence_item.quote.split())
         if quote and not " ".join(evidence_item.text.split()).startswith(quote):
             output.print_text(f"    {labels['line.quoted'].format(quote)}")
