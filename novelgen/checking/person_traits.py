@@ -44,7 +44,8 @@ def card_sayings(
     labels = labels_of(story)
     names = {known.entity_id: known.name for known in story.entities}
     profile = profile_with_names(entity, [], is_told=True)
-    shared, others = [], []
+    shared: list[ContinuityEvidence] = []
+    others: list[ContinuityEvidence] = []
     for field, value in {"role": entity.role, "description": entity.description, **profile}.items():
         if isinstance(value, bool) or not isinstance(value, str | int | list) or not value:
             continue

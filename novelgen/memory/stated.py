@@ -118,7 +118,7 @@ def _clauses(text: str, mentions: Sequence[Mention]) -> list[_Clause]:
     ]
     starts = [0, *(match.end() for match in ends)]
     stops = [*(match.start() for match in ends), len(text)]
-    clauses = []
+    clauses: list[_Clause] = []
     for start, stop in zip(starts, stops, strict=True):
         own = [
             replace(mention, start=mention.start - start, end=mention.end - start)

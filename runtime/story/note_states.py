@@ -13,7 +13,7 @@ from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
 from novelgen.memory.stated import NAME_ATTRIBUTE, STATED_ATTRIBUTES, Statement, statement_of
-from novelgen.models.entity import Entity, EntityAlias, EntityType, is_entity_id
+from novelgen.models.entity import Entity, EntityAlias, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -66,7 +66,7 @@ class NotePreview(BaseModel):
 
 _PLACES = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
 
-_TOLD_ATTRIBUTES: dict[EntityType, Sequence[str]] = {
+_TOLD_ATTRIBUTES: dict[str, Sequence[str]] = {
     "item": (HOLDER_ATTRIBUTE, *_PLACES),
     "character": ("status", LOCATION_ATTRIBUTE),
 }
