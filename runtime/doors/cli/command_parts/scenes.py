@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,15 +16,34 @@ if TYPE_CHECKING:
 
 
 @does("aside", "delete_scene")
-def _file_aside(_: Any, view: View) -> None:
-    if _has_files(view):
+def _file_aside(change: Any, view: View) -> None:
+    if _is_in_a_file(change.position, view):
         view.remark("file_still_holds_it")
 
 
-def _has_files(view: View) -> bool:
-    """Return whether the project consists of files, unlike an imported book."""
-    folder = view.stores.paths(view.project).chapters
-    return folder.is_dir() and any(folder.iterdir())
+def _is_in_a_file(position: str, view: View) -> bool:
+    """Return whether a file of the project's folder has a scene at a place."""
+    from novelgen.errors import InvalidFileError
+    from runtime.files.project_files import load_chapters
+    from runtime.story.base import story_position
+
+    place = story_position(position)
+    file = _chapter_files(view).get(place.chapter_index or 0)
+    if file is None:
+        return False
+    try:
+        chapters = load_chapters(file).chapters
+    except InvalidFileError:
+        return True
+    # One of several numbered headings has places of its own.
+    return len(chapters) > 1 or len(chapters[0].scenes) >= (place.scene_index or 1)
+
+
+def _chapter_files(view: View) -> dict[int, Path]:
+    """Return the files of which the project consists, none for an imported book."""
+    from runtime.files.project_files import chapter_files
+
+    return chapter_files(view.stores.paths(view.project).chapters)
 
 
 @does("show", "get_scene")
@@ -39,7 +59,7 @@ def _show_inserted(change: Any, view: View) -> None:
 
 @does("aside", "insert_scene", "move_scene")
 def _remind_of_files(change: Any, view: View) -> None:
-    if change.moved and _has_files(view):
+    if change.moved and _chapter_files(view):
         view.remark("renumber_files")
 
 

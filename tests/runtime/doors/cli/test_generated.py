@@ -250,6 +250,15 @@ def test_scenes_are_shown_moved_inserted_and_deleted(run: Run, ingested: Path, t
     assert "Green" in run.done("scene", "list", PROJECT)
 
 
+def test_a_deleted_scene_that_no_file_holds_reminds_of_none(run: Run, ingested: Path, tmp_path: Path) -> None:
+    """A pasted one goes for good: neither a later chapter nor a further scene of a chapter with a file."""
+    file = tmp_path / "new.md"
+    file.write_text("Ada painted the door of the lighthouse green.\n", encoding="utf-8")
+    for place in ("3:1", "2:3"):
+        run.done("scene", "insert", PROJECT, place, "--file", str(file))
+        assert "chapters/" not in run("scene", "delete", PROJECT, place, "--yes").stderr
+
+
 def test_searches_and_times_are_told(run: Run, ingested: Path, index_kept_open: None) -> None:
     """The best first, with id, scene and weight; days, order and cast of the scenes; how entities stood."""
     found = run("search", PROJECT, "two loaves of bread", "--entity", "Ben", "--type", "memory").stdout
