@@ -165,7 +165,10 @@ class NameFinder:
     def _is_name_here(self, text: str, start: int, form: str, name: str) -> bool:
         if len(form) == 1:
             return name in self._within_words or _stands_alone(text, start, start + 1)
-        return not _is_of_two_words(text, start, start + len(form))
+        end = start + len(form)
+        return not _is_of_two_words(text, start, end) and not (
+            _DIRECTION.fullmatch(form) and _is_direction_here(text, start, end)
+        )
 
     def _find_latin(self, text: str) -> list[NameMatch]:
         if self._latin_start is None:
@@ -190,6 +193,21 @@ class NameFinder:
 def name_finder(names: frozenset[str], *, within_words: frozenset[str] = frozenset()) -> NameFinder:
     """Return a cached finder for a set of names."""
     return NameFinder(names, within_words=within_words)
+
+
+_DIRECTION = re.compile("[向往朝面][东西南北前后左右]")
+"""A name that may say whither: 向北."""
+
+_BEFORE_A_NAME = frozenset("对与跟和同给让叫被把问是名姓找见替为请等像")
+_MOVES = re.compile("(?:[走行飞驶漂流转挪移爬游骑延而去]|[跑看望开]去)(?!过?来|进|出)")
+
+
+def _is_direction_here(text: str, start: int, end: int) -> bool:
+    """Tell whether a name that may say whither does: 窗子向北, 向北走去; not 老向大名向北, 向北说."""
+    before = text[max(0, start - 1) : start]
+    if before and is_cjk(before):
+        return before not in _BEFORE_A_NAME
+    return _MOVES.match(text, end) is not None
 
 
 def _stands_alone(text: str, start: int, end: int) -> bool:

@@ -78,3 +78,22 @@ def test_a_name_is_found_in_a_text_with_invisible_characters() -> None:
     found = [(match.name, text[match.start : match.end]) for match in NameFinder(["林海", "Penrose"]).find(text)]
     assert found == [("林海", "林\u200b海"), ("Penrose", "Pen\u00adrose")]
     assert QuoteFinder(text).find("那位是林海的") == Span(0, 7)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ("窗子向北，能看见灯塔。", False),
+        ("向北走去。", False),
+        ("船向北开。", False),
+        ("老向大名向北，做了三十年警察。", True),
+        ("向北说：“走。”", True),
+        ("她对向北说了。", True),
+        ("“向北！”", True),
+        ("向北走过来。", True),
+        ("向北的手很冷。", True),
+    ],
+)
+def test_a_direction_is_no_name(text: str, is_named: bool) -> None:
+    """A person may be called 向北; whither something looks or goes names nobody."""
+    assert [match.name for match in NameFinder(["向北"]).find(text)] == ["向北"] * is_named
