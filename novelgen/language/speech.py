@@ -184,9 +184,13 @@ _DOES = re.compile(
     rf" (?:\w+ly )?(?:[a-z]+ed|{'|'.join(word_list('speech_english_pasts'))})\b"
     rf"|(?:[在于从到往][{CJK_RANGES}]{{1,8}}?)?(?:{wording('speech_chinese_met')})"
     rf"|(?![的把被对向跟给替让将之和与同及是])[{CJK_RANGES}]{{1,3}}[着了]"
+    rf"|[从由沿往朝][{CJK_RANGES}]{{1,6}}?[站坐跪走跑冲奔跳翻爬钻溜摸探滑下上进出回过来去]"
     r"|[站坐跪立躺倚靠走跑冲奔跳转抬低伸举点摇抱抓握拉推按拍扶端捧提拔攥皱瞪盯望看瞧打踢挥停退闪飞落追赶守蹲爬翻放收]"
 )
 """After a name that begins a sentence: somebody does something, whatever the verb."""
+_IS_SUBJECT = re.compile(rf"(?![的把被对向跟给替让将之和与同及是、])[{CJK_RANGES}]|,? (?!and\\b|or\\b)[a-z]")
+_PRONOUN_BEGINS = re.compile(r"[.!?。！？…”」』\"]\s*(?:(?:She|He)\b|[她他](?![们的]))|\n\s*(?:(?:She|He)\b|[她他](?![们的]))")
+"""A sentence that goes on with whom another named."""
 _LONGEST_VERB = 14
 LONGEST_OF_ONE_PLACE = {"en": 12_000, "zh": 3_000}
 """Characters of a text beyond which it has no one place: a chapter without breaks goes from one to another."""
@@ -208,8 +212,11 @@ def presence_of(
     types = {entity.entity_id: entity.entity_type for entity in entities}
     speech = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
     scores: defaultdict[str, float] = defaultdict(float)
-    for mention in _of_type(mentions, types, "character"):
-        scores[mention.entity_id] += _stage_score(text, mention, speech)
+    people = [mention for mention in _of_type(mentions, types, "character")]
+    borders = [mention.start for mention in people if not _is_spoken(mention, speech)]
+    for mention in people:
+        next_named = borders[at] if (at := bisect_right(borders, mention.start)) < len(borders) else len(text)
+        scores[mention.entity_id] += _stage_score(text, mention, speech, until=next_named)
     narrator_id = narrator_of(text, entities)
     if narrator_id is not None:
         scores[narrator_id] += ON_STAGE_SCORE
@@ -225,18 +232,33 @@ def _of_type(mentions: Sequence[Mention], types: dict[str, EntityType], entity_t
     return [mention for mention in mentions if types.get(mention.entity_id) == entity_type]
 
 
-def _stage_score(text: str, mention: Mention, speech: Sequence[tuple[int, int]]) -> float:
+def _stage_score(text: str, mention: Mention, speech: Sequence[tuple[int, int]], *, until: int) -> float:
+    """Return what a mention counts for the presence of whom it names, the next person being named at `until`."""
     if _is_spoken(mention, speech):
         return SPOKEN_OF_SCORE
     before = text[max(0, mention.start - _LONGEST_VERB) : mention.start]
     acts = _ACTS_AFTER.match(text, mention.end) or _ACTS_BEFORE.search(before)
-    does = _BEGINS_SENTENCE.search(before) and _DOES.match(text, mention.end)
+    does = _BEGINS_SENTENCE.search(before) and (
+        _DOES.match(text, mention.end) or _stays_subject(text, mention, speech, until=until)
+    )
     return ACTING_SCORE if acts or does else NARRATED_SCORE
 
 
+def _stays_subject(text: str, mention: Mention, speech: Sequence[tuple[int, int]], *, until: int) -> bool:
+    """Return whether a name that begins a sentence is the subject of it and, as a pronoun, of a later one."""
+    if not _IS_SUBJECT.match(text, mention.end):
+        return False
+    follows = _PRONOUN_BEGINS.finditer(text, mention.end, until)
+    return any(not _is_within(match.end() - 1, speech) for match in follows)
+
+
 def _is_spoken(mention: Mention, speech: Sequence[tuple[int, int]]) -> bool:
-    at = bisect_right(speech, mention.start, key=lambda place: place[0]) - 1
-    return at >= 0 and mention.start < speech[at][1]
+    return _is_within(mention.start, speech)
+
+
+def _is_within(position: int, spans: Sequence[tuple[int, int]]) -> bool:
+    at = bisect_right(spans, position, key=lambda span: span[0]) - 1
+    return at >= 0 and position < spans[at][1]
 
 
 def narrator_of(text: str, entities: Sequence[Entity]) -> str | None:
