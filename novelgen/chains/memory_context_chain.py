@@ -37,7 +37,13 @@ from novelgen.context.memory_list import (
 )
 from novelgen.context.model_planner import ModelPlanner
 from novelgen.context.model_selector import NO_MODEL, ModelSelection, memory_selector, unasked_selection
-from novelgen.context.point_of_view import FoundStory, PointOfViewCut, decided_point_of_view, marked_items
+from novelgen.context.point_of_view import (
+    FoundStory,
+    PointOfViewCut,
+    decided_point_of_view,
+    guessed_scenes_issue,
+    marked_items,
+)
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import admitted_candidates, assemble_context, selection_scene
 from novelgen.context.scene_planning import language_of
@@ -490,6 +496,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if unknown_counts is None:
             run = self._without_knowledge(replace(run, knowledge=NO_KNOWLEDGE))
             return run, None if view.mode == "separate" else replace(view_cut, view=None)
+        run = run.with_issues(guessed_scenes_issue(view_cut))
         return replace(run, point_of_view=view.model_copy(update={"unknown": unknown_counts})), view_cut
 
     def _assemble(self, run: ContextRun) -> SceneMemoryContext:

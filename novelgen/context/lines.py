@@ -58,6 +58,7 @@ class Labels:
     in_scene: str
     advanced: str
     unverified: str
+    believed: str
     outdated: str
     also: str
     changed: str
@@ -227,15 +228,32 @@ def render_states(
 
 def _is_merely_held(thing: EntityStateSnapshot) -> bool:
     """Tell whether nothing but its holder is known of a thing."""
-    return not thing.unverified and thing.state_data.keys() <= {HOLDER_ATTRIBUTE, PRESENCE_ATTRIBUTE}
+    return (
+        not thing.unverified
+        and not thing.believed
+        and thing.state_data.keys() <= {HOLDER_ATTRIBUTE, PRESENCE_ATTRIBUTE}
+    )
 
 
 def render_attribute(
-    name: str, value: Any, names: Mapping[str, str], labels: Labels, *, is_proven: bool = True, as_of: str = ""
+    name: str,
+    value: Any,
+    names: Mapping[str, str],
+    labels: Labels,
+    *,
+    is_proven: bool = True,
+    as_of: str = "",
+    believed_by: str | None = None,
 ) -> str:
-    """Render one attribute and its value, with marks for unproven and old ones."""
+    """Render one attribute and its value, with marks for unproven, believed and old ones."""
     mark = "" if is_proven else labels.unverified
+    mark += belief_mark(believed_by, names, labels)
     return f"{labels.attribute(name)}{as_of}{labels.colon}{render_value(value, names, labels)}{mark}"
+
+
+def belief_mark(believed_by: str | None, names: Mapping[str, str], labels: Labels) -> str:
+    """Return what stands behind a value that somebody still takes for true, empty without them."""
+    return "" if believed_by is None else labels.believed.format(names.get(believed_by, labels.point_of_view))
 
 
 def render_value(value: Any, names: Mapping[str, str], labels: Labels) -> str:
@@ -283,6 +301,7 @@ def state_parts(
                 labels,
                 is_proven=name not in snapshot.unverified,
                 as_of=_aged(name, snapshot, now),
+                believed_by=snapshot.believed.get(name),
             ),
         )
         for name in sorted(ordered, key=lambda text: text in snapshot.unverified)
@@ -327,16 +346,20 @@ def is_left_behind(name: str, snapshot: EntityStateSnapshot) -> bool:
 def _aged(name: str, snapshot: EntityStateSnapshot, now: Place) -> str:
     """Return the scene of a possibly outdated value.
 
-    See `AGEING_ATTRIBUTES` and `WHEREABOUTS`.
+    See `AGEING_ATTRIBUTES` and `WHEREABOUTS`. A mere belief always has its scene.
     """
+    if name in snapshot.believed:
+        return _scene(snapshot.since.get(name))
     if name in WHEREABOUTS:
         return _scene(snapshot.since.get(name), now)
     return _scene(snapshot.since.get(name), _last_place(snapshot)) if name in AGEING_ATTRIBUTES else ""
 
 
-def _scene(said_place: Placing | None, now: Place) -> str:
-    """Return a place in parentheses, where the story went on since."""
-    return f" [{place_text(*said_place, always='')}]" if said_place and (-1, -1) < sort_key(*said_place) < now else ""
+def _scene(said_place: Placing | None, now: Place | None = None) -> str:
+    """Return a place in parentheses, where the story went on since; without `now` in any case."""
+    if not said_place or not sort_key(*said_place) > (-1, -1) or (now is not None and sort_key(*said_place) >= now):
+        return ""
+    return f" [{place_text(*said_place, always='')}]"
 
 
 def _last_place(snapshot: EntityStateSnapshot) -> Place:

@@ -298,7 +298,22 @@ class PointOfViewCut:
                     snapshot.project_id, seen_alive(changes), as_of=as_of, timestamp=snapshot.timestamp
                 )
             if visible_snapshot is not None:
-                yield visible_snapshot.model_copy(update={"holds": holders_by_id.get(snapshot.entity_id, [])})
+                held_ids = holders_by_id.get(snapshot.entity_id, [])
+                yield visible_snapshot.model_copy(
+                    update={
+                        # What somebody else holds by now, the line of the thing alone says, as a belief.
+                        "holds": [held_id for held_id in held_ids if held_id in snapshot.holds],
+                        "believed": self._believed(visible_snapshot, snapshot),
+                    }
+                )
+
+    def _believed(self, seen: EntityStateSnapshot, whole: EntityStateSnapshot) -> dict[str, str]:
+        """Return the attributes of which the character knows a value that holds no longer."""
+        return {
+            name: self.character_id or ""
+            for name, value in seen.state_data.items()
+            if name != PRESENCE_ATTRIBUTE and whole.state_data.get(name) != value
+        }
 
     @cached_property
     def _seen_changes(self) -> list[StateChange]:
@@ -374,6 +389,26 @@ class PointOfViewCut:
             # How two people stand who need no scene to know it.
             return not self._view.is_stated_apart(statement, about)
         return self._view.saw(statement, change.chapter_index, change.scene_index, about=about)
+
+
+GUESSED_SCENES_NAMED = 5
+"""So many of the scenes of which it is a guess who was there are named, the latest."""
+
+
+def guessed_scenes_issue(cut: PointOfViewCut) -> ReportIssue | None:
+    """Return the issue for scenes that the point of view may have been in; None without any."""
+    places = cut.view.guessed_scenes() if cut.view else []
+    if not places:
+        return None
+    named = [f"{place.chapter_index}:{place.scene_index}" for place in places[-GUESSED_SCENES_NAMED:]]
+    name = cut.request.scene_plan.pov.strip()
+    return ReportIssue(
+        stage="knowledge",
+        kind="unresolved",
+        message=f"whether {name!r} was in {', '.join(named)} is a guess: the text names them there, nobody says who "
+        f"was there, and nothing of it is kept from them. Say it: "
+        f"`novelgen scene set {cut.request.project_id} {named[-1]} --cast …`",
+    )
 
 
 def marked_items(

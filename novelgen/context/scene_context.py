@@ -691,7 +691,7 @@ def _names_in_use(names: Mapping[str, str], used_names: Iterable[str]) -> dict[s
 def _ids_in(value: Any) -> list[str]:
     """Every string in a nested value."""
     if isinstance(value, EntityStateSnapshot):
-        return [value.entity_id, *_ids_in(value.state_data)]
+        return [value.entity_id, *_ids_in(value.state_data), *value.believed.values()]
     if isinstance(value, Mapping):
         return [text for part in value.values() for text in _ids_in(part)]
     if isinstance(value, list | tuple):

@@ -189,7 +189,9 @@ _DOES = re.compile(
 )
 """After a name that begins a sentence: somebody does something, whatever the verb."""
 _IS_SUBJECT = re.compile(rf"(?![的把被对向跟给替让将之和与同及是、])[{CJK_RANGES}]|,? (?!and\\b|or\\b)[a-z]")
-_PRONOUN_BEGINS = re.compile(r"[.!?。！？…”」』\"]\s*(?:(?:She|He)\b|[她他](?![们的]))|\n\s*(?:(?:She|He)\b|[她他](?![们的]))")
+_PRONOUN_BEGINS = re.compile(
+    r"[.!?。！？…”」』\"]\s*(?:(?:She|He)\b|[她他](?![们的]))|\n\s*(?:(?:She|He)\b|[她他](?![们的]))"
+)
 """A sentence that goes on with whom another named."""
 _LONGEST_VERB = 14
 LONGEST_OF_ONE_PLACE = {"en": 12_000, "zh": 3_000}
@@ -212,7 +214,7 @@ def presence_of(
     types = {entity.entity_id: entity.entity_type for entity in entities}
     speech = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
     scores: defaultdict[str, float] = defaultdict(float)
-    people = [mention for mention in _of_type(mentions, types, "character")]
+    people = _of_type(mentions, types, "character")
     borders = [mention.start for mention in people if not _is_spoken(mention, speech)]
     for mention in people:
         next_named = borders[at] if (at := bisect_right(borders, mention.start)) < len(borders) else len(text)

@@ -7,15 +7,16 @@ that scene that they do not know. Where in doubt it is not known: this is what a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from novelgen.language.language import significant_words
+from novelgen.language.language import significant_words, word_pattern
 from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
 from novelgen.memory.retelling import MIN_RETOLD
 from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.entity import Entity
+from novelgen.models.knowledge import READER, CharacterKnowledge
 from novelgen.models.memory import PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 
@@ -43,6 +44,12 @@ MIN_ACCOUNTED_FOR = 0.5
 "He lies" tells a secret in none of its words.
 """
 
+_PLACING = word_pattern("character_view_placing")
+"""Words of who holds what and where: beside names they tell nothing, for they stand in every such sentence."""
+
+LEAST_NAMES_THAT_TELL = 2
+"""From so many names on a secret without other words is told by them: 骨柄刀 and 林叔 of 骨柄刀在林叔手里."""
+
 INNER_ATTRIBUTES = frozenset({"emotional_state", "goals", "knowledge", "secrets"})
 """What of a state nobody sees in others, though they stand before them."""
 
@@ -53,6 +60,7 @@ class StoryKnowledge:
 
     rules: KnowledgeRules
     stands_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    _shown_views: dict[str, CharacterView] = field(default_factory=dict, init=False, compare=False)
 
     @cached_property
     def memory_of(self) -> Mapping[str, KnowledgeMemory]:
@@ -106,6 +114,21 @@ class StoryKnowledge:
         """Return one character's view."""
         return CharacterView(character_id, self, is_shown)
 
+    def of_character(self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None) -> CharacterKnowledge:
+        """Return a character's known and unknown memories, where a note that tells a secret is unknown."""
+        return self.rules.of_character(character_id, memories, knows=self.knowing)
+
+    def knowing(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
+        """Tell whether a character knows a memory, or a note that tells nothing kept from them."""
+        knowing = self.rules.knows(character_id, memory)
+        if memory.position is not None or not knowing.knows or knowing.is_said or character_id == READER:
+            return knowing
+        if character_id not in self._shown_views:
+            self._shown_views[character_id] = self.of(character_id, is_shown=True)
+        if self._shown_views[character_id].knows_source(memory.source_id):
+            return knowing
+        return Knowing(memory.source_id, character_id, knows=False, reason="hidden")
+
 
 @dataclass(frozen=True)
 class CharacterView:
@@ -149,11 +172,18 @@ class CharacterView:
         return self._knowings[source_id]
 
     def was_in(self, chapter_index: int | None, scene_index: int | None) -> bool:
-        """Return whether the character was on stage in a scene."""
+        """Return whether the character was on stage in a scene, or is away from it by a guess alone."""
         if chapter_index is None or scene_index is None:
             return False
         scene = self.shared.rules.story.scene_at.get(StoryPosition(chapter_index, scene_index))
-        return scene is not None and self.character_id in scene.present
+        if scene is None or self.character_id in scene.present:
+            return scene is not None
+        return self.shared.rules.may_be_in(self.character_id, scene)
+
+    def guessed_scenes(self) -> list[StoryPosition]:
+        """Return the scenes that the character may have been in, though no record and no cast has them there."""
+        rules = self.shared.rules
+        return [scene.position for scene in rules.story.scenes if rules.may_be_in(self.character_id, scene)]
 
     def saw(
         self, text: str, chapter_index: int | None, scene_index: int | None, *, about: Collection[str] = ()
@@ -167,7 +197,11 @@ class CharacterView:
         self, text: str, about: Sequence[str], chapter_index: int | None, scene_index: int | None
     ) -> bool:
         """Tell whether a thread is their own and began before their eyes: its words name them first."""
-        if self.character_id not in about or not self.was_in(chapter_index, scene_index) or self._tells_secret(text):
+        if (
+            self.character_id not in about
+            or not self.was_in(chapter_index, scene_index)
+            or self._tells_secret(text, StoryPosition(chapter_index, scene_index))
+        ):
             return False
         names = self.shared.rules.story.names
         places = {
@@ -204,11 +238,12 @@ class CharacterView:
         """Return whether a text tells an unknown memory or another's secret."""
         if chapter_index is None or scene_index is None:
             return False
-        return self._tells_secret(text) or any(
+        position = StoryPosition(chapter_index, scene_index)
+        return self._tells_secret(text, position) or any(
             (about and set(about) <= set(memory.entities))
             or (memory.quote and memory.quote in text)
             or self.shared.rules.retellings.share_told(memory.content, text, leaving_out=self._own_names) >= MIN_RETOLD
-            for memory in self._secrets_at(StoryPosition(chapter_index, scene_index))
+            for memory in self._secrets_at(position)
         )
 
     def is_stated_apart(self, text: str, about: Collection[str]) -> bool:
@@ -270,8 +305,9 @@ class CharacterView:
         """Return whether an inferred fact may be shown, being more than a guess."""
         if self._is_said_secret(memory) or knowing.certainty < MIN_SHOWN_CERTAINTY:
             return False
+        place = memory.position or memory.noted_at
         if memory.position is None or knowing.since is None:
-            return not self._tells_secret(memory.content)
+            return not self._tells_secret(memory.content, place)
         if knowing.how == "told":
             scene = self.shared.rules.story.scene_at[knowing.since]
             if not any(
@@ -284,7 +320,7 @@ class CharacterView:
             return False
         kept_ids = self.shared.kept_from.get(self.character_id, ())
         share_told = self.shared.rules.retellings.share_told
-        return not self._tells_secret(memory.content) and not any(
+        return not self._tells_secret(memory.content, place) and not any(
             other_memory.source_id in kept_ids
             and not self.knows_source(other_memory.source_id)
             and share_told(memory.content, other_memory.content, leaving_out=self._own_names) >= MIN_RETOLD
@@ -297,26 +333,55 @@ class CharacterView:
         return memory.tells_knowers or memory.source_id in self.shared.kept_from.get(self.character_id, ())
 
     @cached_property
+    def _secrets(self) -> Sequence[KnowledgeMemory]:
+        """What is kept from them, or known to others alone, in the order of the story."""
+        memories = self.shared.rules.story.memories
+        return [
+            memory for memory in memories if self._is_said_secret(memory) and not self.knows_source(memory.source_id)
+        ]
+
+    def _weights(self, secret: KnowledgeMemory) -> dict[str, float]:
+        """Return the words of a secret that tell it, with their shares."""
+        told_text = _PLACING.sub(" ", secret.content)
+        return self.shared.rules.retellings.weights(told_text, leaving_out=self.shared.all_names)
+
+    @cached_property
     def _secret_words(self) -> Mapping[str, Sequence[tuple[str, float]]]:
         """The secrets of each word, with the word's share of the reveal limit."""
         kept_ids = self.shared.kept_from.get(self.character_id, ())
         results: defaultdict[str, list[tuple[str, float]]] = defaultdict(list)
-        for memory in self.shared.rules.story.memories:
-            if self._is_said_secret(memory) and not self.knows_source(memory.source_id):
-                least = MIN_TOLD_KEPT if memory.source_id in kept_ids else MIN_TOLD_LISTED
-                weights = self.shared.rules.retellings.weights(memory.content, leaving_out=self.shared.all_names)
-                for word, share in weights.items():
-                    # One word is too little of a secret of several: "told" stands in many.
-                    told = min(share / least, 0.9) if len(weights) > 1 else 1.0
-                    results[word].append((memory.source_id, told))
+        for memory in self._secrets:
+            least = MIN_TOLD_KEPT if memory.source_id in kept_ids else MIN_TOLD_LISTED
+            weights = self._weights(memory)
+            for word, share in weights.items():
+                # One word is too little of a secret of several: "told" stands in many.
+                told = min(share / least, 0.9) if len(weights) > 1 else 1.0
+                results[word].append((memory.source_id, told))
         return results
 
-    def _tells_secret(self, text: str) -> bool:
+    @cached_property
+    def _secret_names(self) -> Sequence[tuple[StoryPosition | None, Sequence[Sequence[str]]]]:
+        """Of secrets that consist of names, since when they hold and the names of each whom they name."""
+        names_of = self.shared.rules.story.names
+        results: list[tuple[StoryPosition | None, Sequence[Sequence[str]]]] = []
+        for memory in (secret for secret in self._secrets if not self._weights(secret)):
+            named = [names for entity_id in memory.entities if (names := names_of.get(entity_id, ()))]
+            named = [names for names in named if any(name in memory.content for name in names)]
+            if len(named) >= LEAST_NAMES_THAT_TELL:
+                results.append((memory.position or memory.noted_at, named))
+        return results
+
+    def _tells_secret(self, text: str, place: StoryPosition | None = None) -> bool:
         """Tell whether a text tells enough of any secret, whatever scene it is of."""
-        if not self.is_shown or not self._secret_words:
+        if not self.is_shown or not self._secrets:
             return False
         told_scores: defaultdict[str, float] = defaultdict(float)
         for word in sorted(significant_words(text)):
             for source_id, share in self._secret_words.get(word, ()):
                 told_scores[source_id] += share
-        return any(share >= 1.0 for share in told_scores.values())
+        return any(share >= 1.0 for share in told_scores.values()) or any(
+            # Who held a thing before is told by the same names and is no secret.
+            (place is None or since is None or place >= since)
+            and all(any(map(text.__contains__, one)) for one in named)
+            for since, named in self._secret_names
+        )

@@ -2,10 +2,10 @@
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
-from novelgen.language.language import has_cjk, wording
+from novelgen.language.language import CJK_RANGES, has_cjk, wording
 from novelgen.language.sentences import Span, chunk_text
 from novelgen.language.speech import QUOTED, is_first_person
 from novelgen.memory.story import KnowledgeScene
@@ -35,6 +35,15 @@ _PRONOUN = r"\b[Hh]e\b|\b[Ss]he\b|\b[Hh]is\b|\b[Hh]er\b|[他她]"
 
 _TELLS = re.compile(wording("earshot_tells"), re.IGNORECASE)
 
+_BEGINS_CLAUSE = re.compile(
+    rf"(?:^|[.!?;:。！？；：…”」』\"]\s*|\n\s*|，)(?:{wording('earshot_leading')})?$", re.IGNORECASE
+)
+_GOES_ON = re.compile(rf"[{CJK_RANGES}](?<![的把被对向跟给替让将之和与同及是])|，|,? [a-z]")
+"""Before and after the name of whom a sentence or clause tells what they do."""
+
+LONGEST_LEAD_IN = 24
+"""Characters before a name in which its sentence may begin."""
+
 REMEMBERED_SCENES = 10_000
 """So many scenes keep their pieces in memory; a story is read anew after every write, its texts are the same."""
 
@@ -54,6 +63,30 @@ def takes_part(scene: KnowledgeScene, character_id: str, names: Sequence[str]) -
     narrated = _narration(scene.text) if is_seen_through else scene.text
     named_count = sum(pattern.search(narrated, *piece) is not None for piece in pieces)
     return named_count >= SHARE_TAKING_PART * len(pieces)
+
+
+def is_subject(text: str, names: Sequence[str], longer_names: Iterable[str] = ()) -> bool:
+    """Tell whether a name begins a sentence or clause of the narration, as of who does something in it.
+
+    Args:
+        text: The scene.
+        names: The names of somebody.
+        longer_names: Names of others, which may have one of these in them: 观音院 is not 观音.
+    """
+    narrated = _narration(text)
+    longer = [name for name in longer_names if any(part in name for part in names)]
+    pattern = "|".join(sorted(map(_as_pattern, {*names, *longer}), key=len, reverse=True)) or "(?!)"
+    return any(
+        match.group() not in longer
+        and _BEGINS_CLAUSE.search(narrated, max(0, match.start() - LONGEST_LEAD_IN), match.start()) is not None
+        and _GOES_ON.match(narrated, match.end()) is not None
+        for match in re.finditer(pattern, narrated)
+    )
+
+
+def _as_pattern(name: str) -> str:
+    """Return the pattern of a name, which is a whole word where words have blanks between them."""
+    return re.escape(name) if has_cjk(name) else rf"\b{re.escape(name)}\b"
 
 
 def hears(scene: KnowledgeScene, at: Span, character_id: str, names: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, reduce
 from operator import or_
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from novelgen.language.language import significant_words, stated_language, word_pattern
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death
-from novelgen.memory.earshot import hears, is_said, takes_part
+from novelgen.memory.earshot import hears, is_said, is_subject, takes_part
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
@@ -99,16 +99,37 @@ class KnowledgeRules:
 
     story: KnowledgeStory
     _taking_part: dict[tuple[StoryPosition, str], bool] = field(default_factory=dict, init=False, compare=False)
+    _as_subject: dict[tuple[StoryPosition, str], bool] = field(default_factory=dict, init=False, compare=False)
 
-    def of_character(self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None) -> CharacterKnowledge:
-        """Return a character's known and unknown memories."""
+    def of_character(
+        self,
+        character_id: str,
+        memories: Iterable[KnowledgeMemory] | None = None,
+        *,
+        knows: Callable[[str, KnowledgeMemory], Knowing] | None = None,
+    ) -> CharacterKnowledge:
+        """Return a character's known and unknown memories, by these rules or by what narrows them."""
         requested_memories = self.story.memories if memories is None else memories
-        lines = [(memory, self.knows(character_id, memory)) for memory in requested_memories]
+        lines = [(memory, (knows or self.knows)(character_id, memory)) for memory in requested_memories]
         return CharacterKnowledge(
             character_id=character_id,
             known=[_as_known(memory, knowing) for memory, knowing in lines if knowing.knows],
             not_known=[self._as_unknown(memory, knowing) for memory, knowing in lines if not knowing.knows],
         )
+
+    def may_be_in(self, character_id: str, scene: KnowledgeScene) -> bool:
+        """Tell whether somebody is away from a scene by a guess alone: its narration names them."""
+        if scene.has_record or character_id in scene.present or character_id not in self.story.character_ids:
+            return False
+        died = self.story.dead.get(character_id)
+        if died is not None and died < scene.position:
+            return False
+        key = (scene.position, character_id)
+        if key not in self._as_subject:
+            self._as_subject[key] = is_subject(
+                scene.text, self.story.own_names.get(character_id, ()), self.story.names_of_others(character_id)
+            )
+        return self._as_subject[key]
 
     def knowers(self, memory: KnowledgeMemory, character_ids: Iterable[str]) -> list[Knowing]:
         """Return the knowers of a memory, in the order given."""
@@ -225,7 +246,7 @@ class KnowledgeRules:
 
     def _is_of_note(self, scene: KnowledgeScene, character_id: str, about: Sequence[str]) -> bool:
         """Return whether a character was in a note's scene with its subjects."""
-        if character_id not in scene.present:
+        if character_id not in scene.present and not self.may_be_in(character_id, scene):
             return False
         names = (name for entity_id in about for name in self.story.names.get(entity_id, ()))
         return not scene.present.isdisjoint(about) or any(name in scene.text for name in names)

@@ -1,9 +1,11 @@
 """The story before a position, for knowledge rules."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from novelgen.language.normalise import is_description
 from novelgen.models.knowledge import ALL_LIVED, KnowledgeEvent, KnowledgeSource
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
@@ -59,6 +61,19 @@ class KnowledgeStory:
     def scene_at(self) -> Mapping[StoryPosition, KnowledgeScene]:
         """The scenes by their position."""
         return {scene.position: scene for scene in self.scenes}
+
+    @cached_property
+    def own_names(self) -> Mapping[str, Sequence[str]]:
+        """The names by entity id that nobody else has and that describe nobody, as `old man` does."""
+        bearers = Counter(name for names in self.names.values() for name in set(names))
+        return {
+            entity_id: [name for name in names if bearers[name] == 1 and not is_description(name)]
+            for entity_id, names in self.names.items()
+        }
+
+    def names_of_others(self, entity_id: str) -> Iterator[str]:
+        """Yield the names of everybody and everything else."""
+        return (name for other_id, names in self.names.items() if other_id != entity_id for name in names)
 
     @cached_property
     def first_appearances(self) -> Mapping[str, StoryPosition]:

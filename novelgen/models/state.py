@@ -62,6 +62,11 @@ class EntityStateSnapshot(Shown, Model):
     guessed: list[str] = Field(
         default_factory=list, exclude_if=not_, description="Attributes whose value only rules say."
     )
+    believed: dict[str, str] = Field(
+        default_factory=dict,
+        exclude_if=not_,
+        description="Attribute to the id of whose belief its value is: another holds by now, unknown to them.",
+    )
     since: dict[str, tuple[int, int | None]] = Field(
         default_factory=dict, description="Attribute to the place from which on its value holds, where a scene said it."
     )

@@ -37,7 +37,7 @@ from runtime.stores import MemoryStores
 from runtime.story import base
 
 if TYPE_CHECKING:
-    from novelgen.memory.knowledge_rules import KnowledgeRules
+    from novelgen.memory import character_view
 
 
 class Knower(KnownMemory):
@@ -160,8 +160,8 @@ class StoryKnowledge(base.StoryBase):
             stored_memory = _fact(unit, self.project_id, memory_id, position)
             parts = _parts(unit, stored_memory)
             known_entities = base.known_entities(unit, position)
-        rules = self._rules(position)
-        by_id = {memory.source_id: memory for memory in rules.story.memories}
+        knowledge = self._knowledge(position)
+        by_id = {memory.source_id: memory for memory in knowledge.rules.story.memories}
         memories = [by_id[part] for part in parts if part in by_id]
         memory_knowers = MemoryKnowers(
             source_id=_source_id(stored_memory),
@@ -171,9 +171,9 @@ class StoryKnowledge(base.StoryBase):
         )
         names = {READER: READER, **{entity.entity_id: entity.name for entity in known_entities}}
         for character_id, name in names.items():
-            if character_id not in (READER, *rules.story.character_ids):
+            if character_id not in (READER, *knowledge.rules.story.character_ids):
                 continue
-            character_knowledge = rules.of_character(character_id, memories)
+            character_knowledge = knowledge.of_character(character_id, memories)
             who = {
                 "character_id": character_id,
                 "name": name,
@@ -225,17 +225,17 @@ class StoryKnowledge(base.StoryBase):
             is_wanted = is_about(unit, about, position)
             names = {entity.entity_id: entity.name for entity in base.known_entities(unit, position)}
             of_id = None if of is None else knower_id(unit, of, position)
-        rules = self._rules(position)
-        wanted_memories = [memory for memory in rules.story.memories if is_wanted(memory)][::-1]
-        fits = _condition(rules, narrowing, of_id)
+        knowledge = self._knowledge(position)
+        wanted_memories = [memory for memory in knowledge.rules.story.memories if is_wanted(memory)][::-1]
+        fits = _condition(knowledge, narrowing, of_id)
         looked_at = range(offset, min(len(wanted_memories), offset + (limit if narrowing == "all" else MAX_LOOKED_AT)))
         found_numbers = list(islice((place for place in looked_at if fits(wanted_memories[place])), limit))
         # A part that is full ends behind its last row, another behind all that was looked at.
         following = found_numbers[-1] + 1 if len(found_numbers) == limit else looked_at.stop
-        cast = _cast(rules, names, of_id, is_of_one=is_of_one, max_cast=max_cast)
+        cast = _cast(knowledge, names, of_id, is_of_one=is_of_one, max_cast=max_cast)
         return KnowledgeTable(
             cast=cast,
-            rows=[_row(rules, wanted_memories[place], list(cast)) for place in found_numbers],
+            rows=[_row(knowledge, wanted_memories[place], list(cast)) for place in found_numbers],
             total=len(wanted_memories),
             next_offset=following if following < len(wanted_memories) else None,
         )
@@ -257,7 +257,7 @@ class StoryKnowledge(base.StoryBase):
             one, other = knower_id(unit, character_a, position), knower_id(unit, character_b, position)
         if one == other or READER in (one, other):
             raise UserInputError(f"{character_a!r} and {character_b!r} are not two characters; name two")
-        together, alone = shared_scenes(self._rules(position).story, one, other)
+        together, alone = shared_scenes(self._knowledge(position).rules.story, one, other)
         scenes = [
             SharedScene(
                 chapter_index=place.chapter_index or 0, scene_index=place.scene_index or 0, is_alone=place in alone
@@ -292,11 +292,12 @@ class StoryKnowledge(base.StoryBase):
                 )
         return [SaidKnowledge(**words.model_dump(), change_id=change_id) for words in statements]
 
-    def _rules(self, as_of: StoryPosition) -> KnowledgeRules:
+    def _knowledge(self, as_of: StoryPosition) -> character_view.StoryKnowledge:
         # Late, as what reads a story is heavy, and memories are listed without it.
+        from novelgen.memory.character_view import StoryKnowledge
         from runtime.search.kept_readings import knowledge_rules
 
-        return knowledge_rules(self._stores, self.project_id, as_of=as_of)
+        return StoryKnowledge(knowledge_rules(self._stores, self.project_id, as_of=as_of))
 
     def list(
         self,
@@ -318,9 +319,9 @@ class StoryKnowledge(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             character_id = knower_id(unit, character_id, position)
             is_wanted = is_about(unit, about, position)
-        rules = self._rules(position)
-        wanted_memories = [memory for memory in rules.story.memories if is_wanted(memory)]
-        character_knowledge = rules.of_character(character_id, wanted_memories)
+        knowledge = self._knowledge(position)
+        wanted_memories = [memory for memory in knowledge.rules.story.memories if is_wanted(memory)]
+        character_knowledge = knowledge.of_character(character_id, wanted_memories)
         known_memories, not_known = (
             character_knowledge.known[-(limit or 0) :],
             character_knowledge.not_known[-(limit or 0) :],
@@ -435,16 +436,21 @@ def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Calla
 
 
 def _cast(
-    rules: KnowledgeRules, names: dict[str, str], of_id: str | None, *, is_of_one: bool, max_cast: int
+    knowledge: character_view.StoryKnowledge,
+    names: dict[str, str],
+    of_id: str | None,
+    *,
+    is_of_one: bool,
+    max_cast: int,
 ) -> dict[str, str]:
     names = {READER: READER, **names}
     if is_of_one and of_id is not None:
         return {of_id: names.get(of_id, of_id)}
-    counter = Counter(entity_id for scene in rules.story.scenes for entity_id in sorted(scene.present))
+    counter = Counter(entity_id for scene in knowledge.rules.story.scenes for entity_id in sorted(scene.present))
     people = [
         entity_id
         for entity_id, _ in counter.most_common()
-        if entity_id in rules.story.character_ids and entity_id in names
+        if entity_id in knowledge.rules.story.character_ids and entity_id in names
     ]
     shown_ids = [READER, *people[:max_cast]]
     if of_id is not None and of_id not in shown_ids:
@@ -452,10 +458,10 @@ def _cast(
     return {entity_id: names.get(entity_id, entity_id) for entity_id in shown_ids}
 
 
-def _row(rules: KnowledgeRules, memory: KnowledgeMemory, cast: Sequence[str]) -> KnowledgeRow:
-    character_knowledge = [rules.of_character(entity_id, [memory]) for entity_id in cast]
+def _row(knowledge: character_view.StoryKnowledge, memory: KnowledgeMemory, cast: Sequence[str]) -> KnowledgeRow:
+    character_knowledge = [knowledge.of_character(entity_id, [memory]) for entity_id in cast]
     place = memory.position or memory.noted_at or END_OF_STORY
-    events = rules.story.events_by_memory.get(memory.source_id, ())
+    events = knowledge.rules.story.events_by_memory.get(memory.source_id, ())
     said_of = {event.character_id for event in events if event.by_author}
     return KnowledgeRow(
         source_id=memory.source_id,
@@ -470,14 +476,16 @@ def _row(rules: KnowledgeRules, memory: KnowledgeMemory, cast: Sequence[str]) ->
     )
 
 
-def _condition(rules: KnowledgeRules, narrowing: Narrowing, of_id: str | None) -> Callable[[KnowledgeMemory], bool]:
+def _condition(
+    knowledge: character_view.StoryKnowledge, narrowing: Narrowing, of_id: str | None
+) -> Callable[[KnowledgeMemory], bool]:
     def whom(memory: KnowledgeMemory) -> list[str]:
         if of_id is not None:
             return [of_id]
-        return [entity_id for entity_id in memory.entities if entity_id in rules.story.character_ids]
+        return [entity_id for entity_id in memory.entities if entity_id in knowledge.rules.story.character_ids]
 
     def knows(character_id: str, memory: KnowledgeMemory) -> bool:
-        return rules.knows(character_id, memory).knows
+        return knowledge.knowing(character_id, memory).knows
 
     def is_irony(memory: KnowledgeMemory) -> bool:
         return knows(READER, memory) and any(not knows(text, memory) for text in whom(memory))
@@ -485,12 +493,12 @@ def _condition(rules: KnowledgeRules, narrowing: Narrowing, of_id: str | None) -
     def is_secret(memory: KnowledgeMemory) -> bool:
         kept_ids = {
             event.character_id
-            for event in rules.story.events_by_memory.get(memory.source_id, ())
+            for event in knowledge.rules.story.events_by_memory.get(memory.source_id, ())
             if event.kind != "knows" and of_id in (None, event.character_id)
         }
         is_kept = any(not knows(text, memory) for text in sorted(kept_ids))
         return is_kept and any(
-            knows(character_id, memory) for character_id in sorted(rules.story.character_ids - kept_ids)
+            knows(character_id, memory) for character_id in sorted(knowledge.rules.story.character_ids - kept_ids)
         )
 
     conditions: dict[Narrowing, Callable[[KnowledgeMemory], bool]] = {

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from novelgen.context.lines import (
     SECTION_ORDER,
+    belief_mark,
     render_left_off,
     render_timeline_entry,
     render_told_before,
@@ -361,6 +362,7 @@ def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: 
     texts = {
         name: f"{prompt.attribute(name)}{prompt.colon}{value_text(name, value, names, labels)}"
         f"{prompt.unverified if name in snapshot.unverified else ''}"
+        f"{belief_mark(snapshot.believed.get(name), names, prompt)}"
         f"{guess_mark(labels) if name in snapshot.guessed else ''}"
         for name, value in state.items()
     }
