@@ -188,11 +188,10 @@ _DOES = re.compile(
     r"|[站坐跪立躺倚靠走跑冲奔跳转抬低伸举点摇抱抓握拉推按拍扶端捧提拔攥皱瞪盯望看瞧打踢挥停退闪飞落追赶守蹲爬翻放收]"
 )
 """After a name that begins a sentence: somebody does something, whatever the verb."""
-_IS_SUBJECT = re.compile(rf"(?![的把被对向跟给替让将之和与同及是、])[{CJK_RANGES}]|,? (?!and\\b|or\\b)[a-z]")
-_PRONOUN_BEGINS = re.compile(
-    r"[.!?。！？…”」』\"]\s*(?:(?:She|He)\b|[她他](?![们的]))|\n\s*(?:(?:She|He)\b|[她他](?![们的]))"
-)
-"""A sentence that goes on with whom another named."""
+_IS_SUBJECT = re.compile(rf"(?![的把被对向跟给替让将之和与同及是、])[{CJK_RANGES}]|,? (?!and\b|or\b)[a-z]")
+_PRONOUN = r"(?:(?:She|He)\b|[她他](?![们的]))"
+_PRONOUN_BEGINS = re.compile(rf"[.!?。！？…”」』\"]\s*{_PRONOUN}|\n\s*{_PRONOUN}")
+"""A sentence that goes on with somebody named before."""
 _LONGEST_VERB = 14
 LONGEST_OF_ONE_PLACE = {"en": 12_000, "zh": 3_000}
 """Characters of a text beyond which it has no one place: a chapter without breaks goes from one to another."""

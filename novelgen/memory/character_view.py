@@ -365,8 +365,9 @@ class CharacterView:
         names_of = self.shared.rules.story.names
         results: list[tuple[StoryPosition | None, Sequence[Sequence[str]]]] = []
         for memory in (secret for secret in self._secrets if not self._weights(secret)):
-            named = [names for entity_id in memory.entities if (names := names_of.get(entity_id, ()))]
-            named = [names for names in named if any(name in memory.content for name in names)]
+            content = memory.content.casefold()
+            named = [[name.casefold() for name in names_of.get(entity_id, ())] for entity_id in memory.entities]
+            named = [names for names in named if any(map(content.__contains__, names))]
             if len(named) >= LEAST_NAMES_THAT_TELL:
                 results.append((memory.position or memory.noted_at, named))
         return results
@@ -379,9 +380,12 @@ class CharacterView:
         for word in sorted(significant_words(text)):
             for source_id, share in self._secret_words.get(word, ()):
                 told_scores[source_id] += share
-        return any(share >= 1.0 for share in told_scores.values()) or any(
+        if any(share >= 1.0 for share in told_scores.values()):
+            return True
+        folded = text.casefold()
+        return any(
             # Who held a thing before is told by the same names and is no secret.
             (place is None or since is None or place >= since)
-            and all(any(map(text.__contains__, one)) for one in named)
+            and all(any(map(folded.__contains__, names)) for names in named)
             for since, named in self._secret_names
         )

@@ -202,7 +202,8 @@ class Retellings:
         rarities = self._rarities(content)
         if leaving_out:
             for name in sorted(leaving_out, key=len, reverse=True):
-                content = content.replace(name, " ")
+                # `the brass key` begins a sentence with a capital.
+                content = content.replace(name, " ").replace(name[:1].upper() + name[1:], " ")
             said_words = significant_words(content) - FUNCTION_WORDS
             rarities = {word: rarity for word, rarity in rarities.items() if word in said_words}
         whole = sum(rarities.values())

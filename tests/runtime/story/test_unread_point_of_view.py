@@ -1,0 +1,135 @@
+"""A point of view in scenes that no model has read: who was there is a guess, and what they believe is marked."""
+
+from typing import Any
+
+import pytest
+
+from novelgen.models.context import SceneMemoryContext
+from novelgen.models.state import EntityStateSnapshot
+from runtime.front_door import Memory
+from runtime.story.story import Story
+
+STORIES: dict[str, dict[str, Any]] = {
+    "en": {
+        "people": ("Ines", "Abe", "Cora"),
+        "thing": "the brass key",
+        "texts": (
+            "Ines sat at the table and put the brass key into the drawer. “I keep it,” said Ines.",
+            "Abe waited by the wall. Abe smiled. Ines, thin as a reed, with cold hands: the brass key round his neck.",
+            "Ines walked home. “Nobody saw us,” said Ines.",
+        ),
+        "holders": ("Ines has the brass key.", "The brass key is in Abe's hands.", "The brass key is in Cora's hands."),
+        "other": "The letter is in Ines's hands.",
+        "believes": "(Ines still believes this)",
+        "guess": "whether 'Ines' was in 1:2 is a guess",
+    },
+    "zh": {
+        "people": ("小满", "阿布", "林叔"),
+        "thing": "铜钥匙",
+        "texts": (
+            "小满坐在桌边，把铜钥匙放进抽屉。“我收着。”小满说。",
+            "阿布等在墙根下。阿布拍了拍胸口。小满，瘦得像一根芦苇，双手冰凉：铜钥匙挂在他的脖子上。",
+            "小满走回家。“没有人看见。”小满说。",
+        ),
+        "holders": ("铜钥匙在小满手里。", "铜钥匙在阿布手里。", "铜钥匙在林叔手里。"),
+        "other": "那封信在小满手里。",
+        "believes": "（小满以为如此）",
+        "guess": "whether '小满' was in 1:2 is a guess",
+    },
+}
+
+
+@pytest.fixture(params=STORIES)
+def told(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {"language": request.param, **STORIES[request.param]}
+
+
+@pytest.fixture
+def story(memory: Memory, told: dict[str, Any]) -> Story:
+    """Three scenes without records: of the second the text names the heroine once."""
+    story = memory.create("wall", language=told["language"])
+    for name in told["people"]:
+        story.entities.add(name, start="1:1")
+    story.entities.add(told["thing"], kind="item", start="1:1")
+    for number, text in enumerate(told["texts"], 1):
+        story.ingest(text=text, chapter_index=1, scene_index=number)
+    story.memories.add(told["holders"][0], start="1:2")
+    return story
+
+
+def _context(story: Story, told: dict[str, Any], knowledge: str) -> SceneMemoryContext:
+    heroine, thing = told["people"][0], told["thing"]
+    plan = {"characters": [heroine], "purpose": f"{heroine} {thing}"}
+    return story.context(1, 4, plan, pov=heroine, knowledge=knowledge)  # type: ignore[arg-type]
+
+
+def _key(story: Story, told: dict[str, Any], context: SceneMemoryContext, *, is_hidden: bool = False) -> Any:
+    """Return the state of the key in a context, None where it has none."""
+    thing = story.entities.get(told["thing"]).entity.entity_id
+    states: list[EntityStateSnapshot] = context.entity_states
+    if is_hidden:
+        states = context.hidden.entity_states if context.hidden else []
+    return next((state for state in states if state.entity_id == thing), None)
+
+
+def _issues(context: SceneMemoryContext) -> list[str]:
+    assert context.report is not None
+    return [issue.message for issue in context.report.issues if issue.stage == "knowledge"]
+
+
+@pytest.mark.parametrize("knowledge", ["separate", "exclude"])
+def test_who_is_away_by_a_guess_alone_knows_what_happened(story: Story, told: dict[str, Any], knowledge: str) -> None:
+    """The newer holder wins, the note is known, and an issue says how to settle who was there."""
+    _, other, _ = (story.entities.get(name).entity.entity_id for name in told["people"])
+    assert told["people"][0] not in story.scenes.get((1, 2)).on_stage
+    story.memories.add(told["holders"][1], start="1:3")
+    context = _context(story, told, knowledge)
+    key = _key(story, told, context)
+    assert (key.state_data["holder"], key.believed) == (other, {})
+    assert told["holders"][1] in [memory.content for memory in context.relevant_memories]
+    assert _key(story, told, context, is_hidden=True) is None
+    [issue] = _issues(context)
+    assert issue.startswith(told["guess"])
+    assert "scene set wall 1:2 --cast" in issue
+
+
+@pytest.mark.parametrize("knowledge", ["separate", "exclude"])
+def test_a_value_that_holds_no_longer_is_a_belief(story: Story, told: dict[str, Any], knowledge: str) -> None:
+    """Where the author says that she was away she believes the old holder, and the new one is hidden."""
+    heroine, other, _ = (story.entities.get(name).entity.entity_id for name in told["people"])
+    story.memories.add(told["holders"][1], start="1:3")
+    story.scenes.set_staging((1, 2), cast=[told["people"][1]])
+    context = _context(story, told, knowledge)
+    key = _key(story, told, context)
+    assert (key.state_data["holder"], key.believed) == (heroine, {"holder": heroine})
+    [line] = [line for line in context.as_prompt().splitlines() if told["believes"] in line]
+    assert "1:1" in line
+    hidden = _key(story, told, context, is_hidden=True)
+    assert (hidden and hidden.state_data["holder"]) == (other if knowledge == "separate" else None)
+    assert _issues(context) == []
+
+
+def test_no_note_is_hidden_for_the_words_of_holding(story: Story, told: dict[str, Any]) -> None:
+    """Who holds a thing in secret hides no other holder, and the lists of knowledge say the same as the context."""
+    heroine = told["people"][0]
+    story.memories.add(told["holders"][2], start="1:4", hidden_from=[heroine])
+    other = story.memories.add(told["other"], start="1:4")
+    context = _context(story, told, "separate")
+    known = {memory.content for memory in story.knowledge.list(heroine, as_of=(1, 4)).known}
+    assert {told["holders"][0], told["other"]} <= known
+    assert told["holders"][2] not in known
+    hidden = {memory.content for memory in context.hidden.memories} if context.hidden else set()
+    assert hidden & {told["holders"][0], told["other"], told["holders"][2]} <= {told["holders"][2]}
+    assert other.note.content in known
+
+
+def test_a_note_that_tells_a_secret_is_known_in_neither(story: Story, told: dict[str, Any]) -> None:
+    """A note about the heroine with the names of what is kept from her is hidden in the lists of knowledge as well."""
+    heroine, _, keeper = told["people"]
+    story.memories.add(told["holders"][2], start="1:4", hidden_from=[heroine])
+    told_again = f"{heroine}, {keeper}: {told['thing']}."
+    story.memories.add(told_again, start="1:4")
+    knowledge = story.knowledge.list(heroine, as_of=(1, 4))
+    assert told_again in {memory.content for memory in knowledge.not_known}
+    context = _context(story, told, "exclude")
+    assert told_again not in {memory.content for memory in context.relevant_memories}
