@@ -12,7 +12,7 @@ from typing import Any
 from novelgen.context.lines import DEFAULT_INTENSITY, NEUTRAL_STATUS
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.language.normalise import texts_within
-from novelgen.memory.attributes import attribute_named, seen_alive
+from novelgen.memory.attributes import DISGUISE_ATTRIBUTE, attribute_named, seen_alive
 from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
@@ -321,10 +321,13 @@ class PointOfViewCut:
             about = [change.entity_id] if change.kind == "explicit" else ()
             return self._view.saw(_said_of(change), change.chapter_index, change.scene_index, about=about)
 
+        def is_shown(change: StateChange) -> bool:
+            attribute = attribute_named(change.attribute)
+            # A disguise that no scene shows is one that works.
+            return attribute not in INNER_ATTRIBUTES and not (change.by_author and attribute == DISGUISE_ATTRIBUTE)
+
         changes = self.changes.states if self.changes else ()
-        return [
-            change for change in changes if attribute_named(change.attribute) not in INNER_ATTRIBUTES and saw(change)
-        ]
+        return [change for change in changes if is_shown(change) and saw(change)]
 
     def _differing_states(self) -> Iterable[EntityStateSnapshot]:
         known_snapshots_by_id = {state.entity_id: state for state in self.known.states}

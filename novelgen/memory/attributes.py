@@ -133,7 +133,10 @@ INVENTORY_ATTRIBUTE = "inventory"
 MEMBERS_ATTRIBUTE = "members"
 """Who belongs to a group: ids of characters, and words for those that have none."""
 
-ONE_OF_THE_STORY = ("identity", "disguise")
+DISGUISE_ATTRIBUTE = "disguise"
+"""Attribute of a state: for whom somebody passes."""
+
+ONE_OF_THE_STORY = ("identity", DISGUISE_ATTRIBUTE)
 """Who somebody or something really is, or passes for: the id of one that is known, else words."""
 
 DESCRIPTION_ATTRIBUTE = "description"

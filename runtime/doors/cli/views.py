@@ -343,12 +343,10 @@ def _arrow(texts: list[str]) -> str:
 def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, str], labels: ViewLabels) -> None:
     """Print states, one row per snapshot, in their order."""
     rows = [
-        (
-            names.get(snapshot.entity_id, snapshot.entity_id),
-            labels.memory_place(snapshot),
-            facts_text(snapshot, names, labels),
-        )
+        (names.get(snapshot.entity_id, snapshot.entity_id), labels.memory_place(snapshot), facts)
         for snapshot in snapshots
+        # What somebody holds is told in the row of the thing.
+        if (facts := facts_text(snapshot, names, labels))
     ]
     print_table(("entity", "place", "facts"), rows, labels=labels)
 

@@ -133,3 +133,17 @@ def test_a_note_that_tells_a_secret_is_known_in_neither(story: Story, told: dict
     assert told_again in {memory.content for memory in knowledge.not_known}
     context = _context(story, told, "exclude")
     assert told_again not in {memory.content for memory in context.relevant_memories}
+
+
+@pytest.mark.parametrize("knowledge", ["separate", "exclude"])
+def test_a_disguise_that_only_the_author_states_works(story: Story, told: dict[str, Any], knowledge: str) -> None:
+    """Who stood beside somebody in that scene is not shown for whom they pass; the hidden part says it."""
+    heroine, other, keeper = told["people"]
+    story.scenes.set_staging((1, 2), cast=[heroine, other])
+    story.entities.edit(other, {"disguise": keeper}, start="1:3")
+    plan = {"characters": [heroine, other], "purpose": other}
+    context = story.context(1, 4, plan, pov=heroine, knowledge=knowledge)  # type: ignore[arg-type]
+    assert not any("disguise" in state.state_data for state in context.entity_states)
+    hidden = context.hidden.entity_states if context.hidden else []
+    passes_for = [state.state_data["disguise"] for state in hidden if "disguise" in state.state_data]
+    assert passes_for == ([story.entities.get(keeper).entity.entity_id] if knowledge == "separate" else [])

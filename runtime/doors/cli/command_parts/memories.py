@@ -86,7 +86,15 @@ def _say_stated(stated: Any, view: View, *, key: str) -> None:
         "before": stated.before,
     }
     if stated.borne_by is not None:
-        view.say("states_taken", **values, other=stated.borne_by, project=view.project)
+        start = view.values.get("start")
+        view.say(
+            "states_taken_in_secret" if view.values.get("hidden_from") else "states_taken",
+            **values,
+            other=stated.borne_by,
+            project=view.project,
+            field=in_shell(f"disguise={stated.name}"),
+            start=f" --from {start}" if start else "",
+        )
         return
     where = {"place": stated.holds_after} if stated.holds_after else {}
     if not stated.value:
