@@ -126,9 +126,9 @@ class KnowledgeRules:
             return False
         key = (scene.position, character_id)
         if key not in self._as_subject:
-            self._as_subject[key] = is_subject(
-                scene.text, self.story.own_names.get(character_id, ()), self.story.names_of_others(character_id)
-            )
+            names = [name for name in self.story.own_names.get(character_id, ()) if name in scene.text]
+            others = self.story.names_of_others(character_id)
+            self._as_subject[key] = bool(names) and is_subject(scene.text, names, others)
         return self._as_subject[key]
 
     def knowers(self, memory: KnowledgeMemory, character_ids: Iterable[str]) -> list[Knowing]:

@@ -90,6 +90,13 @@ def presence(text: str, story: list[Entity], previous_location_id: str | None = 
         ("行者在山中遇见了八戒。", journey(), ["C1", "C2"]),
         ("行者遇到八戒。", journey(), ["C1", "C2"]),
         ("行者想起八戒。", journey(), []),
+        ("那时天晚。行者从后窗进去。", journey(), ["C1"]),
+        ("那时天晚。行者心里难过。他没有睡。八戒之棒不在。", journey(), ["C1"]),
+        ("行者的棒不见了。他不在。", journey(), []),
+        ("行者心里难过。“他没有睡。”", journey(), []),
+        ("Late. Holmes is tired. He cannot sleep.", london(), ["C0"]),
+        ("Late. Holmes is tired. Athelney Jones, too. He cannot sleep.", london(), ["C4"]),
+        ("Late. Holmes’s pipe is cold. He is away.", london(), []),
     ],
 )
 def test_who_speaks_or_acts_is_on_stage(text: str, story: list[Entity], participants: list[str]) -> None:

@@ -373,3 +373,39 @@ def test_why_somebody_does_not_know_is_told_in_the_readers_language() -> None:
     assert why_unknown(english, "zh") == chinese
     assert why_unknown(chinese, "en") == english
     assert why_unknown("as another program says", "zh") == "as another program says"
+
+
+@pytest.mark.parametrize(
+    ("text", "has_record", "is_there"),
+    [
+        ("Rain. Then Ada, thin and cold, by the wall.", False, True),
+        ("Rain. Then Ada, thin and cold, by the wall.", True, False),
+        ("Rain. They thought of Ada by the wall.", False, False),
+        ("Rain. Ada’s boat lay by the wall.", False, False),
+        ("Rain. “Ada, thin and cold, stood by the wall,” they said.", False, False),
+        ("Rain. Adamant they stood by the wall.", False, False),
+    ],
+)
+def test_whom_the_narration_makes_a_subject_is_away_by_a_guess_alone(
+    text: str, has_record: bool, is_there: bool
+) -> None:
+    """Where a record or a cast says who was there, it holds; who is spoken or thought of is not there."""
+    place = scene(1, 1, "C4", text, has_record=has_record)
+    story = rules(place, about=SANK)
+    assert story.may_be_in("C3", place) is is_there
+    assert not story.may_be_in("C4", place)
+
+
+def test_nobody_may_be_there_after_their_death_or_by_the_name_of_another() -> None:
+    """A longer name that has theirs in it, and a name of two, show nobody."""
+    place = scene(2, 1, "", "雨。观音院静悄悄的。", has_record=False)
+    names = {"C1": ["观音"], "L1": ["观音院"]}
+    assert not KnowledgeRules(KnowledgeStory(at(9, 1), [place], [], names, frozenset({"C1"}))).may_be_in("C1", place)
+    place = scene(2, 1, "", "雨。观音坐在石上。", has_record=False)
+    for more, is_there in (
+        ({}, True),
+        ({"dead": {"C1": at(1, 1)}}, False),
+        ({"names": {"C1": ["观音"], "C2": ["观音"]}}, False),
+    ):
+        story = KnowledgeStory(at(9, 1), [place], [], **{"names": names, "character_ids": frozenset({"C1"}), **more})
+        assert KnowledgeRules(story).may_be_in("C1", place) is is_there

@@ -1,0 +1,23 @@
+"""What `note` advises where a name is another card's and the note is hidden from somebody."""
+
+import pytest
+
+from tests.runtime.doors.cli.conftest import Run
+
+NOTES = {"en": "Sparrow is really called Elias Marrow.", "zh": "周先生其实叫何书远。"}
+
+
+@pytest.mark.parametrize(
+    ("language", "people"), [("en", ("Sparrow", "Elias Marrow", "Ines")), ("zh", ("周先生", "何书远", "小满"))]
+)
+def test_a_name_hidden_from_somebody_is_no_advice_to_merge(run: Run, language: str, people: tuple[str, ...]) -> None:
+    """The advice is a disguise from the place of the note on, and its command works; without secrecy it is a merge."""
+    run.well("init", "tide", "--language", language)
+    for name in people:
+        run.well("card", "add", "tide", name, "--from", "1:1")
+    assert "entity merge tide" in run.well("note", "tide", NOTES[language], "--from", "2:1").output
+    told = run.well("note", "tide", NOTES[language], "--hidden-from", people[2], "--from", "2:1").output
+    assert "merge tide" not in told
+    assert f"disguise={people[0]}" in told
+    assert "--from 2:1" in told
+    run.well("card", "edit", "tide", people[1], f"disguise={people[0]}", "--from", "2:1")
