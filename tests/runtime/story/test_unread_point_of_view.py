@@ -146,4 +146,4 @@ def test_a_disguise_that_only_the_author_states_works(story: Story, told: dict[s
     assert not any("disguise" in state.state_data for state in context.entity_states)
     hidden = context.hidden.entity_states if context.hidden else []
     passes_for = [state.state_data["disguise"] for state in hidden if "disguise" in state.state_data]
-    assert passes_for == ([story.entities.get(keeper).entity.entity_id] if knowledge == "separate" else [])
+    assert passes_for == ([keeper] if knowledge == "separate" else [])
