@@ -17,6 +17,8 @@ LANGUAGES = ("en", "zh")
 _HAN = r"[\u3400-\u9fff“”《》]"
 _LOOSE = re.compile(rf"({_HAN})(?:\0 \0?| \0)(?={_HAN})")
 
+_COMMAND = re.compile(r"(`[^`]*`|novelgen [^；。，]*)")
+
 
 class _Counting(string.Formatter):
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -41,8 +43,10 @@ class _Counted(str):
 
 
 def filled(template: str, *values: object, **fields: object) -> str:
-    """Return a filled template, without spaces between Chinese parts."""
-    return _LOOSE.sub(r"\1", _Filling().vformat(template, values, fields)).replace("\0", "")
+    """Return a filled template, without spaces between Chinese parts outside of commands."""
+    parts = _COMMAND.split(_Filling().vformat(template, values, fields))
+    parts[::2] = [_LOOSE.sub(r"\1", part) for part in parts[::2]]
+    return "".join(parts).replace("\0", "")
 
 
 class Words(Mapping[str, Any]):

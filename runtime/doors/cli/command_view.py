@@ -101,11 +101,11 @@ class View:
         if mark == "?":
             return self.labels["value.yes"] if result else ""
         if isinstance(result, Mapping):
-            return ", ".join(f"{name} {item}" for name, item in result.items())
+            return self.labels.listing(f"{name} {item}" for name, item in result.items())
         listing = result if isinstance(result, list | tuple) else [result]
         worded_function = {"~": self.labels.value, "=": self.name}.get(mark, lambda item: item)
         lines = [worded_function(item) if item is not None else "" for item in listing]
-        return ", ".join(map(str, lines)) if isinstance(result, list | tuple) else lines[0]
+        return self.labels.listing(lines) if isinstance(result, list | tuple) else lines[0]
 
     def table(self, columns: Mapping[str, str], rows: Iterable[Any]) -> None:
         """Print rows in columns."""
@@ -126,9 +126,9 @@ _CELLS: dict[str, Callable[[Any, View], object]] = {
     "from": lambda entry, view: entry.start or view.labels.always,
     "due": lambda place, _: deadline_text(place),
     "first_place": lambda item, view: view.labels.place(*item.first_told),
-    "names": lambda other_item, _: ", ".join(other_item.names()),
+    "names": lambda other_item, view: view.labels.listing(other_item.names()),
     "kind": lambda item, view: "" if "entity_type" in view.values else view.cell("~entity_type", item),
-    "role": lambda item, view: item.role if "entity_type" in view.values else "",
+    "role": lambda item, view: view.labels.role(item.role) if "entity_type" in view.values else "",
     "concerns": lambda found_value, view: (
         view.labels["line.concerns_who_is_nowhere"] if found_value.occurs_nowhere else ""
     ),

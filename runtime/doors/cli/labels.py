@@ -13,7 +13,7 @@ from novelgen.words import Words, words
 from novelgen.words.messages import message_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from novelgen.context.lines import Labels
     from runtime.files.chapter_names import ChapterNames
@@ -84,6 +84,14 @@ class ViewLabels:
     def value(self, value: str) -> str:
         """Return a stored word in the story's language, unchanged if unknown."""
         return self.get(f"value.{value}", value.replace("_", " "))
+
+    def listing(self, items: Iterable[object]) -> str:
+        """Return items as people list them: with commas, in Chinese with 、."""
+        return self.prompt.list_separator.join(map(str, items))
+
+    def role(self, role: str) -> str:
+        """Return the role of a character, one of the four common ones in the reader's language."""
+        return self.get(f"role.{role}", role)
 
     def field(self, name: str) -> str:
         """Return the name of a card field or state attribute."""

@@ -187,7 +187,7 @@ def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | 
             "planner": f"{labels.reason(report.planner.used)}{reason}",
             "selector": _selected(report.selector, labels),
             "total": f"{sum(report.tokens.values())} ({spent_text})" if spent_text else "0",
-            "unresolved": ", ".join(_strangers(report)),
+            "unresolved": labels.listing(_strangers(report)),
             "issues": "" if report.issues or report.unresolved_names else labels["head.no_issues"],
             "written": written_to or labels["head.not_written"],
         },

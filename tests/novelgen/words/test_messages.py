@@ -24,6 +24,11 @@ def test_chinese_stands_among_chinese_without_spaces() -> None:
     assert message_in("OL3 is empty", "zh") == "OL3 是空的"
     assert filled("{name} 已并入 {other}", name="青荇", other="C3") == "青荇已并入 C3"
     assert filled("{}: {} of {}", "the 青 荇", 3, "x") == "the 青 荇: 3 of x"
+    assert filled("建卡片：`novelgen card add {1} 名字`", "", "雾屿") == "建卡片：`novelgen card add 雾屿 名字`"
+    assert (
+        filled("新建：novelgen card add {name} 名字；{name} 有", name="雾屿")
+        == "新建：novelgen card add 雾屿 名字；雾屿有"
+    )
 
 
 def test_every_sentence_of_the_source_has_chinese() -> None:

@@ -32,16 +32,16 @@ def _conflict_subject(conflict: Any, view: View) -> str:
 @does("show", "undo_change")
 def _show_undone(result: Any, view: View) -> None:
     change = result.change
-    of = result.what or ", ".join(filter(None, (change.entity_id, change.other_id)))
+    of = result.what or view.labels.listing(filter(None, (change.entity_id, change.other_id)))
     if change.kind == "know":
         whose = change.other_id if change.subject == "memory" else change.entity_id
-        of = f"{view.name(whose)}: {result.what}" if result.what else view.name(whose)
+        of = f"{view.name(whose)}{view.labels.prompt.colon}{result.what}" if result.what else view.name(whose)
     elif change.kind == "relate":
-        of = f"{view.name(change.entity_id)}, {view.name(change.other_id)}"
+        of = view.labels.listing((view.name(change.entity_id), view.name(change.other_id)))
     elif change.kind == "summary":
         of = view.labels[f"line.{change.entity_id}"].format(change.other_id)
     elif change.kind == "waive":
-        of = ", ".join(change.before)
+        of = view.labels.listing(change.before)
     view.say("undone", kind=view.labels.value(change.kind), of=of)
 
 

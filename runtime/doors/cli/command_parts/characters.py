@@ -45,7 +45,7 @@ def _show_recalled(result: Any, view: View) -> None:
                 item.memory.memory_id,
                 f"{item.score:.2f}",
                 " × ".join(f"{name} {value:.2f}" for name, value in item.parts.model_dump().items() if value != 1),
-                ", ".join(item.why),
+                view.labels.listing(item.why),
             )
             for item in result.items
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -29,7 +29,18 @@ def _show_deletion(result: Any, view: View) -> None:
     ):
         ids = getattr(result, told_choice)
         if ids:
-            view.say(f"after_{told_choice}", count=len(ids), ids=", ".join(ids[:MAX_LISTED]))
+            listed = _scene_places(view, ids) if told_choice in ("unlinked_memories", "changed_scenes") else ids
+            view.say(f"after_{told_choice}", count=len(ids), ids=view.labels.listing(listed[:MAX_LISTED]))
+
+
+def _scene_places(view: View, scene_labels: Sequence[str]) -> list[str]:
+    """Return where scenes stand, whose ids mean nothing to their authors."""
+    with view.stores.database(view.project).read() as unit:
+        positions = {label: unit.scenes.position_of_label(label) for label in scene_labels[:MAX_LISTED]}
+    return [
+        label if position is None else view.labels.place(position.chapter_index, position.scene_index)
+        for label, position in positions.items()
+    ]
 
 
 @does("show", "get_entity")
@@ -61,9 +72,9 @@ def _show_entity(card: Any, view: View) -> None:
         {
             labels["head.entity_id"]: result.entity_id,
             labels["head.kind"]: "" if view.values.get("entity_type") else labels.value(result.entity_type),
-            labels["head.names"]: ", ".join(result.names()),
+            labels["head.names"]: labels.listing(result.names()),
             labels["head.place"]: labels.place(*result.first_told),
-            labels["value.role"]: result.role,
+            labels["value.role"]: labels.role(result.role),
             labels["head.text"]: result.description,
             **{labels.field(name): value for name, value in profile.items()},
             **{labels.field(name): count_text(value, view) for name, value in counts.items()},
@@ -87,13 +98,15 @@ def _show_entity(card: Any, view: View) -> None:
 @does("show", "edit_entity")
 def _show_edited_entity(result: Any, view: View) -> None:
     view.say(
-        "changed_fields", id=result.entity.entity_id, fields=", ".join(map(view.labels.field, result.updated_fields))
+        "changed_fields",
+        id=result.entity.entity_id,
+        fields=view.labels.listing(map(view.labels.field, result.updated_fields)),
     )
     if result.holds_after is not None:
         start = view.values.get("start")
         view.say(
             "holds_from" if start else "holds_after",
-            attributes=", ".join(map(view.labels.field, [*result.dated, *result.attributes])),
+            attributes=view.labels.listing(map(view.labels.field, [*result.dated, *result.attributes])),
             place=start or result.holds_after,
         )
 
@@ -101,14 +114,16 @@ def _show_edited_entity(result: Any, view: View) -> None:
 @does("show", "rename_card")
 def _show_renaming(result: Any, view: View) -> None:
     counts = [f"{view.labels.value(place_kind)} {times}" for place_kind, times in result.counts.items()]
-    names = ", ".join(f"{old} → {new}" for old, new in result.names.items())
-    view.say("renames" if counts else "renames_alone", names=names, counts=", ".join(counts))
+    names = view.labels.listing(f"{old} → {new}" for old, new in result.names.items())
+    view.say("renames" if counts else "renames_alone", names=names, counts=view.labels.listing(counts))
     if result.places:
         view.table(cells_of("kind=~held_by entity_id=id times text=words"), result.places)
     if result.kept_within:
-        view.say("kept_within", names=", ".join(f"{name} {times}" for name, times in result.kept_within.items()))
+        view.say(
+            "kept_within", names=view.labels.listing(f"{name} {times}" for name, times in result.kept_within.items())
+        )
     if result.other_names:
-        view.say("other_names", names=", ".join(result.other_names))
+        view.say("other_names", names=view.labels.listing(result.other_names))
     if result.in_text and "in_text" not in view.values:
         view.say("said_in_text", count=result.in_text)
     if result.change is None:
@@ -176,7 +191,7 @@ def _merge(view: View) -> Any:
 @does("show", "merge_entities")
 def _show_merged(result: Any, view: View) -> None:
     if hasattr(result, "candidate"):
-        names = ", ".join(result.candidate.names())
+        names = view.labels.listing(result.candidate.names())
         if result.entity is not None:
             view.say("named_too", id=result.entity.entity_id, name=result.entity.name, names=names)
         else:
@@ -199,7 +214,7 @@ def _show_candidate_decision(result: Any, view: View) -> None:
     if result.entity is None:
         view.say("dropped_candidate", name=result.candidate.name)
     else:
-        view.say("added_entity", id=result.entity.entity_id, name=", ".join(result.entity.names()))
+        view.say("added_entity", id=result.entity.entity_id, name=view.labels.listing(result.entity.names()))
 
 
 @does("show", "confirm_candidates")
@@ -226,7 +241,7 @@ def _variants(candidate: Any, view: View) -> str:
     others = [f"{variant.name} {variant.count}" for variant in candidate.variants if variant.name != candidate.name]
     more = view.labels["line.and_more"].format(len(others) - MAX_LISTED) if len(others) > MAX_LISTED else ""
     query = f"  = {candidate.same_as}?" if candidate.same_as else ""
-    return f"{', '.join(others[:MAX_LISTED])} {more}".rstrip() + query
+    return f"{view.labels.listing(others[:MAX_LISTED])} {more}".rstrip() + query
 
 
 @does("show", "list_candidates")

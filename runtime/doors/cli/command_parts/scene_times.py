@@ -55,14 +55,16 @@ def _lived(scene: Any, view: View) -> str:
 
 @cell
 def _who_and_where(scene: Any, view: View) -> str:
-    who = ", ".join(map(view.name, scene.participants)) + _mark(scene, "participants", view) * bool(scene.participants)
+    who = view.labels.listing(map(view.name, scene.participants)) + _mark(scene, "participants", view) * bool(
+        scene.participants
+    )
     where = view.name(scene.location_id) + _mark(scene, "location_id", view) if scene.location_id else ""
     return " @ ".join(filter(None, (who, where)))
 
 
 @cell
 def _on_stage(item: Any, view: View) -> str:
-    return ", ".join(item.on_stage) + (_mark(item, "participants", view) if item.on_stage else "")
+    return view.labels.listing(item.on_stage) + (_mark(item, "participants", view) if item.on_stage else "")
 
 
 @cell
