@@ -341,14 +341,15 @@ def _arrow(texts: list[str]) -> str:
 
 
 def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, str], labels: ViewLabels) -> None:
-    """Print states, one row per snapshot, in their order."""
+    """Print states, one row per snapshot that says something, in their order."""
     rows = [
         (names.get(snapshot.entity_id, snapshot.entity_id), labels.memory_place(snapshot), facts)
         for snapshot in snapshots
         # What somebody holds is told in the row of the thing.
         if (facts := facts_text(snapshot, names, labels))
     ]
-    print_table(("entity", "place", "facts"), rows, labels=labels)
+    if rows:
+        print_table(("entity", "place", "facts"), rows, labels=labels)
 
 
 def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: ViewLabels) -> str:
@@ -363,6 +364,7 @@ def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: 
         f"{belief_mark(snapshot.believed.get(name), names, prompt)}"
         f"{guess_mark(labels) if name in snapshot.guessed else ''}"
         for name, value in state.items()
+        if value not in (None, "", [])
     }
     seen_last = [texts.pop(PRESENCE_ATTRIBUTE)] if PRESENCE_ATTRIBUTE in texts else []
     return prompt.separator.join([*texts.values(), *seen_last])

@@ -12,6 +12,7 @@ from runtime.doors.cli import output
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, view_labels_for
 from runtime.doors.cli.parameters import CliSession, opened_project, opened_stores
+from runtime.doors.cli.views import guess_mark
 from runtime.stores import MemoryStores
 from runtime.story.continuity import StoryChecks, StoryContinuity, StoryDraftChecks
 from runtime.story.draft_checker import CheckOptions
@@ -248,7 +249,7 @@ def _print_sayings(sayings: Sequence[ContinuityEvidence], labels: ViewLabels, la
         )
         text = " ".join(evidence_item.text.split())
         text = text if len(text) <= MAX_TEXT_SHOWN else text[:MAX_TEXT_SHOWN] + "…"
-        text += f" {labels['line.in_brackets'].format(words=labels['value.guess'])}" if evidence_item.is_guess else ""
+        text += guess_mark(labels) if evidence_item.is_guess else ""
         output.print_text(f"  {where_told(evidence_item, language)}{source}{labels.prompt.colon}{text}")
         quote = " ".join(evidence_item.quote.split())
         if quote and not " ".join(evidence_item.text.split()).startswith(quote):

@@ -214,7 +214,7 @@ SEEN_AS_TYPED = re.compile(
     r"|--[a-z-]+(?: [A-Z]+)?|\bC:S\b|“(?:memory|chapters|active|banned|deleted|low|medium|high|critical)”"
     r"|“(?:shw|show|TEXT)”|\b(?:PROJECT|NAME|FIELD|VALUE|PLAN|FILE|DIR|NOVELGEN_\w+|memory(?:\.\w+)+)\b"
     r"|[\w./-]*/[\w./-]*|[\w*]*\.(?:jsonl?|txt|md|epub|docx|zip|yaml|toml|db)\b"  # files
-    r"|\b\d+:\d+:[\w:]+|\b[A-Za-z]+[-:]?[A-Za-z]*[0-9][\w.-]*|\b[0-9a-f]{8,}|\b[0-9a-f]+,"  # ids
+    r"|\b\d+:\d+:[\w:]+|\b[A-Za-z]+[-:]?[A-Za-z]*[0-9][\w.-]*|\b[0-9a-f]{8,}|\b[0-9a-f]+[,、]"  # ids
     r"|\bdemo-zh\b|\bdoor[_ ]number\b"  # the demo's own
     r"|^\s*[\]\[{}\"].*|<[^>]*>|\[Met=.*"  # a record is JSON; the head of a prompt
 )

@@ -13,7 +13,7 @@ from novelgen.models.state import LOOP_WEIGHTS, EntityStateSnapshot
 from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.main import novelgen
 from runtime.doors.cli.output import print_json, print_pairs, print_table, print_text
-from runtime.doors.cli.views import facts_text, print_summary
+from runtime.doors.cli.views import facts_text, print_states, print_summary
 from runtime.storage.models import MemoryFilter
 from tests.runtime.doors.cli.conftest import Run
 from tests.runtime.doors.cli.small_project import PROJECT
@@ -127,3 +127,29 @@ def test_what_stands_among_the_issues_is_not_told_again(capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert "规则 (未采用模型的规划)" in out
     assert why not in out
+
+
+def test_a_state_that_says_nothing_has_no_row(capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor has a cleared field of one that says something a name and a colon."""
+    empty, cleared = (
+        EntityStateSnapshot(
+            project_id="p", entity_type="item", entity_id=f"I{number}", timestamp=utc_now(), state_data=data
+        )
+        for number, data in enumerate([{}, {"holder": "", "condition": "烧成灰"}])
+    )
+    print_states([empty], {"I0": "铜钥匙"}, view_labels_for("zh"))
+    assert capsys.readouterr().out == ""
+    print_states([empty, cleared], {"I0": "铜钥匙", "I1": "航海日志"}, view_labels_for("zh"))
+    shown = capsys.readouterr().out
+    assert "铜钥匙" not in shown
+    assert "情形：烧成灰" in shown
+    assert "持有者" not in shown
+
+
+def test_chinese_words_of_cards() -> None:
+    """Roles, fields of cards and lists are said as Chinese people write them; English stays as it was."""
+    chinese, english = view_labels_for("zh"), view_labels_for("en")
+    assert (chinese.role("protagonist"), english.role("protagonist")) == ("主角", "protagonist")
+    assert chinese.role("守灯人") == "守灯人"
+    assert (chinese.field("public_identity"), english.field("public_identity")) == ("身份", "identity")
+    assert (chinese.listing(["何小满", "小满"]), english.listing(["Ada", "Ben"])) == ("何小满、小满", "Ada, Ben")
