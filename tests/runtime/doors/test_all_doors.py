@@ -15,7 +15,7 @@ from tests.runtime.doors.all_doors import Answered, Doors, all_doors, assert_is_
 
 PLAN = {
     "scene_number": 4,
-    "location": "the Salt AppState",
+    "location": "the Salt House",
     "characters": ["Ines"],
     "purpose": "Open the iron door.",
     "key_actions": ["She turns the key."],
@@ -25,7 +25,7 @@ PLAN = {
     "pov": "Ines",
     "mood_board": "salt and rust",
 }
-MISSPELT = {"location": "the Salt AppState", "charcters": ["Ines"]}
+MISSPELT = {"location": "the Salt House", "charcters": ["Ines"]}
 PLACE = {"chapter_index": 5, "scene_index": 4}
 DRAFT = "Ines walked in. Elias Marrow greeted her."
 SPARROW, GREGOR = {"character_id": "Sparrow"}, {"character_id": "Gregor"}
@@ -159,7 +159,7 @@ WRITES = [
     Row("undo_change", {}, "the cracked bell"),
     Row("unpin_memory", {"memory_id": "M001"}, "active"),
     Row("unban_memory", {"memory_id": "M002"}, "active"),
-    Row("ingest_scene", {"position": "7:2", "text": "It rained on the Salt AppState."}, "added"),
+    Row("ingest_scene", {"position": "7:2", "text": "It rained on the Salt House."}, "added"),
     Row("extract_scenes", {"scenes": ["7:2"]}, "done"),
     Row("remember_event", {**SPARROW, "content": "A stranger gave me an apple.", "importance": 6}, "apple"),
     Row("recall_memories", {**SPARROW, "said": "Did you eat the apple?"}, "apple"),

@@ -165,7 +165,7 @@ def test_a_name_without_a_card_is_decided_on(client: TestClient) -> None:
     before = _entities(client)
     for decision, form, told in (
         ("confirm", {"name": "Saltmouth", "kind": "location"}, "did_confirm_card"),
-        ("name", {"other": "Saltmouth", "keep": "the Salt AppState"}, "did_name"),
+        ("name", {"other": "Saltmouth", "keep": "the Salt House"}, "did_name"),
         ("drop", {"name": "Saltmouth"}, "did_drop"),
     ):
         seen = send(client, f"who-is-who/{decision}", back=back, **form)
