@@ -241,6 +241,7 @@ def _is_unchanged(scene: SceneInput, stored_scene: Scene) -> bool:
         and stored_scene.title == title
         and same_record(scene.record, stored_scene.record)
         and same_origin
+        and stored_scene.staged == stored_scene.staged | scene.staged
         # Plain ingest of a scene whose extraction failed before does not make that undone.
         and (status == "none" or stored_scene.extraction_status == status)
     )

@@ -54,9 +54,9 @@ def replace_scene(
     stores: MemoryStores,
 ) -> SceneWriteResult:
     """Derive and store a scene's facts, replacing earlier ones."""
-    if stored_scene is not None and not scene.staged:
-        # A text that is taken in anew says nothing of what its author corrected.
-        scene = scene.model_copy(update={"staged": stored_scene.staged})
+    if stored_scene is not None:
+        # A text that is taken in anew keeps what its author corrected, but for what it comes with.
+        scene = scene.model_copy(update={"staged": stored_scene.staged | scene.staged})
     ended_memories = _ended_memories(unit, scene, surroundings)
     write = scene_write(
         scene,

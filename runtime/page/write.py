@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from starlette.responses import RedirectResponse, Response
 
-from novelgen.errors import NovelgenError, UserInputError
+from novelgen.errors import NovelgenError, UnknownEntityError, UserInputError
 from novelgen.models.continuity import DraftCheck
+from novelgen.models.entity import EntityType
 from runtime.doors.http.app_state import READS
 from runtime.doors.http.jobs import OVER, Job
 from runtime.doors.http.problems import Problem, Refusal
@@ -17,7 +18,8 @@ from runtime.page.check import checked_draft, draft_job, draft_text, has_model, 
 from runtime.page.context import NAMES_OFFERED, PLAN_FIELDS, built_context, context_parts, is_planned
 from runtime.page.forms import led_back
 from runtime.page.frame import project_address
-from runtime.page.visits import Form, Visit, Visited, number_in, problem_in, router
+from runtime.page.visits import Form, Visit, Visited, names_in, number_in, problem_in, router
+from runtime.story.base import entity_of_name
 
 WRITE_FIELDS = (*PLAN_FIELDS, "title", "text", "with_model")
 """The fields of the view, beside the place of the scene."""
@@ -62,9 +64,13 @@ def store_written(visit: Visited, form: Form) -> Response:
     """Store the text as the next chapter, or where nothing stands; nothing that is stored is replaced."""
     form_values = _fill_form(visit, form)
     try:
-        stored_ingest_report = visit.story.scenes.store_text(
-            draft_text(form_values), at=_free_place(visit, form_values), title=form_values["title"].strip()
-        )
+        staging = _read_staging(visit, form_values)
+        fields: dict[str, Any] = {"at": _free_place(visit, form_values), "title": form_values["title"].strip()}
+        text = draft_text(form_values)
+        statements = staging.statements
+        if statements and (place := visit.story.scenes.store_text(text, **fields, dry_run=True).place):
+            statements = statements if place.scenes == 1 else {}
+        stored_ingest_report = visit.story.scenes.store_text(text, **fields, **statements)
     except (NovelgenError, Refusal) as error:
         return _page(visit, form_values, problem=problem_in(visit.request, error))
     # What was written is at hand again where the storing is taken back.
@@ -75,7 +81,42 @@ def store_written(visit: Visited, form: Form) -> Response:
     call_name = (
         stored_ingest_report.place.called or stored_ingest_report.place.position if stored_ingest_report.place else ""
     )
+    if staging.statements and not statements:
+        return led_back(address, "scene_stored_unstaged", told=call_name, undo=undo)
+    if staging.names_without_card:
+        return led_back(address, "scene_stored_uncarded", told=", ".join(staging.names_without_card), undo=undo)
     return led_back(address, "scene_stored", told=call_name, undo=undo)
+
+
+class _Staging(NamedTuple):
+    """The author's statement of place and cast at the desk."""
+
+    statements: Mapping[str, Any]
+    names_without_card: Sequence[str]
+
+
+def _read_staging(visit: Visit, form: Mapping[str, str]) -> _Staging:
+    """Return place and cast of the plan by id, and the names that no card bears.
+
+    The point of view is one of the cast, as in the plan's context.
+    """
+    entities = visit.story.entities.list()
+    names_without_card: list[str] = []
+
+    def ids_of(names: Sequence[str], kind: EntityType) -> list[str]:
+        entity_ids = []
+        for name in names:
+            try:
+                entity_ids.append(entity_of_name(name, entities, kind).entity_id)
+            except UnknownEntityError:
+                names_without_card.append(name)
+        return entity_ids
+
+    names = names_in(form["characters"])
+    cast = ids_of([*names, *filter(None, [form["pov"].strip()])] if names else [], "character")
+    locations = ids_of(list(filter(None, [form["location"].strip()])), "location")
+    statements = ({"cast": cast} if cast else {}) | ({"location": locations[0]} if locations else {})
+    return _Staging(statements, list(dict.fromkeys(names_without_card)))
 
 
 def _free_place(visit: Visit, form: Mapping[str, str]) -> str:

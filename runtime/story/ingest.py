@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from novelgen.errors import InvalidFileError, InvalidPositionError, UnknownProjectError, UserInputError
 from novelgen.language.normalise import DEEPEST, is_deeper
+from novelgen.models.entity import Entity
 from novelgen.models.plan import given_record
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord, is_unsaid
@@ -43,17 +44,20 @@ from runtime.stores import MemoryStores
 from runtime.story.base import (
     At,
     ChangeNumber,
+    Name,
     Progress,
     SceneText,
     StoryBase,
     async_twin,
     chapter_names_of,
+    known_entities,
     stored_position,
     story_position,
 )
 from runtime.story.changes import Standing, keep_insertion
 from runtime.story.condition import StoryCondition, StoryUpkeep
 from runtime.story.projects import follow_language
+from runtime.story.scene_editing import LocationName, staging_of
 from runtime.story.story_difference import StoryDifferences
 from runtime.story.text_placing import (
     StoredPlace,
@@ -117,6 +121,8 @@ class SceneIngest(StoryBase):
         at: Annotated[str, Field(min_length=1, max_length=400)] = NEXT,
         title: Annotated[str, Field(max_length=500)] = "",
         record: SceneRecord | Mapping[str, Any] | None = None,
+        location: LocationName | None = None,
+        cast: Sequence[Name] | None = None,
         replace: bool = False,
         keep_remarks: bool = False,
         dry_run: bool = False,
@@ -135,20 +141,30 @@ class SceneIngest(StoryBase):
                 of chapter 12.
             title: Title, in place of the heading on top of the text.
             record: What it established, where it is one scene; None leaves that to be read by a model.
+            location: Id, name or alias of the place, where it is one scene; empty where it has none. None leaves it to
+                be guessed.
+            cast: Ids, names or aliases of all who are in it, where it is one scene; an empty list means nobody. None
+                leaves it to be guessed.
             replace: Whether it may take the place of a scene or chapter with another text.
             keep_remarks: Whether what the author says to readers stays in the text.
             dry_run: Only tell in `place` where it would go.
 
         Raises:
-            UserInputError: When there is no text, it holds several chapters, or another text stands there.
+            UserInputError: When there is no text, it holds several chapters, another text stands there, or several
+                scenes come with one record, place or cast.
             InvalidPositionError: When `at` is no place.
+            UnknownEntityError: When no card has a name of the place or the cast.
         """
         finished = read_finished_text(text, title=title, keep_remarks=keep_remarks)
         names = chapter_names_of(self._stores, self.project_id)
         position = self._place_for(at, names)
         stored_scenes: list[Scene] = []
+        entities: list[Entity] = []
+        is_staged = location is not None or cast is not None
         with suppress(UnknownProjectError), self._stores.database(self.project_id).read() as unit:
             stored_scenes = unit.scenes.list_as_of(with_text=True)
+            entities = known_entities(unit, None) if is_staged else []
+        staged = staging_of(entities, location=location, cast=cast, project_id=self.project_id)
         placement = placed_text(finished, at, names=names, stored_scenes=stored_scenes, position=position)
         report = IngestReport(project_id=self.project_id, place=placement.place, remarks=list(finished.remarks))
         if dry_run:
@@ -165,6 +181,13 @@ class SceneIngest(StoryBase):
             where = {"chapter_index": scenes[0].chapter_index, "scene_index": scenes[0].scene_index}
             loaded_record = read_given(SceneRecord, record, by=partial(given_record, **where))
             scenes = [scenes[0].model_copy(update={"record": loaded_record})]
+        if is_staged:
+            scenes = scenes or [SceneInput.of_stored(scene) for scene in placement.stored_scenes]
+            if len(scenes) != 1:
+                raise UserInputError(
+                    f"the text has {len(scenes)} scenes and one place and cast; store it at a scene: 13:1"
+                )
+            scenes = [scenes[0].model_copy(update={"staged": staged})]
         self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
         self._make_room(placement.gap)
         result = ingesting.ingest_scenes(self._stores, self.project_id, scenes, run_id=ingesting.new_run())

@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.errors import UserInputError
+from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.language.matching import QuoteFinder
 from novelgen.language.normalise import require_size, scrub_text
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityType
 from novelgen.models.record import SceneRecord
 from runtime.storage.change import AuthorChangeKind, number_of
 from runtime.storage.database import UnitOfWork
@@ -239,18 +239,7 @@ class StorySceneEditing(StoryBase):
             raise UserInputError("nothing to change; give the place, the cast, or whom a name means")
         with self._stores.database(self.project_id).write() as unit:
             scene, entities = unit.scenes.require(at), known_entities(unit, None)
-            stated_fields = dict(scene.staged)
-            if location is not None:
-                stated_fields["location_id"] = (
-                    entity_of_name(location, entities, "location").entity_id if location.strip() else ""
-                )
-            if cast is not None:
-                meant_ids = [
-                    entity_of_name(entity_id, entities, "character").entity_id
-                    for entity_id in cast
-                    if entity_id.strip()
-                ]
-                stated_fields["participants"] = list(dict.fromkeys(meant_ids))
+            stated_fields = scene.staged | staging_of(entities, location=location, cast=cast, project_id=self.project_id)
             if names:
                 stated_fields |= _with_meanings(scene, names, entities)
             display_names = {entity.entity_id: entity.name for entity in entities}
@@ -275,6 +264,31 @@ class StorySceneEditing(StoryBase):
     aset_staging = async_twin(set_staging)
     apreview_text = async_twin(preview_text)
     aamend_fact = async_twin(amend_fact)
+
+
+def staging_of(
+    entities: Sequence[Entity], *, location: str | None, cast: Sequence[str] | None, project_id: str
+) -> dict[str, Any]:
+    """Return an author's statement of place and cast by ids, without what is None.
+
+    Raises:
+        UnknownEntityError: When no card of that kind has such a name.
+    """
+
+    def id_of(name: str, kind: EntityType) -> str:
+        try:
+            return entity_of_name(name, entities, kind).entity_id
+        except UnknownEntityError as error:
+            raise UnknownEntityError(
+                f"{error}; one without a card gets it with `novelgen card add {project_id} {name!r} --kind {kind}`"
+            ) from error
+
+    statements: dict[str, Any] = {}
+    if location is not None:
+        statements["location_id"] = id_of(location, "location") if location.strip() else ""
+    if cast is not None:
+        statements["participants"] = list(dict.fromkeys(id_of(name, "character") for name in cast if name.strip()))
+    return statements
 
 
 def change_scene(

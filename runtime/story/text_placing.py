@@ -75,8 +75,8 @@ class PlacedText:
     place: StoredPlace
     gap: int | None = None
     """Chapter for which others make room first."""
-    is_stored: bool = False
-    """Whether the same text stands there already."""
+    stored_scenes: Sequence[Scene] = ()
+    """Those that hold the same text already."""
 
 
 def placed_text(
@@ -98,10 +98,12 @@ def placed_text(
     here = {scene.scene_index: scene for scene in stored_scenes if scene.chapter_index == chapter_index}
     if (
         isinstance(position, UnwrittenPosition)
-        and (same := _stored_already(finished, names, stored_scenes)) is not None
+        and (same := _stored_already(finished, names, stored_scenes))
     ):
-        place = StoredPlace(position=str(same.position), title=finished.title, words=count_words(finished.body))
-        return PlacedText((), _call_place(place, names, same.position), is_stored=True)
+        position = same[0].position
+        words = count_words(finished.body)
+        place = StoredPlace(position=str(position), title=finished.title, scenes=len(same), words=words)
+        return PlacedText((), _call_place(place, names, position), stored_scenes=same)
     if isinstance(position, UnwrittenPosition):
         _require_new(finished, names, stored_scenes)
     gap = chapter_index if isinstance(position, UnwrittenPosition) and here else None
@@ -144,8 +146,8 @@ def _call_place(place: StoredPlace, names: ChapterNames, position: StoryPosition
     return place.model_copy(update={"called": call_name})
 
 
-def _stored_already(finished: FinishedText, names: ChapterNames, stored_scenes: Sequence[Scene]) -> Scene | None:
-    """Return the first scene of the chapter that holds the very text that comes as a new one."""
+def _stored_already(finished: FinishedText, names: ChapterNames, stored_scenes: Sequence[Scene]) -> Sequence[Scene]:
+    """Return the scenes of the chapter that holds the very text that comes as a new one."""
     target = bare_text("\n".join(body for _, body in _scenes_of(finished)))
     for chapter in reversed(names.chapters):
         scenes = [
@@ -154,8 +156,8 @@ def _stored_already(finished: FinishedText, names: ChapterNames, stored_scenes: 
             if scene.chapter_index == chapter.chapter_index and scene.scene_index in chapter.scene_indexes
         ]
         if bare_text("\n".join(scene.text or "" for scene in scenes)) == target:
-            return scenes[0]
-    return None
+            return scenes
+    return ()
 
 
 def _require_new(finished: FinishedText, names: ChapterNames, stored_scenes: Sequence[Scene]) -> None:

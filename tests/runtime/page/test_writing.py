@@ -95,3 +95,24 @@ def test_a_chapter_is_called_as_its_author_calls_it(empty: TestClient) -> None:
     assert [title.partition(" ")[0] for title in titles] == ["第1章", "第2章", "第3章", "番外"]
     refused = empty.post("/page/projects/new/write/store", data={"chapter": "第2章", "scene": "1", "text": "别的。"})
     assert (refused.status_code, "别的。" in read(refused).text) == (400, True)
+
+
+def test_place_and_cast_of_the_desk_are_those_of_the_stored_scene(client: TestClient) -> None:
+    """As they were typed, with the point of view, in one change; a name without a card is said, and several scenes."""
+    client.post(f"{API}/entities", json={"name": "the lido", "kind": "location"})
+    plan = {"characters": "Ines, Nobody, Sorrel", "location": "the lido", "pov": "Sparrow"}
+    before = _texts(client)
+    seen = send(client, "write/store", **plan, text="Elias Marrow locked the shop.", chapter="40", scene="1")
+    assert ENGLISH["did_scene_stored_uncarded"].format(name="Nobody") in seen.text
+    read_scene = client.get(f"{API}/scenes/40/1").json()["scene"]
+    names = {each["entity_id"]: each["name"] for each in client.get(f"{API}/entities").json()["entities"]}
+    assert names[read_scene["location_id"]] == "the lido"
+    assert [names[each] for each in read_scene["participants"]] == ["Ines Marrow", "Lucan Sorrel", "Sparrow"]
+    assert read_scene["staged"].keys() == {"participants", "location_id"}
+    take_back(client, seen)
+    assert _texts(client) == before
+    seen = send(client, "write/store", **plan, text="One.\n\n***\n\nTwo.", chapter="40", scene="1")
+    assert ENGLISH["did_scene_stored_unstaged"].format(name="40:1") in seen.text
+    assert not client.get(f"{API}/scenes/40/2").json()["scene"]["staged"]
+    seen = send(client, "write/store", characters="Nobody", text="Three.", chapter="41", scene="1")
+    assert not client.get(f"{API}/scenes/41/1").json()["scene"]["staged"]

@@ -172,3 +172,39 @@ def test_a_stale_staging_is_told(memory: Memory, wharf: Wharf) -> None:
     with pytest.raises(StaleVersionError) as caught:
         story.scenes.set_staging("1:2", location=wharf.mill, expected_version=version)
     assert (caught.value.stored, caught.value.sent) == ({"location": wharf.inn}, {"location": wharf.mill})
+
+
+def test_a_text_is_stored_with_the_place_and_cast_of_its_author(memory: Memory, wharf: Wharf) -> None:
+    """They are no guess, outrank the text, and are one change with it; the same text may bring others later."""
+    story = _story(memory, wharf)
+    fields = {"at": "2:1", "location": wharf.inn, "cast": [wharf.friend]}
+    stored = story.scenes.store_text(wharf.texts[0], **fields)  # type: ignore[arg-type]
+    seen = story.scenes.read("2:1")
+    assert (seen.location, seen.on_stage, seen.guessed) == (wharf.inn, [wharf.friend], [])
+    assert [each.outcome for each in story.scenes.store_text(wharf.texts[0], at="2:1").scenes] == ["unchanged"]
+    again = story.scenes.store_text(wharf.texts[0], location=wharf.mill)
+    seen = story.scenes.read("2:1")
+    assert (seen.location, seen.on_stage, again.place and again.place.position) == (wharf.mill, [wharf.friend], "2:1")
+    assert again.change_id
+    story.undo(again.change_id)
+    assert story.scenes.read("2:1").location == wharf.inn
+    story.undo(stored.change_id)
+    assert len(story.scenes.list()) == len(wharf.texts)
+    story.scenes.store_text(wharf.texts[0], at="2:1", location="", cast=[])
+    seen = story.scenes.read("2:1")
+    assert (seen.location, seen.on_stage, seen.guessed) == ("", [], [])
+
+
+def test_a_place_or_cast_that_is_none_stores_nothing(memory: Memory, wharf: Wharf) -> None:
+    """An unknown name says how to make its card, of several scenes it is said which is meant, one by one."""
+    story = _story(memory, wharf)
+    card = r"card add wharf 'Nobody' --kind {}`"
+    for fields, kind in (({"cast": ["Nobody"]}, "character"), ({"location": "Nobody"}, "location")):
+        with pytest.raises(UnknownEntityError, match=card.format(kind)):
+            story.scenes.store_text(wharf.texts[1], at="2:1", **fields)  # type: ignore[arg-type]
+        with pytest.raises(UnknownEntityError, match=card.format(kind)):
+            story.scenes.set_staging("1:1", **fields)  # type: ignore[arg-type]
+    several = "\n\n***\n\n".join(wharf.texts[:2])
+    with pytest.raises(UserInputError, match="2 scenes and one place and cast; store it at a scene: 13:1"):
+        story.scenes.store_text(several, cast=[wharf.hero])
+    assert len(story.scenes.list()) == len(wharf.texts)

@@ -15,7 +15,7 @@ from runtime.stores import MemoryStores
 from runtime.story.ingest import IngestReport, ProjectIngest
 from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer, is_of_another_story, may_store_twice
 
-_OF_ONE_TEXT = ("at", "title", "replace", "dry_run")
+_OF_ONE_TEXT = ("at", "title", "location", "cast", "replace", "dry_run")
 """Options of one text that is stored at a place."""
 
 
@@ -31,7 +31,7 @@ def ingest(
             session, project, arguments["files"][0], keep_remarks=arguments["keep_remarks"], as_json=as_json, **of_text
         )
         return
-    if values := [name for name in _OF_ONE_TEXT if of_text[name]]:
+    if values := [name for name in _OF_ONE_TEXT if of_text[name] not in (None, False, ())]:
         raise click.UsageError(f"--{values[0].replace('_', '-')} goes with --as PLACE")
     _taken_in(session, project, ProjectIngest.ingest_project, as_json=as_json, chapter_index=chapter, **arguments)
 
@@ -43,6 +43,8 @@ def _store_text(
     *,
     at: str,
     title: str | None,
+    location: str | None,
+    cast: Sequence[str],
     replace: bool,
     dry_run: bool,
     keep_remarks: bool,
@@ -51,6 +53,7 @@ def _store_text(
     """Store one text at a place, asking before it replaces another."""
     text = parameters.StoryText().convert(str(file), None, None)
     requested_fields: dict[str, Any] = {"at": at, "title": title or "", "keep_remarks": keep_remarks}
+    requested_fields |= {"location": location, "cast": list(cast) or None}
     with parameters.opened_stores(session, project) as stores:
         story = ProjectIngest(stores, project)
         report = story.store_text(text, **requested_fields, dry_run=True)

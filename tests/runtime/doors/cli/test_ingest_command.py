@@ -266,3 +266,17 @@ def test_extract_ends_with_what_the_scenes_changed(
     assert "  - Something is known." in told.stdout
     assert report["changes"]["last"] == [1, 2]
     assert "What" not in silent.stdout.replace("What to do next", "")
+
+
+def test_one_text_is_stored_with_its_place_and_cast(run: Run, ingested: Path) -> None:
+    """With `--as` alone; a name without a card is refused with the command that makes it."""
+    text = ingested / "scene.txt"
+    text.write_text("The rain had stopped.", encoding="utf-8")
+    cards = {each["entity_type"]: each["name"] for each in run.json("card", "list", PROJECT)["entities"]}
+    stated = ["--location", cards["location"], "--cast", cards["character"]]
+    assert "--location goes with --as PLACE" in run("ingest", PROJECT, *stated).stderr
+    refused = run("ingest", PROJECT, str(text), "--as", "9:1", "--cast", "Nobody")
+    assert (refused.exit_code, "card add" in refused.stderr) == (2, True)
+    run.well("ingest", PROJECT, str(text), "--as", "9:1", *stated)
+    scene = run.json("scene", "show", PROJECT, "9:1")["scene"]
+    assert scene["staged"].keys() == {"location_id", "participants"}
