@@ -13,13 +13,15 @@ from starlette.responses import RedirectResponse, Response
 
 from novelgen.context.lines import labels_for
 from novelgen.errors import StaleVersionError, UnknownEntityError, UnknownSceneError, UserInputError
-from novelgen.models.entity import is_entity_id
+from novelgen.models.entity import EntityType, is_entity_id
 from novelgen.models.position import StoryPosition
 from runtime.doors.arguments import arguments_of, read_arguments
 from runtime.doors.operations import OPERATIONS, change_number
 from runtime.page.cards import field_values
-from runtime.page.frame import MAX_TOLD, NOTICE_FIELDS, named_by_words
-from runtime.page.visits import Form, Visit, Visited, names_in, own_address, place_in, router
+from runtime.page.frame import MAX_TOLD, NOTICE_FIELDS, named_by_words, own_address
+from runtime.page.typed_again import OfferedCard, typed_again
+from runtime.page.visits import Form, Visit, Visited, names_in, place_in, problem_in, router
+from runtime.story.base import means_nobody
 from runtime.story.entities import EntityCard
 
 FormValues = Mapping[str, str]
@@ -78,6 +80,7 @@ class PageForm:
         to_card: Whose card it leads to, of the result.
         keeps_empty: Arguments that an empty field clears; other empty fields say nothing.
         confirmed: Whether somebody must have ticked that it is meant.
+        missing_cards: The cards that its names need and that are not there, of a form about a scene.
     """
 
     operation: str | Callable[[FormValues], str]
@@ -87,8 +90,22 @@ class PageForm:
     to_card: Callable[[Any], str] | None = None
     keeps_empty: tuple[str, ...] = ()
     confirmed: bool = False
+    missing_cards: Callable[[Visit, FormValues], list[OfferedCard]] | None = None
 
     def answer(self, visit: Visit, sent: FormValues) -> Response:
+        """Run a form's operation with the new cards that were ticked, or offer them."""
+        cards = self.missing_cards(visit, sent) if self.missing_cards else []
+        if not all(sent.get(card.field) == "yes" for card in cards):
+            names = ", ".join(repr(card.name) for card in cards)
+            error = UnknownEntityError(f"no card has the name {names}; make it, or write the name of another")
+            again = typed_again(visit, sent, problem_in(visit.request, error), cards=cards)
+            if again is not None:
+                return again
+        for card in cards:
+            visit.story.entities.add(card.name, kind=card.kind, start=str(scene_meant(visit, sent)))
+        return self._run(visit, sent)
+
+    def _run(self, visit: Visit, sent: FormValues) -> Response:
         """Run a form's operation, and redirect to its result with an undo."""
         if self.confirmed and sent.get("sure") != "yes":
             raise UserInputError("tick that this is meant; scenes change their numbers by it")
@@ -330,6 +347,18 @@ def _fact_recorded(visit: Visit, form: FormValues) -> dict[str, Any]:
     }
 
 
+def _missing_cards(visit: Visit, form: FormValues) -> list[OfferedCard]:
+    """Return the names of a scene's place and cast that no card has."""
+    entities = visit.story.entities.list()
+    names: list[tuple[EntityType, str]] = [("location", name) for name in [form.get("location", "").strip()] if name]
+    names += [("character", name) for name in names_in(form.get("cast", ""))]
+    return [
+        OfferedCard(f"card:{kind}:{name}", name, kind)
+        for kind, name in dict.fromkeys(names)
+        if means_nobody(name, entities, kind)
+    ]
+
+
 def _staged(visit: Visit, form: FormValues) -> dict[str, Any]:
     """Return where a scene plays and who is in it, as the form has it: what it leaves empty is nobody, and nowhere."""
     return {
@@ -464,7 +493,13 @@ FORMS: dict[str, PageForm] = {
     "story/recorded": PageForm(
         operation="amend_recorded_fact", done="record", read=_fact_recorded, keeps_empty=("text",)
     ),
-    "story/staging": PageForm(operation="set_staging", done="staging", read=_staged, keeps_empty=("location", "cast")),
+    "story/staging": PageForm(
+        operation="set_staging",
+        done="staging",
+        read=_staged,
+        keeps_empty=("location", "cast"),
+        missing_cards=_missing_cards,
+    ),
     "card/kind": PageForm(
         operation="edit_entity",
         done="edit_card",

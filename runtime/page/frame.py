@@ -92,6 +92,7 @@ _POSITION_VIEWS = frozenset(
 )
 """What an address says of one place of the story; it is not kept where the position changes."""
 _COUNT = re.compile(r"[0-9]{1,7}")
+_OWN_ADDRESS = re.compile(r"/(?:page/[^\\\s#]*)?")
 _MOMENTARY = NOTICE_FIELDS | {"edit", "thread"}
 """What an address says of one moment; it is not kept on the way back."""
 
@@ -264,6 +265,11 @@ def project_address(project_id: str, view: str, /, **query: Any) -> str:
     fields = {name: value for name, value in query.items() if value not in (None, "")}
     address = f"/page/projects/{quote(project_id, safe='', errors='replace')}/{view}"
     return f"{address}?{urlencode(fields, errors='replace')}" if fields else address
+
+
+def own_address(address: str) -> str:
+    """Return an own address, or the first page, preventing open redirects."""
+    return address if _OWN_ADDRESS.fullmatch(address) else "/"
 
 
 def without_unprintable(html: str) -> str:

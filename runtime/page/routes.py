@@ -10,8 +10,8 @@ from starlette.responses import RedirectResponse, Response
 
 from runtime.doors.http.problems import Refusal
 from runtime.page import cards, check, context, forms, projects, relationships, story, threads, timeline, write  # noqa: F401 - each adds its routes to the one router
-from runtime.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, THEMES, VIEWS
-from runtime.page.visits import Offset, Visited, own_address, router
+from runtime.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, THEMES, VIEWS, own_address
+from runtime.page.visits import Offset, Visited, router
 
 STATIC = Path(__file__).parent / "static"
 _TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}

@@ -21,6 +21,7 @@ from runtime.doors.http.app_state import AsOf, Project, ServedProject, app_state
 from runtime.doors.http.problems import Problem, Refusal, invalid_request, problem_of
 from runtime.doors.http.uploads import KeptForm
 from runtime.page.frame import VIEWS, Frame, Here
+from runtime.page.typed_again import typed_again
 from runtime.search.kept_readings import KeptReadings
 from runtime.story.base import chapter_names_of, entity_names
 from runtime.story.story import Story
@@ -34,8 +35,6 @@ MAX_SHOWN = 1000
 _PLACE = re.compile(r"[0-9]{1,7}(?::[0-9]{1,7})?")
 
 _BETWEEN_NAMES = re.compile(r"[,，、;；\n]")
-
-_OWN_ADDRESS = re.compile(r"/(?:page/[^\\\s#]*)?")
 
 MAX_KEPT = 16
 """So many answers about an opened project are kept for the next visit, until the project is written to."""
@@ -57,7 +56,9 @@ class PageRoute(APIRoute):
             try:
                 return await handle(request)
             except (NovelgenError, RequestValidationError, HTTPException) as error:
-                return problem_page(request, problem_in(request, error))
+                problem = problem_in(request, error)
+                form = await _form(request) if _is_form(request) else {}
+                return typed_again(Frame(request), form, problem) or problem_page(request, problem)
 
         return handle_for_people
 
@@ -158,8 +159,12 @@ async def _visit(request: Request, served: Project, as_of: AsOf = None) -> Visit
     return Visit(request, served, position)
 
 
+def _is_form(request: Request) -> bool:
+    return request.headers.get("content-type", "").partition(";")[0].strip().lower() == FORM_TYPE
+
+
 async def _form(request: Request) -> dict[str, str]:
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != FORM_TYPE:
+    if not _is_form(request):
         raise Refusal(415, "invalid-request", f"the page sends forms as {FORM_TYPE}")
     body = (await request.body()).decode("utf-8", "replace")
     try:
@@ -209,11 +214,6 @@ def download(content: bytes, project_id: str, suffix: str, kind: str) -> Respons
     name = quote(f"{project_id}.{suffix}", safe="", errors="replace")
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
     return Response(content, media_type=kind, headers=headers)
-
-
-def own_address(address: str) -> str:
-    """Return an own address, or the first page, preventing open redirects."""
-    return address if _OWN_ADDRESS.fullmatch(address) else "/"
 
 
 def problem_page(request: Request, problem: Problem, headers: Mapping[str, str] | None = None) -> Response:

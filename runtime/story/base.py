@@ -494,6 +494,12 @@ def entity_of_name(name: str, known: Sequence[Entity], entity_type: EntityType |
     raise UnknownEntityError(f"no {kind} {name!r} is known by then; {near_names(name, entities)}")
 
 
+def means_nobody(name: str, known: Sequence[Entity], entity_type: EntityType) -> bool:
+    """Return whether no entity of a kind has an id, name or alias like this."""
+    resolution = NameResolver([entity for entity in known if entity.entity_type == entity_type]).resolve(name)
+    return resolution.entity_id is None and not resolution.candidate_ids
+
+
 def entity_of_exact_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
     """Return the entity with exactly this id, name or alias."""
     entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]

@@ -239,7 +239,9 @@ class StorySceneEditing(StoryBase):
             raise UserInputError("nothing to change; give the place, the cast, or whom a name means")
         with self._stores.database(self.project_id).write() as unit:
             scene, entities = unit.scenes.require(at), known_entities(unit, None)
-            stated_fields = scene.staged | staging_of(entities, location=location, cast=cast, project_id=self.project_id)
+            stated_fields = scene.staged | staging_of(
+                entities, location=location, cast=cast, project_id=self.project_id
+            )
             if names:
                 stated_fields |= _with_meanings(scene, names, entities)
             display_names = {entity.entity_id: entity.name for entity in entities}

@@ -96,10 +96,7 @@ def placed_text(
     chapter_index = position.chapter_index or 0
     is_chapter = position.scene_index is None
     here = {scene.scene_index: scene for scene in stored_scenes if scene.chapter_index == chapter_index}
-    if (
-        isinstance(position, UnwrittenPosition)
-        and (same := _stored_already(finished, names, stored_scenes))
-    ):
+    if isinstance(position, UnwrittenPosition) and (same := _stored_already(finished, names, stored_scenes)):
         position = same[0].position
         words = count_words(finished.body)
         place = StoredPlace(position=str(position), title=finished.title, scenes=len(same), words=words)

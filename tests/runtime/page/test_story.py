@@ -11,7 +11,7 @@ from httpx import Response
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.words import filled
 from runtime.page.forms import FORMS
-from runtime.page.frame import CHINESE, ENGLISH
+from runtime.page.frame import CATALOGUES, CHINESE, ENGLISH
 from runtime.page.projects import MENDED_BY
 from runtime.storage.change import AuthorChangeKind
 from runtime.story.who_is_who import StoryNameCandidates
@@ -323,3 +323,52 @@ def test_a_card_of_the_wrong_kind_is_set_right(client: TestClient) -> None:
     made = client.post(f"{API}/entities", json={"name": "Old Harbour Joe", "kind": "location"}).json()["entity"]
     send(client, "card/kind", entity_id=made["entity_id"], kind="character", back=f"{HERE}/cards")
     assert client.get(f"{API}/entities/Old Harbour Joe").json()["entity"]["entity_type"] == "character"
+
+
+@pytest.mark.parametrize(("language", "place", "who"), [("en", "Nan's kitchen", "Nan"), ("zh", "奶奶的厨房", "奶奶")])
+def test_a_new_place_and_person_of_a_scene_get_their_cards_where_that_is_ticked(
+    client: TestClient, language: str, place: str, who: str
+) -> None:
+    """Nothing is stored before; what was typed stands in the form again, and names that are known are not offered."""
+    client.headers["Accept-Language"] = language
+    names = "Ines=Ines Marrow"
+    typed = {"position": "2:1", "location": place, "cast": f"{who}, Ines Marrow", "names": names, "back": SCENE}
+    refused = client.post(f"{HERE}/story/staging", data=typed)
+    seen = read(refused)
+    assert refused.status_code == 404
+    assert (seen.fields("location"), seen.fields("cast")) == ([place], [typed["cast"]])
+    assert names in seen.text
+    assert [each["name"] for each in seen.ticks] == [f"card:location:{place}", f"card:character:{who}"]
+    assert CATALOGUES[language]["make_card_too"].format(name=place) in seen.text  # type: ignore[index]
+    ticks = {f"card:location:{place}": "yes"}
+    seen = read(client.post(f"{HERE}/story/staging", data=typed | ticks))
+    assert ["checked" in each for each in seen.ticks] == [True, False]
+    ticks[f"card:character:{who}"] = "yes"
+    sent = seen.filled(f"{HERE}/story/staging", location=place, cast=typed["cast"], **ticks)
+    read(client.post(f"{HERE}/story/staging", data=sent, follow_redirects=True))
+    cards = {each["entity_id"]: each for each in client.get(f"{API}/entities").json()["entities"]}
+    scene = client.get(f"{API}/scenes/2/1").json()["scene"]
+    assert cards[scene["location_id"]]["name"] == place
+    assert [cards[each]["name"] for each in scene["participants"]] == [who, "Ines Marrow"]
+    assert (cards[scene["location_id"]]["first_chapter"], cards[scene["location_id"]]["first_scene"]) == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("address", "fields", "typed"),
+    [
+        ("card/rename", {"entity_id": "C0", "new_name": ""}, {}),
+        ("threads/add", {"description": "Who has the key?", "characters": "Nobody"}, {"characters": "Nobody"}),
+        ("cards/add", {"name": "A long name", "start": "one"}, {"name": "A long name", "start": "one"}),
+        ("story/insert", {"position": "1:1", "title": "Rain", "text": "It rained."}, {"title": "Rain"}),
+        ("context", {"purpose": "Rain", "location": "the mill", "top_k": "many"}, {"location": "the mill"}),
+    ],
+)
+def test_what_was_typed_stays_in_a_form_that_is_refused(
+    client: TestClient, address: str, fields: dict[str, str], typed: dict[str, str]
+) -> None:
+    """It is shown with what is wrong, and leads to the same address; where nothing was typed there is no form."""
+    refused = client.post(f"{HERE}/{address}", data=fields)
+    assert refused.status_code in (400, 404, 422)
+    seen = read(refused)
+    assert {name: seen.fields(name) for name in typed} == {name: [value] for name, value in typed.items()}
+    assert (f"{HERE}/{address}" in [form.get("action") for form, _ in seen.forms]) == bool(typed)
