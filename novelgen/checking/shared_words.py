@@ -11,7 +11,7 @@ from novelgen.checking.evidence import PASSAGE_CHARACTERS, passages_of
 from novelgen.checking.findings import of_memory
 from novelgen.checking.story import Draft, StoryBefore, telling_words
 from novelgen.language.chinese_names import has_surname
-from novelgen.language.language import CJK_RANGES, idf, patterns, wording
+from novelgen.language.language import CJK_RANGES, idf, patterns, word_list, wording
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.models.continuity import ContinuityEvidence, TouchedKind
 
@@ -32,10 +32,16 @@ RARE_SCENES = 3
 _CHINESE_POINTING = re.compile(rf"{wording('touched_pointing_zh')}$")
 _ENGLISH_NOUN = re.compile(
     r"\b(?P<pointing>the|that|this|those|these|his|her|my|your|our|their|its|a|an)"
-    r" (?P<phrase>[\w’'-]+(?: [\w’'-]+){0,2})",
+    r" (?=(?P<phrase>[\w’'-]+(?: [\w’'-]+){0,2}))",
     re.IGNORECASE,
 )
-_ENGLISH_WORD = re.compile(r"[^\W\d_]{3,}")
+_ENGLISH_WORD = re.compile(r"[^\W\d_]{3,}(?![’']t)")
+_NO_NOUNS = frozenset(word_list("english_no_nouns"))
+_NO_NOUN_ENDINGS = {
+    ending: frozenset(nouns.split(","))
+    for ending, _, nouns in (entry.partition("=") for entry in word_list("english_no_noun_endings"))
+}
+"""Endings of adverbs, adjectives and participles, each with the nouns that have it."""
 _BODY = re.compile("|".join(patterns("body_parts").values()), re.IGNORECASE)
 _CHINESE = re.compile(f"[{CJK_RANGES}]")
 
@@ -116,12 +122,23 @@ def _english_nouns(text: str) -> Iterator[Noun]:
     for match in _ENGLISH_NOUN.finditer(text):
         at = match.start("phrase")
         is_pointed = match["pointing"].casefold() not in ("a", "an")
+        has_noun = False
         for word in _ENGLISH_WORD.finditer(match["phrase"]):
             terms = telling_words(word.group())
-            if not terms:
-                # A common word ends what the article points to.
+            is_noun = _may_be_noun(word.group().casefold())
+            if not terms or (has_noun and not is_noun):
+                # A common word ends what the article points to, and so does a verb or adverb behind the noun.
                 break
+            if not is_noun:
+                continue
+            has_noun = True
             yield Noun(terms, Span(at + word.start(), at + word.end()), is_pointed)
+
+
+def _may_be_noun(word: str) -> bool:
+    return word not in _NO_NOUNS and not any(
+        word.endswith(ending) and word not in nouns for ending, nouns in _NO_NOUN_ENDINGS.items()
+    )
 
 
 def _terms(word: str) -> frozenset[str]:

@@ -10,7 +10,8 @@ from novelgen.checking.person_traits import card_sayings, disability_sayings
 from novelgen.checking.prompt_lists import facts_of, names_for, threads_of
 from novelgen.checking.shared_words import find_word_matches, telling_sentence
 from novelgen.checking.story import Draft, StoryBefore, telling_words
-from novelgen.language.language import has_cjk, wording
+from novelgen.language.counted_nouns import find_counts
+from novelgen.language.language import StoryLanguage, has_cjk, wording
 from novelgen.language.numerals import Quantity, find_quantities
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.models.continuity import ContinuityEvidence, TouchedKind, TouchedMatter
@@ -219,11 +220,18 @@ def _of_promises(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
 
 
 def _of_numbers(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityEvidence]) -> Iterator[TouchedMatter]:
-    """Yield numbers whose unit has another value in related statements."""
-    evidence_quantities = [
-        (evidence_item, find_quantities(evidence_item.text, story.language)) for evidence_item in evidence
+    """Yield numbers whose unit, or counted noun, has another value in related statements or any note."""
+    notes = [
+        of_memory(memory, story)
+        for memory in story.memories
+        if memory.content_type == "note" and memory.superseded_by is None
     ]
-    for quantity in find_quantities(draft.text, story.language):
+    note_ids = {note.source_id for note in notes}
+    evidence_quantities = [
+        (evidence_item, _quantities_in(evidence_item.text, story.language))
+        for evidence_item in (*notes, *(item for item in evidence if item.source_id not in note_ids))
+    ]
+    for quantity in _quantities_in(draft.text, story.language):
         sentence = draft.sentence_at(quantity.start)
         if sentence is None:
             continue
@@ -237,11 +245,19 @@ def _of_numbers(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityE
             for evidence_item, quantities in evidence_quantities
             if (other := next((one for one in quantities if _is_other(quantity, one)), None)) is not None
             and not any(_is_same(quantity, one) for one in quantities)
-            and own & telling_words(evidence_item.text)
+            and (
+                own & telling_words(evidence_item.text)
+                or (quantity.dimension == "count" and evidence_item.source_id in note_ids)
+            )
         ]
         if others:
             name = draft.text[quantity.start : quantity.end]
             yield _matter(draft, "number", name, Span(quantity.start, quantity.end), others[:2])
+
+
+def _quantities_in(text: str, language: StoryLanguage) -> list[Quantity]:
+    """Return the numbers of a text, measures and counts."""
+    return sorted((*find_quantities(text, language), *find_counts(text, language)), key=lambda one: one.start)
 
 
 def _at_quantity(evidence: ContinuityEvidence, quantity: Quantity) -> ContinuityEvidence:

@@ -220,7 +220,7 @@ def _digital(match: re.Match[str]) -> tuple[int, int, bool]:
 
 # --- Numbers with their units: three hours, eight-and-twenty days, 五百余年, 八百里 ---
 
-Dimension = Literal["duration", "length", "weight", "money", "age", "clock"]
+Dimension = Literal["duration", "length", "weight", "money", "age", "clock", "count"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +248,7 @@ def _units(name: str) -> dict[str, tuple[Dimension, float]]:
     return units
 
 
-_ENGLISH_UNITS = _units("quantities_english")
+ENGLISH_UNITS = _units("quantities_english")
 
 _CURRENCY = {"guinea": "pound", "crown": "pound", "shilling": "pound", "sterling": "pound"}
 """What is counted in another's parts."""
@@ -261,15 +261,15 @@ _CARDINAL = "|".join(sorted(ENGLISH_VALUES, key=len, reverse=True))
 _SCALE = "|".join(ENGLISH_SCALES)
 _JOIN = r"(?:[\s-]+and[\s-]+|[\s-]+)"
 _PLAIN = rf"(?:\d[\d,]*(?:\.\d+)?|{_CARDINAL})"
-_ENGLISH_NUMBER = (
+ENGLISH_NUMBER = (
     rf"(?:half[\s-]+an?\b(?:\s+(?:{_SCALE})\b)?|half[\s-]+(?:{_SCALE})\b"
     rf"|a\s+quarter\s+of\s+an?\b|three[\s-]quarters\s+of\s+an?\b"
     rf"|(?:an?\s+(?:{_SCALE})|{_PLAIN})\b(?:{_JOIN}(?:{_CARDINAL}|{_SCALE})\b)*(?:\s+and\s+a\s+half\b)?)"
 )
-_ENGLISH_UNIT = "|".join(sorted([*(f"{unit}s?" for unit in _ENGLISH_UNITS), *_IRREGULAR], key=len, reverse=True))
+_ENGLISH_UNIT = "|".join(sorted([*(f"{unit}s?" for unit in ENGLISH_UNITS), *_IRREGULAR], key=len, reverse=True))
 _ADJECTIVE = wording("quantities_adjective")
 _ENGLISH = re.compile(
-    rf"\b(?P<low>{_ENGLISH_NUMBER})"
+    rf"\b(?P<low>{ENGLISH_NUMBER})"
     rf"(?:(?:\s+or\s+|\s+to\s+|\s*[-–]\s*)(?P<high>{_PLAIN}(?:{_JOIN}(?:{_SCALE}))*)\b)?"
     rf"(?:[\s-]+(?:{_ADJECTIVE})){{0,2}}[\s-]+(?P<unit>{_ENGLISH_UNIT})\b(?!-)"
     rf"(?P<age>\s+old\b|\s+of\s+age\b)?",
@@ -281,11 +281,11 @@ _CLOCK = re.compile(
     rf"(?P<day>morning|afternoon|evening|night)\b|\s*(?P<half>[ap]\.?m\b))?",
     re.IGNORECASE,
 )
-_DENIED = re.compile(r"\b(?:not|never|no|nor)\s+(?:\w+\s+)?$|(?:不是|并非|何止|岂止|不止|哪有)\s*$", re.IGNORECASE)
-_CHINESE_DIGIT = "〇零一二两三四五六七八九十百千万亿"
+DENIED = re.compile(r"\b(?:not|never|no|nor)\s+(?:\w+\s+)?$|(?:不是|并非|何止|岂止|不止|哪有)\s*$", re.IGNORECASE)
+CHINESE_DIGITS = "〇零一二两三四五六七八九十百千万亿"
 _CHINESE_UNIT = "|".join(sorted(_CHINESE_UNITS, key=len, reverse=True))
 _CHINESE = re.compile(
-    rf"(?<![{_CHINESE_DIGIT}第数几初每\d])(?P<number>半|\d+(?:\.\d+)?[万亿]?|[{_CHINESE_DIGIT}]+)"
+    rf"(?<![{CHINESE_DIGITS}第数几初每\d])(?P<number>半|\d+(?:\.\d+)?[万亿]?|[{CHINESE_DIGITS}]+)"
     rf"(?P<more>余|多|来|有余)?(?:个|整)?(?P<unit>{_CHINESE_UNIT})(?P<half>半)?(?P<over>余|多|有余)?"
 )
 _NOT_A_UNIT = {
@@ -314,7 +314,7 @@ def find_quantities(text: str, language: StoryLanguage) -> list[Quantity]:
     text = _BARE_MONEY.sub("元", simplified(text))
     quantities = list(_chinese(text) if language == "zh" else _english(text))
     return [
-        quantity for quantity in quantities if not _DENIED.search(text[max(0, quantity.start - 20) : quantity.start])
+        quantity for quantity in quantities if not DENIED.search(text[max(0, quantity.start - 20) : quantity.start])
     ]
 
 
@@ -335,10 +335,10 @@ def _measured(match: re.Match[str]) -> Quantity | None:
     low = english_amount(match["low"])
     high = english_amount(match["high"]) if match["high"] else low
     word = match["unit"].casefold()
-    unit = _IRREGULAR.get(word) or (word if word in _ENGLISH_UNITS else word.removesuffix("s"))
+    unit = _IRREGULAR.get(word) or (word if word in ENGLISH_UNITS else word.removesuffix("s"))
     if low is None or high is None or (low == high == 1) or unit in ("second", "night"):
         return None
-    dimension, factor = _ENGLISH_UNITS[unit]
+    dimension, factor = ENGLISH_UNITS[unit]
     if match["age"] and unit == "year":
         dimension, factor = "age", 1
     # "Two hundred and five" reads low to high by itself; "five or two" is no range.

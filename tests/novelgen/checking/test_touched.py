@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from novelgen.checking.evidence import gather_evidence
+from novelgen.checking.shared_words import nouns_of
 from novelgen.checking.story import StoryBefore, read_draft
 from novelgen.checking.touched import find_touched
 from novelgen.language.language import story_language
@@ -227,3 +228,53 @@ def test_a_kind_of_wood_is_no_person() -> None:
     matters = touched("陆青崖拄着紫檀拐杖。", story)
     assert [matter.kind for matter in matters if matter.name == "紫檀"] in ([], ["thing"])
     assert "紫檀" in str(matters)
+
+
+@pytest.mark.parametrize("is_note", [True, False])
+@pytest.mark.parametrize(
+    ("draft", "name", "said"),
+    [
+        ("There were nine old councillors in the council.", "nine old councillors", "There are seven councillors."),
+        ("Anselm lit 12 lamps in the council.", "12 lamps", "The council owns twenty-one oil lamps."),
+        ("那晚有九名老议员到了。", "九名老议员", "议会有七个议员。"),
+    ],
+)
+def test_another_count_of_the_same_things_is_listed(draft: str, name: str, said: str, is_note: bool) -> None:
+    """A note says it of the things by themselves; a text where it shares something else with the draft."""
+    language = story_language(draft)
+    note = memory(said).model_copy(update={"content_type": "note", "source_id": "N0"})
+    shared = {"en": " They met in the council that evening.", "zh": "老的那晚也到了。"}[language]
+    kinds = {"memories": [note]} if is_note else {"text": said.rstrip(".。") + ", " + shared}
+    story = replace(told(CHINESE if language == "zh" else ENGLISH, **kinds), language=language)
+    [matter] = [each for each in touched(draft, story) if each.kind == "number"]
+    assert (matter.name, matter.draft_quote) == (name, draft)
+    assert said.rstrip(".。") in matter.sayings[0].text
+
+
+@pytest.mark.parametrize(
+    ("draft", "note"),
+    [
+        ("There were seven councillors.", "There are seven councillors."),
+        ("There were six or seven councillors.", "There are seven councillors."),
+        ("She took nine steps.", "It is seven steps to the door."),
+        ("There were not nine councillors.", "There are seven councillors."),
+        ("One councillor spoke.", "There are seven councillors."),
+        ("来了七位议员。", "议会有七个议员。"),
+        ("第九个议员来了。", "议会有七个议员。"),
+        ("来了九个渔夫。", "议会有七个议员。"),
+    ],
+)
+def test_the_same_count_and_other_things_are_not_listed(draft: str, note: str) -> None:
+    """A range that holds the number, steps, a denial, one of them, an ordinal and other things say nothing else."""
+    language = story_language(draft)
+    noted = memory(note).model_copy(update={"content_type": "note", "source_id": "N0"})
+    story = replace(told(CHINESE if language == "zh" else ENGLISH, memories=[noted]), language=language)
+    assert [each.name for each in touched(draft, story) if each.kind == "number"] == []
+
+
+def test_an_adverb_an_adjective_and_a_participle_are_no_things() -> None:
+    """Of what an article points to the nouns alone are looked up."""
+    draft = "The right lamp swung. Her once warm coat left him. The boy touched the yellow van, his ruined family bed."
+    story = told(ENGLISH, text="Once it was right, warm and yellow; she touched it, left it ruined.")
+    names = [draft[span.start : span.end] for _, span, *_ in nouns_of(read_draft(draft, story))]
+    assert names == ["lamp", "coat", "boy", "van", "family", "bed"]
