@@ -11,19 +11,54 @@ from novelgen.models.entity import EntityType
 from runtime.doors.http.problems import Problem
 from runtime.page.frame import Frame, own_address
 
-_UNDER_THEIR_NAMES = """
-about attribute description evidence location memory_budget name new_name note own_value pov purpose role
-state_budget summary timeline_budget title top_k"""
-_UNDER_OTHER_NAMES = """
-alias=add_alias aliases=also_called cast=on_stage category=kind_of_thread chapter=chapter_number characters=who
-content=what_holds due_by=due_by_scene due_from=due_from_scene importance=importance_of_ten keep=is_name_of
-key_actions=actions keys=lore_keys learned_from=from_whom names=names_mean own_name=own_field parts=in_parts
-pay_off=what_it_needs plan_text=plan_text project_id=project scene=scene_number scene_id=in_scene
-scenes=scenes_that_go since=known_from start=known_from text=scene_text to_chapter=chapter_number
-to_scene=scene_number value=new_value"""
 WORDS_OF_FIELDS: Mapping[str, str] = {
-    **{name: name for name in _UNDER_THEIR_NAMES.split()},
-    **dict(entry.split("=") for entry in _UNDER_OTHER_NAMES.split()),
+    "about": "about",
+    "alias": "add_alias",
+    "aliases": "also_called",
+    "attribute": "attribute",
+    "cast": "on_stage",
+    "category": "kind_of_thread",
+    "chapter": "chapter_number",
+    "characters": "who",
+    "content": "what_holds",
+    "description": "description",
+    "due_by": "due_by_scene",
+    "due_from": "due_from_scene",
+    "evidence": "evidence",
+    "importance": "importance_of_ten",
+    "keep": "is_name_of",
+    "key_actions": "actions",
+    "keys": "lore_keys",
+    "learned_from": "from_whom",
+    "location": "location",
+    "memory_budget": "memory_budget",
+    "name": "name",
+    "names": "names_mean",
+    "new_name": "new_name",
+    "note": "note",
+    "own_name": "own_field",
+    "own_value": "own_value",
+    "parts": "in_parts",
+    "pay_off": "what_it_needs",
+    "plan_text": "plan_text",
+    "pov": "pov",
+    "project_id": "project",
+    "purpose": "purpose",
+    "role": "role",
+    "scene": "scene_number",
+    "scene_id": "in_scene",
+    "scenes": "scenes_that_go",
+    "since": "known_from",
+    "start": "known_from",
+    "state_budget": "state_budget",
+    "summary": "summary",
+    "text": "scene_text",
+    "timeline_budget": "timeline_budget",
+    "title": "title",
+    "to_chapter": "chapter_number",
+    "to_scene": "scene_number",
+    "top_k": "top_k",
+    "value": "new_value",
 }
 """Fields that people type into, each with its word; further ones are sent again as they came."""
 
