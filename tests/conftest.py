@@ -28,8 +28,20 @@ pytest_plugins = ["tests.faults.results"]
 THOROUGH_VARIABLE = "NOVELGEN_TEST_THOROUGH"
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let a run of the whole suite include the slow tests."""
+    parser.addoption("--slow", action="store_true", help="run the slow tests of the whole suite, too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave the slow tests out of the whole suite; those of a path or marker that somebody names are run."""
+    is_whole_suite = config.args_source is pytest.Config.ArgsSource.TESTPATHS
+    if is_whole_suite and not config.option.slow and not config.option.markexpr:
+        config.option.markexpr = "not slow"
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what goes beyond the core rows, unless it is asked for: CI has fifteen minutes."""
+    """Leave out what goes beyond the core rows, unless it is asked for."""
     if os.environ.get(THOROUGH_VARIABLE):
         return
     for item in items:
