@@ -17,12 +17,14 @@ from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, Stor
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
 from novelgen.memory.search import Candidate, SearchQuery, SearchResult
-from novelgen.memory.story import KnowledgeStory
+from novelgen.memory.stated import Statement, statement_of
+from novelgen.memory.story import KnowledgeMemory, KnowledgeStory
 from novelgen.models.context import ContextItem, MemoryContextRequest, PointOfView, ReportedQuery, ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relationship, snapshot_of
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.position import StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, OpenLoop, Relationship, StateChange
 
 _OF_PAIR: dict[str, Any] = {"relationship_type": "", "status": NEUTRAL_STATUS, "intensity": DEFAULT_INTENSITY} | {
@@ -318,6 +320,8 @@ class PointOfViewCut:
     @cached_property
     def _seen_changes(self) -> list[StateChange]:
         def saw(change: StateChange) -> bool:
+            if change.by_author and change.kind == "explicit":
+                return self._knows_statement(change)
             about = [change.entity_id] if change.kind == "explicit" else ()
             return self._view.saw(_said_of(change), change.chapter_index, change.scene_index, about=about)
 
@@ -328,6 +332,29 @@ class PointOfViewCut:
 
         changes = self.changes.states if self.changes else ()
         return [change for change in changes if is_shown(change) and saw(change)]
+
+    def _knows_statement(self, change: StateChange) -> bool:
+        """Return whether they know what an author states: by the note that states it, else as of a scene."""
+        statement = Statement(change.entity_id, change.attribute, str(change.value))
+        if statement in self._known_statements:
+            return True
+        if statement in self._unknown_statements:
+            return False
+        place = None if change.chapter_index is None else StoryPosition(change.chapter_index, change.scene_index)
+        return self._view.knows_statement(_said_of(change), change.entity_id, place)
+
+    @cached_property
+    def _known_statements(self) -> Collection[Statement]:
+        return self._statements_of(self._view.notes(known=True))
+
+    @cached_property
+    def _unknown_statements(self) -> Collection[Statement]:
+        return self._statements_of(self._view.notes(known=False))
+
+    def _statements_of(self, notes: Iterable[KnowledgeMemory]) -> Collection[Statement]:
+        """Return the states that notes state."""
+        statements = (statement_of(note.content, self.found.outline.entities) for note in notes)
+        return {statement for statement in statements if statement is not None}
 
     def _differing_states(self) -> Iterable[EntityStateSnapshot]:
         known_snapshots_by_id = {state.entity_id: state for state in self.known.states}

@@ -7,7 +7,7 @@ that scene that they do not know. Where in doubt it is not known: this is what a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -223,7 +223,7 @@ class CharacterView:
             return False
         position = StoryPosition(chapter_index, scene_index)
         secrets = self._secrets_at(position)
-        if not self.is_shown or not any(map(self._is_said_secret, secrets)):
+        if not self.is_shown or not any(memory.noted_at is None and self._is_said_secret(memory) for memory in secrets):
             return True
         kept_ids = {memory.source_id for memory in secrets}
         known_name = " ".join(
@@ -240,11 +240,20 @@ class CharacterView:
             return False
         position = StoryPosition(chapter_index, scene_index)
         return self._tells_secret(text, position) or any(
-            (about and set(about) <= set(memory.entities))
+            # A note hides what it tells, a scene's memory also what the scene changes of whom it is about.
+            (memory.noted_at is None and about and set(about) <= set(memory.entities))
             or (memory.quote and memory.quote in text)
             or self.shared.rules.retellings.share_told(memory.content, text, leaving_out=self._own_names) >= MIN_RETOLD
             for memory in self._secrets_at(position)
         )
+
+    def knows_statement(self, text: str, about: str, place: StoryPosition | None) -> bool:
+        """Return whether they know an author's statement that no note makes: it tells no secret and was before them.
+
+        Without a place it holds from the beginning, and nobody needs a scene to know it.
+        """
+        is_there = place is None or self.shared.rules.scene_beside(self.character_id, [about], place) is not None
+        return is_there and not self._tells_secret(text, place)
 
     def is_stated_apart(self, text: str, about: Collection[str]) -> bool:
         """Return whether an author's statement tells a secret hidden from the character.
@@ -289,6 +298,11 @@ class CharacterView:
             memories = self.shared.told_at.get(position, ())
             self._kept_secret[position] = [memory for memory in memories if not self.knows_source(memory.source_id)]
         return self._kept_secret[position]
+
+    def notes(self, *, known: bool) -> Iterator[KnowledgeMemory]:
+        """Yield the author's notes that they know, or those that they do not."""
+        notes = (memory for memory in self.shared.rules.story.memories if memory.noted_at is not None)
+        return (note for note in notes if self.knows_source(note.source_id) == known)
 
     @property
     def _own_names(self) -> Sequence[str]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, reduce
 from operator import or_
@@ -220,36 +220,28 @@ class KnowledgeRules:
         about = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         if not about or character_id in about:
             return knowing
-        scene = next(
-            (
-                knowledge_scene
-                for knowledge_scene in self._scenes_of_note(memory)
-                if self._is_of_note(knowledge_scene, character_id, about)
-            ),
-            None,
-        )
+        scene = self.scene_beside(character_id, about, memory.noted_at)
         if scene is not None and not (_APART.search(memory.content) or _INNER.search(memory.content)):
             certainty = WITNESSED_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=scene.position, certainty=certainty)
         return self._unknown_result(character_id, memory, "absent")
 
-    def _scenes_of_note(self, memory: KnowledgeMemory) -> Iterator[KnowledgeScene]:
-        """Return the scenes around a note's position."""
-        if memory.noted_at is None:
-            return
-        end = bisect_right(self._positions, memory.noted_at)
-        if end:
-            yield self.story.scenes[end - 1]
-        start = read_from(memory.noted_at.chapter_index or 0, memory.noted_at.scene_index)
-        if start in self.story.scene_at:
-            yield self.story.scene_at[start]
-
-    def _is_of_note(self, scene: KnowledgeScene, character_id: str, about: Sequence[str]) -> bool:
-        """Return whether a character was in a note's scene with its subjects."""
-        if character_id not in scene.present and not self.may_be_in(character_id, scene):
-            return False
-        names = (name for entity_id in about for name in self.story.names.get(entity_id, ()))
-        return not scene.present.isdisjoint(about) or any(name in scene.text for name in names)
+    def scene_beside(
+        self, character_id: str, about: Sequence[str], place: StoryPosition | None
+    ) -> KnowledgeScene | None:
+        """Return the scene right before or after an author's place with a character and its subjects."""
+        if place is None:
+            return None
+        end = bisect_right(self._positions, place)
+        start = read_from(place.chapter_index or 0, place.scene_index)
+        scenes = [*self.story.scenes[end - 1 : end], self.story.scene_at.get(start)]
+        names = [name for entity_id in about for name in self.story.names.get(entity_id, ())]
+        for scene in scenes:
+            if scene is None or not (character_id in scene.present or self.may_be_in(character_id, scene)):
+                continue
+            if not scene.present.isdisjoint(about) or any(name in scene.text for name in names):
+                return scene
+        return None
 
     def _knows_from_source_scene(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""
