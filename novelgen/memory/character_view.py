@@ -240,12 +240,17 @@ class CharacterView:
             return False
         position = StoryPosition(chapter_index, scene_index)
         return self._tells_secret(text, position) or any(
+            self._is_retold(memory, text)
             # A note hides what it tells, a scene's memory also what the scene changes of whom it is about.
-            (memory.noted_at is None and about and set(about) <= set(memory.entities))
-            or (memory.quote and memory.quote in text)
-            or self.shared.rules.retellings.share_told(memory.content, text, leaving_out=self._own_names) >= MIN_RETOLD
+            or (memory.noted_at is None and about and set(about) <= set(memory.entities))
             for memory in self._secrets_at(position)
         )
+
+    def _is_retold(self, memory: KnowledgeMemory, text: str) -> bool:
+        """Return whether a text tells a memory of its scene, or a note, more than by names."""
+        names = self._own_names if memory.noted_at is None else self.shared.all_names
+        share = self.shared.rules.retellings.share_told(memory.content, text, leaving_out=names)
+        return share >= MIN_RETOLD or bool(memory.quote and memory.quote in text)
 
     def knows_statement(self, text: str, about: str, place: StoryPosition | None) -> bool:
         """Return whether they know an author's statement that no note makes: it tells no secret and was before them.

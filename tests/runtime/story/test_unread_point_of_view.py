@@ -22,6 +22,10 @@ STORIES: dict[str, dict[str, Any]] = {
         "other": "The letter is in Ines's hands.",
         "believes": "(Ines still believes this)",
         "guess": "whether 'Ines' was in 1:2 is a guess",
+        "death": "Abe is dead.",
+        "private": "Cora calls Abe Tin in private.",
+        "narration": "Abe waited by the wall.",
+        "cart": "the yellow cart",
     },
     "zh": {
         "people": ("小满", "阿布", "林叔"),
@@ -35,6 +39,10 @@ STORIES: dict[str, dict[str, Any]] = {
         "other": "那封信在小满手里。",
         "believes": "（小满以为如此）",
         "guess": "whether '小满' was in 1:2 is a guess",
+        "death": "阿布死了。",
+        "private": "林叔背地里叫阿布铁皮。",
+        "narration": "阿布等在墙根下。",
+        "cart": "黄板车",
     },
 }
 
@@ -147,3 +155,35 @@ def test_a_disguise_that_only_the_author_states_works(story: Story, told: dict[s
     hidden = context.hidden.entity_states if context.hidden else []
     passes_for = [state.state_data["disguise"] for state in hidden if "disguise" in state.state_data]
     assert passes_for == ([keeper] if knowledge == "separate" else [])
+
+
+@pytest.mark.parametrize("knowledge", ["separate", "exclude"])
+def test_a_private_note_hides_what_it_tells_and_nothing_else(
+    story: Story, told: dict[str, Any], knowledge: str
+) -> None:
+    """A death that she saw, and the narration of the scene, stay hers when a note on the dead man is private."""
+    heroine, other, third = told["people"]
+    story.scenes.set_staging((1, 2), cast=[heroine, other])
+    story.memories.add(told["death"], start="1:3")
+    story.memories.add(told["private"], start="1:3", known_by=[third])
+    context = _context(story, told, knowledge)
+    dead = story.entities.get(other).entity.entity_id
+    [state] = [state for state in context.entity_states if state.entity_id == dead]
+    assert "status" in state.state_data
+    contents = " ".join(memory.content for memory in context.relevant_memories)
+    assert told["death"] in contents
+    assert told["narration"] in contents
+    assert told["private"] not in contents
+    hidden = [memory.content for memory in context.hidden.memories] if context.hidden else []
+    assert hidden == ([told["private"]] if knowledge == "separate" else [])
+
+
+def test_what_a_card_says_from_the_start_needs_no_scene(story: Story, told: dict[str, Any]) -> None:
+    """The holder on a new card is known to the point of view, since no scene has to tell it."""
+    other = told["people"][1]
+    thing = story.entities.add(told["cart"], kind="item", holder=other, start="1:1").entity.entity_id
+    plan = {"characters": [told["people"][0]], "purpose": told["cart"]}
+    context = story.context(1, 4, plan, pov=told["people"][0])
+    [state] = [state for state in context.entity_states if state.entity_id == thing]
+    assert state.state_data["holder"] == story.entities.get(other).entity.entity_id
+    assert thing not in [state.entity_id for state in (context.hidden.entity_states if context.hidden else [])]
