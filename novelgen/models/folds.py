@@ -161,7 +161,7 @@ def timeline_order(snapshot: EntityStateSnapshot) -> tuple[int, int, str]:
 
 
 def fold_holders(stated: Iterable[tuple[str, Any]]) -> dict[str, list[str]]:
-    """Return the holders of things."""
+    """Return the ids of the things that each holder has, by holder."""
     holders: dict[str, list[str]] = {}
     for item_id, holder in sorted(dict(stated).items()):
         if isinstance(holder, str):

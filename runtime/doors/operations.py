@@ -35,7 +35,7 @@ class Operation:
         http: Method and path below a project; empty where it has none.
         status: Of the answer over HTTP.
         key: Under which a result that is a list, or none of our models, stands in JSON.
-        has_issues: Whether such a list tells beside what was missing.
+        has_issues: Whether JSON has the `issues` of such a list beside it.
         is_read: Whether it changes nothing, whatever its HTTP method.
         without: Arguments that no door but Python offers.
         position: Path parameters `chapter_index` and `scene_index` are this one argument.

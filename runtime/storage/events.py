@@ -210,7 +210,13 @@ class StateRepository(Repository):
     def timeline_around(
         self, chapter_index: int, chapters_around: int, *, as_of: StoryPosition = END_OF_STORY
     ) -> list[EntityStateSnapshot]:
-        """Return how entities stood at the end of each chapter of change, a chapter in the middle."""
+        """Return the entities' states at the end of each chapter that changed them.
+
+        Args:
+            chapter_index: The chapter in the middle.
+            chapters_around: Chapters before and after it, both ends included; below 0 it counts as 0.
+            as_of: Changes strictly before this position.
+        """
         reach = max(0, chapters_around)
         from_chapter, to_chapter = chapter_index - reach, chapter_index + reach
         in_range = (_CHANGED.chapter_index.between(from_chapter, to_chapter), before(as_of, _CHANGED))

@@ -15,7 +15,9 @@ def test_a_name_hidden_from_somebody_is_no_advice_to_merge(run: Run, language: s
     run.well("init", "tide", "--language", language)
     for name in people:
         run.well("card", "add", "tide", name, "--from", "1:1")
-    assert "entity merge tide" in run.well("note", "tide", NOTES[language], "--from", "2:1").output
+    revealed = run.well("note", "tide", NOTES[language], "--from", "2:1").output
+    assert "entity merge tide" in revealed
+    assert {"en": "If it comes out only here, keep both cards.", "zh": "请保留两张卡片"}[language] in revealed
     told = run.well("note", "tide", NOTES[language], "--hidden-from", people[2], "--from", "2:1").output
     assert "merge tide" not in told
     assert f"disguise={people[0]}" in told
