@@ -302,17 +302,17 @@ def _fact_edited(visit: Visit, form: FormValues) -> dict[str, Any] | None:
     """
     place = scene_meant(visit, form)
     reading = visit.story.scenes.read(position=place, as_of=visit.as_of)
-    memory_version_key = ("memory", form.get("memory_id", ""))
+    memory_key = ("memory", form.get("memory_id", ""))
     fact = next(
         (
             established_fact
             for established_fact in [*reading.facts, *reading.rejected]
-            if (established_fact.kind, established_fact.source_id) == memory_version_key
+            if (established_fact.kind, established_fact.source_id) == memory_key
         ),
         None,
     )
     if fact is None:
-        raise UserInputError(f"scene {place} holds no fact {memory_version_key[1][:100]!r}; look at the scene again")
+        raise UserInputError(f"scene {place} holds no fact {memory_key[1][:100]!r}; look at the scene again")
     values_before = {
         "content": fact.text,
         "importance": str(fact.importance or ""),
@@ -335,7 +335,7 @@ def _fact_edited(visit: Visit, form: FormValues) -> dict[str, Any] | None:
         "detach": [entity_id for name, entity_id in ids_by_name.items() if not {name, entity_id} & set(about)],
     }
     changes = {name: value for name, value in changes.items() if value != []}
-    return {"memory_id": memory_version_key[1], **changes, "as_of": visit.standing} if changes else None
+    return {"memory_id": memory_key[1], **changes, "as_of": visit.standing} if changes else None
 
 
 def _fact_recorded(visit: Visit, form: FormValues) -> dict[str, Any]:

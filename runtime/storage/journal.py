@@ -190,11 +190,11 @@ class Journal(Repository):
         added_row_changes = [
             RowChange(
                 table=table_name(MemoryRow),
-                key={"chunk_id": other_status},
+                key={"chunk_id": chunk_id},
                 before=DELETED_IMAGE,
                 after={"status": status},
             )
-            for other_status, status in statuses.items()
+            for chunk_id, status in statuses.items()
         ]
         rows = [*added_row_changes, *edited]
         return self.keep("add" if added_row_changes else "edit", rows[0].key["chunk_id"], "", rows, subject="memory")
