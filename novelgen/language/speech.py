@@ -188,6 +188,13 @@ _DOES = re.compile(
     r"|[站坐跪立躺倚靠走跑冲奔跳转抬低伸举点摇抱抓握拉推按拍扶端捧提拔攥皱瞪盯望看瞧打踢挥停退闪飞落追赶守蹲爬翻放收]"
 )
 """After a name that begins a sentence: somebody does something, whatever the verb."""
+IS_AWAY = re.compile(
+    r" (?:was|were|is|had been) (?:still |already )?(?:out|away|gone|absent|elsewhere|abroad"
+    r"|not (?:there|in|here|at home)|at (?:school|work|sea))\b"
+    r"|(?:还|并|正|也|都)?(?:不在|没在|没来|没有来|不曾来|出门|外出|远在|出去了)",
+    re.IGNORECASE,
+)
+"""After a name: the narration says that somebody is elsewhere."""
 _IS_SUBJECT = re.compile(rf"(?![的把被对向跟给替让将之和与同及是、])[{CJK_RANGES}]|,? (?!and\b|or\b)[a-z]")
 _PRONOUN = r"(?:(?:She|He)\b|[她他](?![们的]))"
 _PRONOUN_BEGINS = re.compile(rf"[.!?。！？…”」』\"]\s*{_PRONOUN}|\n\s*{_PRONOUN}")
@@ -235,7 +242,7 @@ def _of_type(mentions: Sequence[Mention], types: dict[str, EntityType], entity_t
 
 def _stage_score(text: str, mention: Mention, speech: Sequence[tuple[int, int]], *, until: int) -> float:
     """Return what a mention counts for the presence of whom it names, the next person being named at `until`."""
-    if _is_spoken(mention, speech):
+    if _is_spoken(mention, speech) or IS_AWAY.match(text, mention.end):
         return SPOKEN_OF_SCORE
     before = text[max(0, mention.start - _LONGEST_VERB) : mention.start]
     acts = _ACTS_AFTER.match(text, mention.end) or _ACTS_BEFORE.search(before)

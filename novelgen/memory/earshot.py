@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from novelgen.language.language import CJK_RANGES, has_cjk, wording
 from novelgen.language.sentences import Span, chunk_text
-from novelgen.language.speech import QUOTED, is_first_person
+from novelgen.language.speech import IS_AWAY, QUOTED, is_first_person
 from novelgen.memory.story import KnowledgeScene
 
 PIECE_CHARACTERS = (400, 150)
@@ -80,6 +80,7 @@ def is_subject(text: str, names: Sequence[str], longer_names: Iterable[str] = ()
         match.group() not in longer
         and _BEGINS_CLAUSE.search(narrated, max(0, match.start() - LONGEST_LEAD_IN), match.start()) is not None
         and _GOES_ON.match(narrated, match.end()) is not None
+        and IS_AWAY.match(narrated, match.end()) is None
         for match in re.finditer(pattern, narrated)
     )
 

@@ -189,10 +189,7 @@ class Journal(Repository):
         )
         added_row_changes = [
             RowChange(
-                table=table_name(MemoryRow),
-                key={"chunk_id": chunk_id},
-                before=DELETED_IMAGE,
-                after={"status": status},
+                table=table_name(MemoryRow), key={"chunk_id": chunk_id}, before=DELETED_IMAGE, after={"status": status}
             )
             for chunk_id, status in statuses.items()
         ]

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from novelgen.checking.evidence import gather_evidence
+from novelgen.checking.person_traits import disability_sayings
 from novelgen.checking.shared_words import nouns_of
 from novelgen.checking.story import StoryBefore, read_draft
 from novelgen.checking.touched import find_touched
@@ -220,6 +221,24 @@ def test_a_disability_in_the_text_is_quoted(draft: str, name: str, text: str) ->
     assert sayings_of(name, touched(draft, story))[0] == text
     story = replace(told(people, text=text.replace(name, other) + f" {name}."), language=language)
     assert text.replace(name, other) not in str(touched(draft, story))
+
+
+@pytest.mark.parametrize(
+    ("text", "is_loss"),
+    [
+        ("陆青崖是哑巴。", True),
+        ("陆青崖哑了。", True),
+        ("陆青崖哑哑地暗笑。", False),
+        ("陆青崖哑然失笑。", False),
+        ("陆青崖哑口无言。", False),
+    ],
+)
+def test_a_hoarse_laugh_is_no_disability(text: str, is_loss: bool) -> None:
+    """哑哑 is a sound, 哑然 and 哑口 are astonishment."""
+    story = replace(told(CHINESE, text=text), language="zh")
+    entity_id = next(entity.entity_id for entity in CHINESE if entity.name == "陆青崖")
+    sayings = disability_sayings(entity_id, ["陆青崖大声说：“走。”"], story)
+    assert [saying.text for saying in sayings] == ([text] if is_loss else [])
 
 
 def test_a_kind_of_wood_is_no_person() -> None:

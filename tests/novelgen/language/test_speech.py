@@ -97,6 +97,8 @@ def presence(text: str, story: list[Entity], previous_location_id: str | None = 
         ("Late. Holmes is tired. He cannot sleep.", london(), ["C0"]),
         ("Late. Holmes is tired. Athelney Jones, too. He cannot sleep.", london(), ["C4"]),
         ("Late. Holmes’s pipe is cold. He is away.", london(), []),
+        ("Holmes was out on the moor. Athelney Jones sat down. He smoked.", london(), ["C4"]),
+        ("行者不在洞里。八戒坐下来。他叹气。", journey(), ["C2"]),
     ],
 )
 def test_who_speaks_or_acts_is_on_stage(text: str, story: list[Entity], participants: list[str]) -> None:
