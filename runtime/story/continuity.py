@@ -298,9 +298,10 @@ def _checked(
     try:
         require_size(draft.text, "the draft", limit_characters=DRAFT_CHARACTERS)
         check = checker.check(draft)
-        write_text_atomically(
-            file, json.dumps(check.model_dump(mode="json"), ensure_ascii=False, indent=2), root=folder
-        )
+        fields = check.model_dump(mode="json")
+        # Programs that score these files know the findings as `issues`.
+        fields["issues"] = fields["findings"]
+        write_text_atomically(file, json.dumps(fields, ensure_ascii=False, indent=2), root=folder)
     except NovelgenError as error:
         return f"line {line.number}, draft {draft.id!r}: {error}"
     return check

@@ -194,6 +194,7 @@ def test_many_drafts_get_a_file_each(run: Run, drowned: Path, tmp_path: Path) ->
     assert (result.exit_code, result.stdout) == (0, "")
     assert "3 of 3 checks written" in result.stderr
     checks = {each.stem: json.loads(each.read_text(encoding="utf-8")) for each in out.iterdir()}
+    assert all(check["issues"] == check["findings"] for check in checks.values())
     assert sorted(checks) == ["early", "late", "named"]
     assert [bool(checks[name]["touched"]) for name in ("late", "early")] == [True, True]
     assert "the answer" not in json.dumps(checks)
