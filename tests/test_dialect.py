@@ -71,6 +71,7 @@ def paragraphs() -> list[str]:
     return list(_first_paragraphs(_trees()))
 
 
+@pytest.mark.slow
 def test_names_are_nouns(names: Counter[str]) -> None:
     """At most .8 % of the names are bare participles, as in comparable libraries."""
     participles = Counter({name: count for name, count in names.items() if name in PARTICIPLES})
@@ -82,6 +83,7 @@ def test_loop_variables_name_their_elements(names: Counter[str]) -> None:
     assert names["each"] == 0
 
 
+@pytest.mark.slow
 def test_docstrings_define_by_nouns(paragraphs: list[str]) -> None:
     """At most 4 % of the first paragraphs define by who, whom, whose or what."""
     clauses = [paragraph for paragraph in paragraphs if _RELATIVE.search(paragraph)]

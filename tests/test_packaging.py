@@ -25,6 +25,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / built.stdout.strip().splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
     """Every prompt, both type markers, the migrations, the page's files and the demos are shipped; no test is."""
     names = zipfile.ZipFile(wheel).namelist()
@@ -42,6 +43,7 @@ def test_prompts_and_types_are_in_the_wheel(wheel: Path) -> None:
     assert wheel.stat().st_size < 2_000_000
 
 
+@pytest.mark.slow
 def test_records_of_the_lab_are_not_in_the_sdist(tmp_path: Path) -> None:
     """The source archive has the documentation for users, without records of the lab and pictures."""
     script = f"import hatchling.build, os; os.chdir({str(ROOT)!r}); hatchling.build.build_sdist({str(tmp_path)!r})"
@@ -53,6 +55,7 @@ def test_records_of_the_lab_are_not_in_the_sdist(tmp_path: Path) -> None:
     assert [name for name in names if name.startswith(("docs/research", "docs/images", "tests/"))] == []
 
 
+@pytest.mark.slow
 def test_prompts_are_found_without_the_checkout(wheel: Path, tmp_path: Path) -> None:
     """Prompts are read out of the installed package, wherever the program runs."""
     script = (

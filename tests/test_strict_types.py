@@ -145,6 +145,7 @@ def test_every_method_that_takes_a_place_takes_each_spelling_of_it() -> None:
     assert taken > 100
 
 
+@pytest.mark.slow
 def test_a_program_with_every_public_name_is_strict(errors: dict[str, list[str]]) -> None:
     """Each name can be imported and used without an Any of ours; a wrong argument is found."""
     assert errors["whole_program"] == []

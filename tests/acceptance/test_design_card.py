@@ -56,6 +56,7 @@ def required_packages() -> set[str]:
     return {re.split("[^A-Za-z0-9_-]", each)[0] for each in project["dependencies"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["langchain", "langchain-chroma", "pydantic", "sqlmodel"])
 def test_the_packages_are_installed_and_imported(package: str) -> None:
     """Packages: each is required by an installation, and the program imports it."""
@@ -92,6 +93,7 @@ def test_the_top_level_has_its_entries(name: str) -> None:
     assert (ROOT / name).exists()
 
 
+@pytest.mark.slow
 def test_the_chain_is_a_langchain_pipeline(read_demo_stores: MemoryStores) -> None:
     """Kind: a Runnable of named steps, which composes by `|`."""
     chain = build_context_chain(read_demo_stores, write_files=False)
@@ -107,6 +109,7 @@ def test_the_function_takes_a_scene_plan_and_a_cast() -> None:
     assert parameters["project_id"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
+@pytest.mark.slow
 def test_it_is_stateless(read_demo_stores: MemoryStores) -> None:
     """Shape: another scene in between changes nothing, and the chain holds no request."""
     chain = build_context_chain(read_demo_stores, write_files=False)
@@ -165,6 +168,7 @@ def test_mocked_stores_give_the_json() -> None:
     assert {issue.stage for issue in context.report.issues} >= {"search", "states", "timeline"}
 
 
+@pytest.mark.slow
 def test_the_orchestrator_runs_it_as_a_step(demo_stores: MemoryStores) -> None:
     """Used by: orchestrator chain step."""
     chain = build_context_chain(demo_stores)
@@ -180,6 +184,7 @@ def test_the_orchestrator_runs_it_as_a_step(demo_stores: MemoryStores) -> None:
     assert (demo_stores.paths("demo").context_file(7, 1)).is_file()
 
 
+@pytest.mark.slow
 def test_each_scene_can_be_run_as_a_module() -> None:
     """Used by: standalone `python -m` run per scene; tests/novelgen/chains/test_plain_call.py runs it whole."""
     words = [sys.executable, "-m", "novelgen.chains.memory_context_chain", "--help"]

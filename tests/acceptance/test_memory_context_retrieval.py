@@ -51,6 +51,7 @@ def damage_database(project: Path) -> None:
 class TestIntelligentMemoryRetrievalChain:
     """Requirement: Intelligent Memory Retrieval Chain."""
 
+    @pytest.mark.slow
     @BOTH_DEMOS
     def test_analyze_scene_and_retrieve_relevant_memories(
         self, read_demo_stores: MemoryStores, project_id: str
@@ -77,6 +78,7 @@ class TestIntelligentMemoryRetrievalChain:
         assert states["I0"]["holder"] == "C5"
         assert {"C0", "C3"} <= states.keys()
 
+    @pytest.mark.slow
     @BOTH_DEMOS
     def test_output_structured_context(self, demo_stores: MemoryStores, project_id: str) -> None:
         """The context is a SceneMemoryContext with all fields, written to its JSON file."""
@@ -134,6 +136,7 @@ class TestMemoryToolsAbstractionLayer:
 class TestGracefulDegradation:
     """Requirement: Graceful Degradation, each with the real store broken."""
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("fallback", ["on", "off"])
     def test_vector_store_unavailable(self, demo_folder: Path, fallback: str, caplog: pytest.LogCaptureFixture) -> None:
         """With Chroma damaged the rest is intact: memories by exact search and words, or none when off."""
@@ -148,6 +151,7 @@ class TestGracefulDegradation:
         assert "semantic" in stages(context)
         assert "semantic" in caplog.text
 
+    @pytest.mark.slow
     def test_database_query_failure(self, demo_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
         """With the database damaged there are no states, and memories still come from Chroma, cut."""
         damage_database(demo_folder / "demo")
@@ -160,6 +164,7 @@ class TestGracefulDegradation:
         assert {"outline", "states"} <= stages(context)
         assert "outline" in caplog.text
 
+    @pytest.mark.slow
     def test_vector_store_and_database_failure(self, demo_folder: Path) -> None:
         """With both damaged the context is valid and empty, and says so."""
         damage_index(demo_folder / "demo")
@@ -169,6 +174,7 @@ class TestGracefulDegradation:
         assert (context.entity_states, context.relevant_memories, context.timeline_context) == ([], [], None)
         assert {"outline", "states", "semantic", "lexical"} <= stages(context)
 
+    @pytest.mark.slow
     def test_json_write_failure(self, demo_stores: MemoryStores, caplog: pytest.LogCaptureFixture) -> None:
         """When the file cannot be written the error is logged and the context returned."""
         blocked = demo_stores.settings.projects_dir / "demo" / "scene_5_4_memory.json"
@@ -181,6 +187,7 @@ class TestGracefulDegradation:
         assert "write" in stages(context)
         assert any(record.levelno == logging.ERROR for record in caplog.records)
 
+    @pytest.mark.slow
     def test_partial_capability_implementation(self, read_demo_stores: MemoryStores) -> None:
         """With only the search tool in use the memories are filled, states empty and the timeline null."""
 
@@ -205,6 +212,7 @@ class TestChainIndependenceAndTestability:
         assert (context.project_id, context.chapter_index, context.scene_index) == ("demo", 6, 1)
         assert context.relevant_memories
 
+    @pytest.mark.slow
     def test_orchestrator_integration_with_optional_context(self, read_demo_stores: MemoryStores) -> None:
         """Settings and chapter plan may come along, and their absence changes nothing else."""
         request = demo_request("demo", 6, 1)
@@ -223,6 +231,7 @@ class TestChainIndependenceAndTestability:
         assert (context.entity_states, context.relevant_memories, context.timeline_context) == ([], [], None)
         assert context.report.issues == []
 
+    @pytest.mark.slow
     def test_follow_project_conventions(self, read_demo_stores: MemoryStores) -> None:
         """The chain is stateless: the same request before and after another gives the same memories."""
         chain = build_context_chain(read_demo_stores, write_files=False)

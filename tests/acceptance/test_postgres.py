@@ -60,6 +60,7 @@ def secretive_stores(postgres_url: str, tmp_path_factory: pytest.TempPathFactory
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", secretive.NEXT)
 def test_nothing_is_told_that_the_point_of_view_does_not_know(
     secretive_stores: MemoryStores, cut: tuple[int, int]
@@ -70,6 +71,7 @@ def test_nothing_is_told_that_the_point_of_view_does_not_know(
     secretive.test_anna_knows_her_own_secrets(secretive_stores, cut, "exclude")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", marked.CUTS)
 def test_nothing_later_is_told(marked_stores: MemoryStores, cut: tuple[int, int]) -> None:
     """What holds on SQLite of contexts, tools and names holds here."""
@@ -77,6 +79,7 @@ def test_nothing_later_is_told(marked_stores: MemoryStores, cut: tuple[int, int]
     marked.test_every_tool_is_cut(marked_stores, cut)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("project_id", DEMOS)
 def test_a_context_is_that_of_sqlite(stores: MemoryStores, ingested_demos: Path, project_id: str) -> None:
     """States and timeline are the same; nothing is reported; memories are cut alike and largely the same."""
@@ -106,6 +109,7 @@ def test_projects_of_one_database_are_apart(stores: MemoryStores) -> None:
         assert {chunk.project_id for chunk in found} == {demo}
 
 
+@pytest.mark.slow
 def test_workers_at_once_lose_nothing(stores: MemoryStores) -> None:
     """Scenes of one project and of several, taken in by many threads, are all there, once, and in the index."""
     names = ["crowded", "other-1", "other-2"]

@@ -238,6 +238,7 @@ def known_by_then(cut: tuple[int, int]) -> set[str]:
     return {APART} if cut > (3, 1) else set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", NEXT)
 def test_what_ben_does_not_know_is_nowhere_when_it_is_excluded(stores: MemoryStores, cut: tuple[int, int]) -> None:
     """Memories, passages, states, pairs, threads, names, summaries, queries and receipts keep both secrets."""
@@ -295,6 +296,7 @@ def test_marked_secrets_stay_in_their_place(stores: MemoryStores) -> None:
     assert "（Ben" in context.as_prompt(language="zh")
 
 
+@pytest.mark.slow
 def test_nothing_leaks_by_a_consolidated_memory_nor_without_the_index(tmp_path: Path) -> None:
     """One memory that stands for two is known to whom both are; the exact search is cut like the index."""
     with MemoryStores(settings_for(tmp_path)) as stores:

@@ -214,6 +214,7 @@ SELECTION = '{"numbers": [1, 2, 3]}'
 PLAN = json.dumps({"entities": ["C0"], "events": ["the ring"], "queries": [{"query": "Anna and Boris, the ring"}]})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cut", CUTS)
 def test_no_later_mark_is_in_context_prompt_card_or_name(stores: MemoryStores, cut: tuple[int, int]) -> None:
     """Memories, states, timeline, names, receipts, left-outs and the planner's prompt are all cut."""
@@ -287,6 +288,7 @@ def test_every_retriever_is_cut_by_itself(stores: MemoryStores, retriever: Calla
         assert leaked(listed[END_OF_STORY], 3, 2), "the later marks must be there, or the test proves nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", [damage_index, damage_database], ids=["no index", "no database"])
 def test_the_cut_holds_while_a_store_is_down(tmp_path: Path, damage: Any) -> None:
     """Fallbacks are cut like everything else."""
@@ -299,6 +301,7 @@ def test_the_cut_holds_while_a_store_is_down(tmp_path: Path, damage: Any) -> Non
     assert leaked(everything(context, model.prompts), 3, 2) == set()
 
 
+@pytest.mark.slow
 def test_the_context_is_the_same_whether_or_not_the_future_exists(
     stores: MemoryStores, marked_folder: Path, tmp_path: Path
 ) -> None:

@@ -6,6 +6,8 @@ import pytest
 
 from tests.benchmarks import listed
 
+pytestmark = pytest.mark.slow
+
 BOOK_FOLDER = Path(__file__).parents[1] / "data" / "bench_book"
 
 

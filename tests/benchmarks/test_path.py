@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from runtime.stores import MemoryStores
 from tests.benchmarks.path import context_statements, trace_context
+
+pytestmark = pytest.mark.slow
 
 MOST_STATEMENTS = 40
 MOST_HOPS = 41

@@ -56,6 +56,7 @@ def test_no_ranking_sees_the_planned_scene(book: BenchBook, memories: Corpus) ->
     assert "Cornelius has the key" in {each.text for each in short}
 
 
+@pytest.mark.slow
 def test_rivals_rank_the_same_memories_in_both_forms(reports: dict[str, QualityReport]) -> None:
     """Only the search without a cut leaks, a garbage planner takes nothing away, text alone is measured by text."""
     rivals = {each.name: each.scores for each in reports["records"].systems if each.group == "memories"}

@@ -14,6 +14,8 @@ from tests.runtime.index.conftest import ServerProcess
 from tests.support.databases import BOTH, postgres_database
 from tests.support.demo_project import settings_for
 
+pytestmark = pytest.mark.slow
+
 
 def fill(stores: MemoryStores, story: SampleStory) -> None:
     """Take a story in as an author does: its entities, its scenes with their records, a note."""

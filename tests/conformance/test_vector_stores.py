@@ -129,6 +129,7 @@ def index_of(store: Store, project_id: str) -> VectorStoreManager:
     return index_in(store.access, project_id)
 
 
+@pytest.mark.slow
 def test_rows_are_added_found_written_over_and_removed(store: Store) -> None:
     """Nearest first as by exact search; ids that are absent are fine; a second write replaces a row whole."""
     index = index_of(store, "rows")
@@ -181,6 +182,7 @@ def context_ids(stores: MemoryStores, place: tuple[str, int, int]) -> list[str]:
     return [memory.chunk_id for memory in context.relevant_memories]
 
 
+@pytest.mark.slow
 def test_contexts_of_the_demos_are_the_same_on_every_store(
     store: Store, tmp_path: Path, reference: dict[tuple[str, int, int], list[str]]
 ) -> None:
@@ -202,6 +204,7 @@ def test_contexts_of_the_demos_are_the_same_on_every_store(
         assert search_memories(stores, request).issues == ()
 
 
+@pytest.mark.slow
 def test_a_factory_that_returns_no_store_is_named() -> None:
     """In the program and named by the setting alike, as is a module that is not there."""
     for access in (SameProcessIndex(open_nothing), IndexProcess(NamedStore(f"{__name__}:open_nothing"))):  # type: ignore[arg-type]

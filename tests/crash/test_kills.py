@@ -10,6 +10,8 @@ from tests.crash.harness import Nursery, kill_again_and_again, opened_nursery
 from tests.faults.matrix import covers
 from tests.support.databases import postgres_database, postgres_for_tests
 
+pytestmark = pytest.mark.slow
+
 PROJECTS = 2
 KILLS = int(os.environ.get("NOVELGEN_TEST_KILLS", "12"))
 SEED = int(os.environ.get("NOVELGEN_TEST_SEED", "20261122"))

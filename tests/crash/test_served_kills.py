@@ -17,6 +17,7 @@ KILLS = int(os.environ.get("NOVELGEN_TEST_SERVED_KILLS", "2"))
 SEED = int(os.environ.get("NOVELGEN_TEST_SEED", "20261123"))
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(max(600, KILLS * 60))
 def test_no_end_of_a_server_loses_what_it_answered_for(tmp_path: Path) -> None:
     """Ended by SIGTERM and SIGKILL in turn, a server starts again over a whole database with every answered write."""
@@ -26,6 +27,7 @@ def test_no_end_of_a_server_loses_what_it_answered_for(tmp_path: Path) -> None:
     assert (report.found["checked"], len(report.ends_s)) == (60, -(-KILLS // 2))
 
 
+@pytest.mark.slow
 def test_the_end_check_finds_lost_and_foreign_rows(tmp_path: Path) -> None:
     """A scene that is gone, one in another version, and one of another project's text are each counted."""
     with MemoryStores(settings_for(tmp_path)) as stores:

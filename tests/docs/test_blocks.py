@@ -46,6 +46,7 @@ def reader(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES_WITH_BLOCKS)
 def test_every_block_runs_as_it_stands(
     page: str, reader: Path, service: OpenAiStub, monkeypatch: pytest.MonkeyPatch

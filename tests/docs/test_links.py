@@ -44,6 +44,7 @@ def test_the_site_does_not_link_to_the_records() -> None:
     assert [link for link in links if link[0] not in RECORDS and "research/" in link[1]] == []
 
 
+@pytest.mark.slow
 def test_the_docs_build_without_a_warning(tmp_path: Path) -> None:
     """Dead links, missing anchors and pages that no menu names stop the build; nothing is fetched."""
     built = subprocess.run(

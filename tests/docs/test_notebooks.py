@@ -17,6 +17,7 @@ def forms(outputs: list[list[dict[str, Any]]]) -> list[list[Any]]:
     return [[sorted(each.get("data", [each["output_type"]])) for each in cell] for cell in outputs]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=KINDS)
 def test_a_notebook_runs_and_shows_what_it_keeps(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each cell, with the embedding model of the wheel; tables are tables."""

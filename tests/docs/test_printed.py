@@ -9,6 +9,7 @@ from tests.regenerate import HOW
 BLOCKS = printed_blocks("README.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.marker.split()[4])
 def test_a_listing_is_what_its_command_prints(block: Block) -> None:
     """The first context of a newcomer, with the embedding model of the wheel."""

@@ -89,6 +89,7 @@ def _issues(stdout: str) -> dict[str, str]:
     return {issue["stage"]: issue["message"] for issue in document["report"]["issues"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=covers(row), id=name) for name, (row, case) in DEGRADED.items()]
 )

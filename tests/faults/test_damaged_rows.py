@@ -15,6 +15,8 @@ from runtime.story.story import Story
 from tests.faults.expectations import context_of, require_without_database, stages
 from tests.support.demo_project import settings_for
 
+pytestmark = pytest.mark.slow
+
 DAMAGES = {
     "memory_chunks.entities_mentioned": "UPDATE memory_chunks SET entities_mentioned='[1,' WHERE row_id={row}",
     "memory_chunks.attached": "UPDATE memory_chunks SET attached='[\"C0\", ' WHERE row_id={row}",

@@ -48,6 +48,7 @@ def _file(folder: Path) -> Path:
     return folder / "demo" / "data" / "novel.db"
 
 
+@pytest.mark.slow
 @covers(29)
 def test_a_locked_database_is_read_and_refuses_a_save_clearly(
     demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
@@ -62,6 +63,7 @@ def test_a_locked_database_is_read_and_refuses_a_save_clearly(
         assert ingest_scene(stores, "demo", SCENE).count("added") == 1
 
 
+@pytest.mark.slow
 @covers(29)
 def test_a_database_locked_against_readers_costs_states_only(
     demo_folder: Path, request_in_demo: MemoryContextRequest
@@ -93,6 +95,7 @@ def _damage(folder: Path) -> None:
     damage_database(folder / "demo")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("damage", "error", "is_opened"),
     [
@@ -129,6 +132,7 @@ def _hold_every_connection(database: DatabaseManager, held: ExitStack) -> None:
         held.enter_context(database.read())
 
 
+@pytest.mark.slow
 @covers(35)
 def test_an_exhausted_pool_costs_states_only(
     demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
@@ -146,6 +150,7 @@ def test_an_exhausted_pool_costs_states_only(
         require_healthy(stores, request_in_demo, healthy_demo)
 
 
+@pytest.mark.slow
 @covers(50)
 def test_with_all_stores_down_the_scene_is_still_written(
     demo_folder: Path, request_in_demo: MemoryContextRequest

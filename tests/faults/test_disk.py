@@ -54,6 +54,7 @@ def _scenes() -> list[SceneInput]:
     return [SceneInput(chapter_index=1, scene_index=number, text=text) for number, text in enumerate(texts, start=1)]
 
 
+@pytest.mark.slow
 @covers(22)
 @pytest.mark.index_started_as_shipped
 def test_a_full_disk_refuses_clearly_and_converges_when_there_is_room(small_disk: Path, tmp_path: Path) -> None:
@@ -106,6 +107,7 @@ def _memories(stores: MemoryStores) -> list[tuple[int | None, str]]:
     return sorted((chunk.scene_index, chunk.content) for chunk in found)
 
 
+@pytest.mark.slow
 @covers(23)
 def test_a_folder_that_takes_no_file_costs_the_file_only(
     demo_folder: Path, healthy_demo: SceneMemoryContext, caplog: pytest.LogCaptureFixture
@@ -120,6 +122,7 @@ def test_a_folder_that_takes_no_file_costs_the_file_only(
     assert (demo_folder / "demo" / CONTEXT_FILE).is_file()
 
 
+@pytest.mark.slow
 @covers(24)
 def test_a_link_that_leads_outside_is_not_written_through(
     demo_folder: Path, tmp_path: Path, healthy_demo: SceneMemoryContext, caplog: pytest.LogCaptureFixture
@@ -160,6 +163,7 @@ def test_a_kill_before_the_rename_leaves_the_old_file_or_none(tmp_path: Path, be
     assert [entry.name for entry in tmp_path.glob("scene_*")] == ([target.name] if before else [])
 
 
+@pytest.mark.slow
 @covers(27)
 def test_a_disk_that_cannot_sync_costs_the_file_only(
     demo_folder: Path,
@@ -208,6 +212,7 @@ print(json.dumps(results))
 """
 
 
+@pytest.mark.slow
 @covers(28)
 def test_without_descriptors_a_context_is_empty_and_says_so(
     demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext
@@ -228,6 +233,7 @@ def test_without_descriptors_a_context_is_empty_and_says_so(
     assert before == after == healthy | {"stages": []}
 
 
+@pytest.mark.slow
 def test_a_disk_that_can_only_be_read_is_read(demo_folder: Path, request_in_demo: MemoryContextRequest) -> None:
     """States, contexts and searches come, by exact comparison; a write is refused, and a server serves."""
     with read_only(demo_folder):

@@ -28,6 +28,8 @@ from tests.faults.expectations import (
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
 
+pytestmark = pytest.mark.slow
+
 Break = Callable[[Callable[[list[str]], list[list[float]]]], None]
 
 

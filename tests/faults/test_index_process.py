@@ -31,6 +31,8 @@ from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
 from tests.support.freezing import freeze
 
+pytestmark = pytest.mark.slow
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 

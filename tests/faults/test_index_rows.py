@@ -8,6 +8,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.index.rows import store_id
@@ -19,6 +21,8 @@ from runtime.stores import MemoryStores
 from tests.faults.expectations import HANG_GUARD_S, both_fallbacks, rebuild, require_healthy, require_without_index
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
+
+pytestmark = pytest.mark.slow
 
 QUERY = "the heron key"
 

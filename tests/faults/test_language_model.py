@@ -122,6 +122,7 @@ def _extract(
     return scene.outcome
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("respond", _parameters({each: FAILURES[each] for each in OF_EXTRACTION}))
 def test_a_failing_model_leaves_the_scene_as_it_is(stores: MemoryStores, at: StoryPosition, respond: Responder) -> None:
     """The text is kept, the record is not made and the reason is stored; the scene can be tried again."""
@@ -151,6 +152,7 @@ def test_an_odd_answer_is_read_and_stays_in_its_project(
     assert projects == stores.project_ids() == [PROJECT]
 
 
+@pytest.mark.slow
 @covers(38, 39, 40)
 @pytest.mark.parametrize("failure", ["hang", "retry-after", "500"])
 def test_a_failing_model_costs_a_context_only_its_queries_and_its_selection(

@@ -24,6 +24,7 @@ def _has_network_namespaces() -> bool:
     return subprocess.run(["unshare", "-n", "true"], capture_output=True, timeout=60).returncode == 0
 
 
+@pytest.mark.slow
 @covers(17)
 def test_ingest_and_context_need_no_network(tmp_path: Path) -> None:
     """In a namespace without network the command line ingests with the local model and builds a context."""

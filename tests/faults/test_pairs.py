@@ -136,6 +136,7 @@ PAIRS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("faults", PAIRS, ids=lambda faults: " and ".join(faults))
 def test_two_failures_cost_what_each_costs_and_both_are_said(
     demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext, faults: dict[str, Fault]

@@ -68,6 +68,7 @@ def _opened(projects: Path, url: str, **memory: float) -> Iterator[MemoryStores]
         yield stores
 
 
+@pytest.mark.slow
 @covers(33)
 def test_a_server_killed_in_a_transaction_costs_states_only(
     server: PostgresServer, projects: Path, request_in_demo: MemoryContextRequest, healthy: SceneMemoryContext
@@ -91,6 +92,7 @@ def _update_while_the_server_dies(stores: MemoryStores, server: PostgresServer) 
         unit.projects.require()
 
 
+@pytest.mark.slow
 @covers(34)
 def test_a_frozen_server_costs_states_only(
     server: PostgresServer, projects: Path, request_in_demo: MemoryContextRequest, healthy: SceneMemoryContext
@@ -109,6 +111,7 @@ def test_a_frozen_server_costs_states_only(
         require_healthy(stores, request_in_demo, healthy)
 
 
+@pytest.mark.slow
 @covers(36)
 def test_a_lost_commit_reply_makes_no_duplicate(server: PostgresServer, projects: Path) -> None:
     """The caller hears of a failure although the scene is stored; saving it again changes nothing."""

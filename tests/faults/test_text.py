@@ -36,6 +36,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MemoryStores]:
         yield opened
 
 
+@pytest.mark.slow
 @covers(25)
 @given(dirt=DIRT)
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -76,6 +77,7 @@ def test_a_scene_of_ten_megabytes_is_refused_by_the_library(stores: MemoryStores
         assert all(each.chapter_index != 9 for each in unit.scenes.list_as_of())
 
 
+@pytest.mark.slow
 @covers(49)
 def test_a_scene_of_ten_megabytes_is_refused_by_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

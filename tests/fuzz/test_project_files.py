@@ -78,6 +78,7 @@ def test_deep_files_are_read_or_refused(tmp_path: Path, kind: str, depth: int) -
         read(file)
 
 
+@pytest.mark.slow
 @given(
     text=broken_texts(
         "memory:\n", "  memory_budget: 7\n", "database_url: x\n", "- ", ": ", "&a ", "*a", "!!python/name:os.system "
@@ -118,6 +119,7 @@ def test_any_text_is_a_chapter_and_a_manuscript(text: str) -> None:
         split_manuscript(text, title="x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".txt", ".md", ".docx", ".epub"])
 @given(content=ANYTHING | st.binary(max_size=200).map(lambda tail: b"PK\x03\x04" + tail))
 @fuzzed

@@ -20,6 +20,8 @@ from tests.runtime.index.conftest import chroma_server
 from tests.support.databases import postgres_database, postgres_for_tests
 from tests.support.demo_project import demo_request, settings_for
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_restored_backup_gives_the_same_context(demo_folder: Path, tmp_path: Path) -> None:
     """Taken while another thread writes, put in an empty project's place and repaired, nothing is embedded anew."""

@@ -72,6 +72,7 @@ def stores(tmp_path_factory: pytest.TempPathFactory, module_database_url: str | 
         yield opened
 
 
+@pytest.mark.slow
 def test_the_whole_book_is_at_hand(stores: MemoryStores) -> None:
     """Names with translations and descriptions, and the memories about them, the protagonist's among others."""
     context = build_chunk_context(PROJECT, TEXT, limit=4, stores=stores)
@@ -110,6 +111,7 @@ def test_nothing_of_the_chapter_or_later_is_told(stores: MemoryStores, chapter: 
     assert ("处处小心" in told) == (chapter > 1)
 
 
+@pytest.mark.slow
 def test_what_was_attached_by_hand_comes_with_its_entity(demo_stores: MemoryStores) -> None:
     """A note that names nobody is at hand where the entity appears that it was attached to."""
     with demo_stores.database("demo").write() as unit:
@@ -181,6 +183,7 @@ def test_a_memory_that_names_somebody_is_never_dropped_by_rank(stores: MemorySto
     assert len(named) >= 31
 
 
+@pytest.mark.slow
 def test_chapter_and_book_memories_come_for_their_chunk(stores: MemoryStores, ferry: str) -> None:
     """Seed 003.21: they name nobody; the chapter's come in that chapter alone, the book's in every one."""
     of_chapter = StoryMemories(stores, ferry).add(content="Told in the present tense.", attached_to=["chapter:2"]).note

@@ -60,6 +60,7 @@ def test_a_stored_project_without_a_folder_gets_its_file(tmp_path: Path) -> None
     assert (tmp_path / "projects" / "demo" / "scene_5_4_memory.json").is_file()
 
 
+@pytest.mark.slow
 def test_an_index_that_still_loads_is_nothing_to_repair(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first context of a program says that its index was not there in time, and sends nobody to the doctor."""
 
@@ -93,6 +94,7 @@ def written(stores: MemoryStores, project_id: str) -> str:
     return stores.paths(project_id).context_file(5, 4).read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @BOTH_DEMOS
 def test_the_file_is_little_more_than_half_of_what_a_full_one_is(demo_stores: MemoryStores, project_id: str) -> None:
     """Seed 004: by default a file has at most six tenths of the bytes, lacks no receipt, and reads back as the same."""
@@ -112,6 +114,7 @@ def test_the_file_is_little_more_than_half_of_what_a_full_one_is(demo_stores: Me
     assert context.as_prompt() == full.as_prompt()
 
 
+@pytest.mark.slow
 @BOTH_DEMOS
 def test_a_full_report_keeps_everything(demo_stores: MemoryStores, project_id: str) -> None:
     """Seed 004: with `full_report` every field is in the file and every receipt tells its score's parts."""
@@ -124,6 +127,7 @@ def test_a_full_report_keeps_everything(demo_stores: MemoryStores, project_id: s
         assert sum(item["score_parts"].values()) == pytest.approx(item["score"], abs=0.02)
 
 
+@pytest.mark.slow
 def test_files_of_both_forms_are_the_same_context(demo_stores: MemoryStores) -> None:
     """Seed 004: a memory leaves out flags that say nothing, an id that repeats another one, and what chunks read."""
     context = build_context_chain(demo_stores).invoke(demo_request("demo", 5, 4))
@@ -139,6 +143,7 @@ def test_files_of_both_forms_are_the_same_context(demo_stores: MemoryStores) -> 
     assert not any(unshown & told.keys() for told in json.loads(large)["relevant_memories"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("top_k", [0, 1, 7])
 def test_top_k_bounds_the_memories_beside_their_budget(read_demo_stores: MemoryStores, top_k: int) -> None:
     """Seed 001.4, 004.11: of the chain, of a request, and of the settings; the best stay, the rest is told."""
@@ -197,6 +202,7 @@ def test_a_reader_of_the_memories_alone_misses_nothing_of_the_story_so_far(
     assert without.as_prompt() == page
 
 
+@pytest.mark.slow
 def test_a_chapters_and_the_books_memory_say_so_in_a_context(demo_stores: MemoryStores, tmp_path: Path) -> None:
     """Seed 003.2: `attached_to` is told where the entities alone do not say it, and only there."""
     StoryMemories(demo_stores, "demo").add(

@@ -43,6 +43,7 @@ def test_a_context_is_written_by_hand_in_one_line() -> None:
         sample_context(1, 2, retrieval_timestamp="never")
 
 
+@pytest.mark.slow
 def test_nothing_stays_and_nothing_starts() -> None:
     """No process is started for it, and its folder goes when it is closed."""
     with open_ephemeral() as stories:
@@ -70,6 +71,7 @@ def test_the_environment_does_not_reach_it(monkeypatch: pytest.MonkeyPatch, tmp_
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_suite_needs_no_stores() -> None:
     """Who runs the conformance suite alone loads neither SQLAlchemy nor Chroma."""
     code = "import sys, novelgen.testing as t; t.StoryMemoryConformance; sys.exit('sqlalchemy' in sys.modules)"

@@ -123,6 +123,7 @@ class TestOpen:
         with pytest.raises(ConfigurationError, match=told):
             novelgen.open(tmp_path, **given)
 
+    @pytest.mark.slow
     def test_keywords_win_over_a_projects_own_settings(self, demo_folder: Path) -> None:
         """config.yaml holds for its project alone, and what the caller says holds everywhere."""
         (demo_folder / "demo" / "config.yaml").write_text("memory:\n  memory_budget: 300\n  state_budget: 50\n")
@@ -193,6 +194,7 @@ class TestContext:
         with pytest.raises(UserInputError, match="no plan of scene '7:99'; pass scene_plan"):
             demo.context(7, 99)
 
+    @pytest.mark.slow
     def test_several_at_once(self, demo: Story) -> None:
         """Contexts come in the order of their plans, each cut at its own position."""
         early, late = demo.contexts(
@@ -209,6 +211,7 @@ class TestContext:
         with pytest.raises(UserInputError, match="pass chapter_index and scene_index"):
             demo.contexts([{"scene_plan": PLAN}])
 
+    @pytest.mark.slow
     def test_the_file_is_written_when_it_is_asked_for(self, demo_folder: Path) -> None:
         """Where the command writes it."""
         with novelgen.open(demo_folder, **PATIENT) as memory:
@@ -229,6 +232,7 @@ class TestContext:
 class TestFilling:
     """Taking scenes, notes and exports in."""
 
+    @pytest.mark.slow
     def test_texts_files_and_folders_are_taken_in(self, own_memory: Memory, tmp_path: Path) -> None:
         """A scene's text at its place, a chapter's file, and a folder of them."""
         story = own_memory.create("lamp")
@@ -293,6 +297,7 @@ class LengthEmbeddings(Embeddings):
 class TestLangChain:
     """The story as retriever, tools, step, and with the caller's own embeddings."""
 
+    @pytest.mark.slow
     def test_own_embeddings_are_told_apart(self, tmp_path: Path) -> None:
         """An index of other embeddings is not mixed with them; `reindex` builds it anew."""
         with novelgen.open(tmp_path, embeddings=LengthEmbeddings("one")) as memory:
@@ -322,6 +327,7 @@ class TestLangChain:
         refused = tools["search_story_memory_tool"].invoke({"query": "x", "project_id": "demo-zh"})
         assert refused["error"]["kind"] == "invalid-request"
 
+    @pytest.mark.slow
     def test_a_step_of_a_writing_chain(self, demo: Story) -> None:
         """It takes the plan as a mapping with other keys beside it, and gives the context or its text."""
         asked = {"chapter_index": 5, "scene_index": 4, "scene_plan": PLAN, "style": "plain"}
@@ -335,6 +341,7 @@ class TestLangChain:
         assert len(demo.as_runnable().batch([asked, asked])) == 2
         assert steady(asyncio.run(demo.as_runnable().ainvoke(asked))) == steady(context)
 
+    @pytest.mark.slow
     def test_a_step_writes_the_file_of_its_scene(self, demo: Story, tmp_path: Path) -> None:
         """Seed 001: the JSON file by default, and none with `write_file=False`."""
         file = demo._stores.paths("demo").context_file(5, 4)
@@ -357,6 +364,7 @@ class TestLangChain:
             with pytest.raises(UserInputError, match=f"no key '{misspelt}'; did you mean '{meant}'"):
                 demo.as_runnable().invoke({**place, misspelt: cast})
 
+    @pytest.mark.slow
     def test_a_planner_may_stream_into_a_step(self, demo: Story) -> None:
         """A model's plan that grows piece by piece beside the place gives the context that it gives whole."""
         planner = FakeListChatModel(responses=[json.dumps(PLAN)]) | JsonOutputParser()
@@ -426,6 +434,7 @@ class TestAsync:
             methods = methods_of(owner) - light
             assert {f"a{name}" for name in methods} <= public
 
+    @pytest.mark.slow
     def test_twins_give_what_their_methods_give(self, ingested_demos: Path, demo: Story) -> None:
         """Opened with `async with`, side by side."""
 
@@ -439,6 +448,7 @@ class TestAsync:
         assert [each.chunk_id for each in found] == [each.chunk_id for each in demo.search("the heron key")]
 
 
+@pytest.mark.slow
 def test_two_threads_share_a_memory(own_memory: Memory) -> None:
     """Each writes and reads its own story, and both that of the other."""
     for project_id in ("one", "two"):

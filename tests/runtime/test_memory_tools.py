@@ -15,6 +15,8 @@ from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from tests.runtime.agents.guild_story import ENTITIES, scene
 
+pytestmark = pytest.mark.slow
+
 PROJECT = "guild"
 
 

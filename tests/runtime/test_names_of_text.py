@@ -15,6 +15,8 @@ from runtime.search.search import ranked_memories
 from runtime.stores import MemoryStores
 from tests.support.demo_project import settings_for
 
+pytestmark = pytest.mark.slow
+
 TEXTS = [
     "Rain fell on the quay. “We sail,” said Ada Morris. Then Ada Morris coiled the rope.",
     "Captain Morris sold the brass compass to a stranger in the market. “Done,” said Captain Morris.",

@@ -18,6 +18,8 @@ from runtime.stores import MemoryStores
 from tests.support.demo_project import demo_request, settings_for
 from tests.support.scripted_chat_model import ScriptedChatModel
 
+pytestmark = pytest.mark.slow
+
 SENTENCE = "Ines counted the steps to the iron door and said the number 6-0-2 aloud."
 
 

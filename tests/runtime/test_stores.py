@@ -111,6 +111,7 @@ def test_an_empty_database_is_no_project(stores: MemoryStores) -> None:
     assert stores.database("b").database is not stores.database("a").database
 
 
+@pytest.mark.slow
 def test_a_copied_folder_is_told_as_such(stores: MemoryStores, tmp_path: Path) -> None:
     """Whose the database is, by every way to it, and how a project is copied; what is stored from now on is its own."""
     stores.create_project("demo")
@@ -162,6 +163,7 @@ def test_one_database_can_hold_all_projects(tmp_path: Path) -> None:
         assert not (tmp_path / "projects").exists()
 
 
+@pytest.mark.slow
 def test_indexes_are_made_for_the_settings(stores: MemoryStores, tmp_path: Path) -> None:
     """A project's index lies beside its database, or on the server that is set; index and model are made once."""
     stores.create_project("a")
@@ -185,6 +187,7 @@ def test_a_server_index_cannot_be_told_without_the_database(tmp_path: Path) -> N
         stores.vectors("a")
 
 
+@pytest.mark.slow
 def test_a_wrong_model_name_is_said_when_it_is_needed(tmp_path: Path) -> None:
     """Databases work although the embedding model is misspelt; the index says what is wrong."""
     with _stores(tmp_path, memory={"embedding_model": "fake:x"}) as stores:
@@ -249,6 +252,7 @@ def test_closing_reaches_a_database_that_was_closed_for_room_and_used_again(tmp_
         assert len(list(Path("/dev/fd").iterdir())) == few
 
 
+@pytest.mark.slow
 def test_indexes_beyond_the_bound_rest_and_come_back(tmp_path: Path) -> None:
     """Of two indexes one process runs at a time; either answers whenever it is asked."""
     with _stores(tmp_path, memory={"vector_store": {"max_processes": 1}}) as stores:

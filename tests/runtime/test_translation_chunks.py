@@ -97,6 +97,7 @@ def memories(story: Story, text: str, chapter: int | None = None, **asked: Any) 
     return {each.chunk.chunk_id: each.chunk.content for each in context.memories}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chapter", [1, 2, 4, None])
 @pytest.mark.parametrize(
     ("text", "name", "translation"),
@@ -118,6 +119,7 @@ def test_every_name_of_a_card_is_found(
     assert "金丹" not in names(context)
 
 
+@pytest.mark.slow
 def test_a_name_without_a_translation_is_guessed_with_care(own: Story) -> None:
     """A description means somebody where the text tells whom, and a single character where it stands alone."""
     own.entities.edit("白鹤真人", {"alias": "老者"})
@@ -168,6 +170,7 @@ def test_traditional_text_shows_traditional_names(story: Story) -> None:
     assert {"沈硯秋": "Shen Yanqiu", "歸墟": "the Ruins of Return", "大師姐": "Senior Sister"}.items() <= found.items()
 
 
+@pytest.mark.slow
 def test_a_translation_holds_from_its_chapter_on(own: Story) -> None:
     """3: chapters before it keep the old one, the chapter itself has the new one."""
     own.entities.edit("归墟", {"translation": "the Guixu Abyss"}, start=(3, 1))
@@ -177,6 +180,7 @@ def test_a_translation_holds_from_its_chapter_on(own: Story) -> None:
     assert [each["大师姐"] for each in found] == ["Senior Sister"] * 2 + ["First Sister"] * 3
 
 
+@pytest.mark.slow
 def test_no_later_description_or_translation_is_told(own: Story) -> None:
     """4: the leak test of what cards say, in every chapter and scene."""
     said = {"description": "吴归墟之女zq", "translation": "Wu Wan zq", "alias": {"alias": "吴晚", "translation": "zq"}}
@@ -190,6 +194,7 @@ def test_no_later_description_or_translation_is_told(own: Story) -> None:
     assert late.count("zq") > 3
 
 
+@pytest.mark.slow
 def test_a_note_counts_in_the_chapter_in_which_it_begins(own: Story) -> None:
     """6: from 3:1 is chapter 3; from 2:2 the second scene of chapter 2."""
     early, late = (
@@ -229,6 +234,7 @@ def test_a_chapter_that_begins_with_scene_0_tells_nothing_of_itself(opened: Memo
     assert "drowned" in str(memories(zero, "Ada smiled.", 1, scene_index=1))
 
 
+@pytest.mark.slow
 def test_what_is_attached_comes_there_and_nowhere_else(own: Story) -> None:
     """9: neither by a name in its words nor by their likeness; a chapter's rule stays in its chapter."""
     only = own.memories.add("沈砚秋说话时林晚总不答。", attached_to=["莫归尘"]).note.chunk_id
@@ -252,6 +258,7 @@ def test_what_is_taken_off_is_gone_from_the_chunks_of_an_entity(own: Story) -> N
     assert note in memories(own, "林晚与沈砚秋笑了。")
 
 
+@pytest.mark.slow
 def test_two_rules_that_differ_by_a_word_are_two(own: Story) -> None:
     """7: notes by hand are never folded; the same text twice is shown once."""
     rule = "归墟的英文名在对白中用斜体，在叙述中用正体，标题中用大写。"
@@ -261,6 +268,7 @@ def test_two_rules_that_differ_by_a_word_are_two(own: Story) -> None:
     assert sorted(text for text in memories(own, "归墟").values() if "英文名" in text) == sorted([rule, other])
 
 
+@pytest.mark.slow
 def test_a_note_of_the_book_leaves_passages_in(own: Story) -> None:
     """17: a rule of style says nothing of the text, which its passages do."""
     before = memories(own, "林晚笑了。", 3)
@@ -270,6 +278,7 @@ def test_a_note_of_the_book_leaves_passages_in(own: Story) -> None:
     assert after.keys() == {*before, note}
 
 
+@pytest.mark.slow
 def test_what_is_left_out_is_listed_where_it_is_asked_for(own: Story) -> None:
     """18: all that is counted can be seen; the block speaks to a translator."""
     for number in range(14):
@@ -283,6 +292,7 @@ def test_what_is_left_out_is_listed_where_it_is_asked_for(own: Story) -> None:
     assert context.text.splitlines()[0].startswith("围栏之间是供翻译与校订用的资料")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_text", [False, True])
 def test_an_old_name_keeps_its_translation(own: Story, in_text: bool) -> None:
     """20: after a rename on the card alone, or through the text."""
@@ -305,6 +315,7 @@ def test_a_confirmed_candidate_does_not_tell_what_comes_later(opened: MemoryStor
     assert set(names(bare.chunk_context("吴归墟", chapter_index=4))) == {"吴归墟", "归墟"}
 
 
+@pytest.mark.slow
 def test_a_merged_or_split_card_keeps_the_translations_of_its_names(own: Story) -> None:
     """20: each name goes with its own, the dated ones as well."""
     own.entities.edit("白鹤真人", {"translation": "Crane the Adept"}, start=(3, 1))
@@ -319,6 +330,7 @@ def test_a_merged_or_split_card_keeps_the_translations_of_its_names(own: Story) 
     ]
 
 
+@pytest.mark.slow
 def test_what_is_attached_to_several_is_shown_once(own: Story) -> None:
     """The seed's merge and deduplicate: one memory, with all of the text's entities that it is attached to."""
     note = own.memories.add("两人以姐弟相称。", attached_to=["林晚", "沈砚秋"]).note.chunk_id
@@ -326,6 +338,7 @@ def test_what_is_attached_to_several_is_shown_once(own: Story) -> None:
     assert [sorted(each.attached_to) for each in context.memories if each.chunk.chunk_id == note] == [["C0", "C1"]]
 
 
+@pytest.mark.slow
 def test_what_names_nobody_is_the_books(own: Story) -> None:
     """The seed's default: in every chunk, after the section of names."""
     note = own.memories.add("数字用单词。").note
@@ -334,6 +347,7 @@ def test_what_names_nobody_is_the_books(own: Story) -> None:
     assert text.index("本段出现的人物与术语") < text.index("数字用单词。")
 
 
+@pytest.mark.slow
 def test_a_note_from_before_a_card_is_found_by_its_words(own: Story) -> None:
     """The seed's keyword fallback."""
     note = own.memories.add("听雨是沈砚秋的剑。").note.chunk_id
@@ -341,6 +355,7 @@ def test_a_note_from_before_a_card_is_found_by_its_words(own: Story) -> None:
     assert note in memories(own, "听雨落在地上。")
 
 
+@pytest.mark.slow
 def test_a_chat_model_chooses_what_the_page_needs(own: Story, opened: MemoryStores) -> None:
     """What no word of the page names comes, too; notes of other chapters are not in its list."""
     debt = own.memories.add("三块灵石是借来的，从未归还。", attached_to=["book"]).note.chunk_id
@@ -355,6 +370,7 @@ def test_a_chat_model_chooses_what_the_page_needs(own: Story, opened: MemoryStor
     assert own.chunk_context("他低下头。", chapter_index=4).selector is None
 
 
+@pytest.mark.slow
 def test_without_a_chat_model_the_rules_choose_and_the_context_says_so(own: Story) -> None:
     by_rules = own.chunk_context("沈砚秋说起归墟。", chapter_index=4)
     chosen = own.chunk_context("沈砚秋说起归墟。", chapter_index=4, selector="model")

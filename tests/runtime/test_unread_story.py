@@ -12,6 +12,8 @@ from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from tests.support.stored_story import StoredStory, patient
 
+pytestmark = pytest.mark.slow
+
 SENTENCES = {
     "en": "Mara carried lantern {0} up the stair and left it by door {0} for the keeper. ",
     "zh": "沈砚把第{0}盏灯提上楼梯，放在第{0}扇门边，留给守灯人。",

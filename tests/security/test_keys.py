@@ -29,6 +29,7 @@ def _telling(key: str) -> Callable[[StubCall], None]:
     return lambda call: call.refuse(401, f"Incorrect API key provided: {key}. Authorization: Bearer {key}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", KEYS)
 def test_a_failing_chat_model_tells_no_key(demo_folder: Path, caplog: pytest.LogCaptureFixture, key: str) -> None:
     """Neither planning nor extraction lets it out, in reports or logs at any level."""

@@ -32,6 +32,7 @@ def _everything_below(folder: Path) -> set[str]:
     return {str(file.relative_to(folder)) for file in folder.rglob("*") if file.is_file()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan_id", [trap for trap in TRAPS if trap not in ("%2e%2e",)])
 def test_a_plan_id_that_is_a_path_writes_nothing(
     demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plan_id: str
@@ -51,6 +52,7 @@ def test_a_plan_id_that_is_a_path_writes_nothing(
     assert written == set()
 
 
+@pytest.mark.slow
 def test_entities_named_like_paths_are_names_only(tmp_path: Path) -> None:
     """They are stored, planned for and exported; every file stays in its folder."""
     projects = tmp_path / "a" / "b" / "projects"
@@ -87,6 +89,7 @@ def test_ids_that_differ_in_capitals_alone_are_two_files(tmp_path: Path) -> None
         assert {each.name for each in Story(stores, "y").entities.list()} == {"Ada c", "Ada C"}
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_no_part_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing that would be in the way of the next export, and the disk is named."""
     settings = settings_for(tmp_path / "projects")

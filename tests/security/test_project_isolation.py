@@ -101,6 +101,7 @@ def test_look_alike_projects_see_their_own_rows_only(stores: MemoryStores, numbe
     assert {hit.metadata["project_id"] for hit in hits} == {name}
 
 
+@pytest.mark.slow
 def test_rows_planted_in_the_database_under_another_name_stay_inside(demo_folder: Path) -> None:
     """Memories that were given to another project behind our back are found by neither retriever nor filter."""
     database = demo_folder / "demo" / "data" / "novel.db"

@@ -49,6 +49,7 @@ def _calls(tree: ast.AST) -> Iterator[tuple[str, ast.Call]]:
             yield name, node
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", SOURCES, ids=lambda file: str(file.relative_to(REPOSITORY)))
 def test_no_source_evaluates_or_deserialises_what_it_reads(file: Path) -> None:
     """No jinja2 but for the page, no pickle, no prompt files by path, no LangChain `load`, no eval, no shell."""
@@ -88,6 +89,7 @@ def test_templates_of_the_page_are_files_that_escape() -> None:
         assert not re.search(r"\|\s*(safe|forceescape|xmlattr|tojson|urlize)\b|autoescape|Markup", text), template.name
 
 
+@pytest.mark.slow
 def test_prompt_templates_are_made_in_one_place_from_packaged_files() -> None:
     """No template is ever made of story text."""
     makers = {

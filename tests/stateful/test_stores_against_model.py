@@ -34,6 +34,8 @@ from tests.runtime.index.conftest import process_of
 from tests.stateful.plain_story import Place, PlainScene, PlainStory, memory_of
 from tests.support.demo_project import settings_for
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = int(os.environ.get("NOVELGEN_TEST_STATEFUL_EXAMPLES", "6"))
 STEPS = int(os.environ.get("NOVELGEN_TEST_STATEFUL_STEPS", "20"))
 ENTITIES = ("C0", "C1", "I0")

@@ -13,6 +13,7 @@ from tests.benchmarks.retrieval.book import load_bench_book
 BOOK = str(Path(__file__).parents[2] / "data" / "bench_book")
 
 
+@pytest.mark.slow
 def test_the_table_names_each_system(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """There is a table for people, also of the text alone."""
     monkeypatch.setattr(sys, "argv", ["bench", BOOK, "--no-records", "--budgets", "100", "--limit-plans", "1"])
@@ -34,6 +35,7 @@ def test_a_recorded_selector_needs_its_file(
     assert "--selections FILE" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_pages_are_measured_beside_what_programs_do_without_a_memory(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -50,6 +52,7 @@ def test_pages_are_measured_beside_what_programs_do_without_a_memory(
     assert all(kind in told for kind in ("bench_book, 1 plans", "1,000", "2,000", "3,300", *kinds))
 
 
+@pytest.mark.slow
 def test_cost_is_measured_at_the_sizes_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Fillers bring a project to its size, beside another one; the report tells both."""
     cost.main([BOOK, "80/60", "--runs", "2", "--work-dir", str(tmp_path)])

@@ -23,6 +23,7 @@ def system(report: QualityReport, name: str) -> SystemScores:
     return next(each for each in report.systems if each.name == name)
 
 
+@pytest.mark.slow
 def test_the_chain_finds_and_leaks_nothing(reports: dict[str, QualityReport]) -> None:
     """All of before fits 200 tokens, and states are the fold of the records."""
     scores = system(reports["records"], "rules planner").scores

@@ -8,6 +8,7 @@ from tests.benchmarks.retrieval.book import BenchBook
 from tests.benchmarks.shares import measure_shares, part_of_scenes
 
 
+@pytest.mark.slow
 def test_no_further_record_or_note_loses_a_needed_fact(tmp_path: Path, book: BenchBook) -> None:
     """Up to half of the records, and from one note to a note a scene, nothing falls off the page.
 

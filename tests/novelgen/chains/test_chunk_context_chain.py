@@ -127,6 +127,7 @@ def test_text_of_the_story_cannot_close_its_fence() -> None:
     assert all(line != "</story-data>" for line in closing)
 
 
+@pytest.mark.slow
 def test_the_protagonist_does_not_fill_all_places() -> None:
     """Whoever has few memories is heard beside somebody with many weightier ones."""
     many = [note(each, f"黛玉写下第{each}首诗，众人传看。", "C0", importance=9) for each in range(1, 40)]
@@ -137,6 +138,7 @@ def test_the_protagonist_does_not_fill_all_places() -> None:
     assert len(chosen) == 6
 
 
+@pytest.mark.slow
 def test_order_is_score_then_distance_then_id() -> None:
     """Whatever order they were stored in; what is said twice, and the text's own passage, take no places."""
     twins = [note(1, "黛玉爱哭。", "C0", chapter=1), note(2, "黛玉爱读书。", "C0", chapter=2)]

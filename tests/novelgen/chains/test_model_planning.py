@@ -71,6 +71,7 @@ def prompt_at(story: SampleStory, chapter: int, scene: int) -> str:
     return model.prompts[0][1].text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("story", [ENGLISH_STORY, CHINESE_STORY], ids=["en", "zh"])
 def test_the_prompt_tells_the_story_as_of_the_scene(story: SampleStory) -> None:
     """Threads, states, holders and names as they stood; nothing of the scene itself or of a later one."""

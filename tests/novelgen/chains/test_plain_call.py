@@ -72,6 +72,7 @@ def test_characters_config_is_characters_in_the_input_of_the_chain() -> None:
     assert contexts[0].report.queries == contexts[1].report.queries
 
 
+@pytest.mark.slow
 def test_a_plain_call_opens_the_default_stores_and_writes_the_file(
     demo_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_plain_call_opens_the_default_stores_and_writes_the_file(
     assert not (demo_folder / "nowhere").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
@@ -108,6 +110,7 @@ def test_a_module_run_without_its_arguments_says_what_to_run(
     assert said in ended.stderr
 
 
+@pytest.mark.slow
 def test_modules_of_the_card_are_programs(demo_folder: Path, tmp_path: Path) -> None:
     """One context per scene from a plan's file, and each of the three tools as JSON."""
     plan, cast = tmp_path / "plan.json", tmp_path / "cast.json"

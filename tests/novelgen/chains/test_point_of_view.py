@@ -137,6 +137,7 @@ def test_an_author_s_word_that_somebody_knows_keeps_a_note_from_others_but_no_me
     assert kept == {"The letter is forged, and the bread was bought on credit.": ["C1"]}
 
 
+@pytest.mark.slow
 def test_memories_are_chosen_alike_where_nobody_can_tell_who_knows_what() -> None:
     """Without a point of view, that a memory knows who knows what changes no choice."""
 

@@ -84,6 +84,7 @@ def test_what_is_no_reranker_is_refused() -> None:
         novelgen.open("projects", reranker="cohere")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_reranker_of_the_program_reaches_its_stories(tmp_path: Path) -> None:
     reranker = LastFirst(queries=[])
     record = {"memories": [{"memory_id": "M1", "event_type": "event", "content": "Ada hid the brass key."}]}

@@ -85,6 +85,7 @@ def test_escapes_of_a_streamed_response_are_read() -> None:
         assert heard(answer, size).spoken == 'He said "no".\nThen 你好 😀 , .'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "around", ["{}", "<think>{}", '{{"response": "{}"}}', "Hm.{}"], ids=["speech", "thought", "JSON", "space"]
 )

@@ -96,6 +96,7 @@ many_changes = st.lists(
 )
 
 
+@pytest.mark.slow
 @given(many_changes, st.integers(0, 5), st.integers(0, 4))
 def test_later_changes_never_show(changes: list[StateChange], chapter: int, scene: int) -> None:
     """The fold at a position is the same whether or not later scenes exist."""

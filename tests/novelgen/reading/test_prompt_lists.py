@@ -218,6 +218,7 @@ def test_the_dead_of_long_ago_are_listed_last_unless_spoken_of() -> None:
     assert listed("She found the grey ledger behind the stove.", memories=[told]).shown_ids[0] == "C1"
 
 
+@pytest.mark.slow
 def test_the_list_of_entities_stays_the_same_from_scene_to_scene() -> None:
     """It is in the order of appearance and tells nothing of places, so that a provider's prompt cache knows it."""
     story = long_story()

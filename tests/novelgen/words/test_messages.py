@@ -31,12 +31,14 @@ def test_chinese_stands_among_chinese_without_spaces() -> None:
     )
 
 
+@pytest.mark.slow
 def test_every_sentence_of_the_source_has_chinese() -> None:
     """Whoever writes a new error, issue or warning writes its Chinese."""
     missing = {template: place for template, place in message_templates().items() if template not in SENTENCES}
     assert not missing
 
 
+@pytest.mark.slow
 def test_no_chinese_sentence_is_left_whose_english_is_gone() -> None:
     """The catalogue holds what the source says now; what was reworded is not kept beside."""
     assert not set(catalogue()["source"]) - set(message_templates())
@@ -81,6 +83,7 @@ def _files_of(package: str) -> list[Path]:
     return sorted(origin.parent.rglob("*.py")) if origin.name == "__init__.py" else [origin]
 
 
+@pytest.mark.slow
 def test_a_message_is_said_in_chinese_with_its_values() -> None:
     """Of each sentence the Chinese one has all its values, each in its place."""
     assert not [english for english in SENTENCES if not _is_said_whole(english)]

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from novelgen.models.position import StoryPosition
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
@@ -19,6 +21,7 @@ def _known(stores: MemoryStores, project: str, as_of: StoryPosition) -> set[str]
         return {entity.entity_id for entity in unit.entities.list_as_of(as_of=as_of)}
 
 
+@pytest.mark.slow
 def test_a_generated_character_holds_from_the_planned_scene_on(stores: MemoryStores, project: str, call: Call) -> None:
     """It is known where it was planned, with card and goals, and nowhere earlier."""
     planned = StoryPosition(2, 1)
@@ -43,6 +46,7 @@ def test_a_generated_character_holds_from_the_planned_scene_on(stores: MemorySto
     assert (stored.entity.role, stored.entity.description) == ("minor", "A lighthouse keeper")
 
 
+@pytest.mark.slow
 def test_a_known_name_is_refused_with_its_id(call: Call) -> None:
     """Aliases and spellings count; of a name of the future not whose it is."""
     answer = call("character_generate", name="the cartographer", description="x")
@@ -60,6 +64,7 @@ def test_stored_scenes_are_read_again_for_a_new_name(stores: MemoryStores, proje
         assert unit.entities.first_mentions()["L1", "frozen lake"] == (2, 1)
 
 
+@pytest.mark.slow
 def test_before_the_first_scene_what_is_generated_holds_from_the_start(stores: MemoryStores) -> None:
     """An empty project can be peopled."""
     stores.create_project("new-story")

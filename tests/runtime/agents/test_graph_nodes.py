@@ -83,6 +83,7 @@ ASKED: Writing = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_async", [False, True])
 def test_a_graph_writes_a_scene_and_remembers_it(story: Story, is_async: bool) -> None:
     """With and without an event loop; what nodes put into the state is plain data that checkpoints keep."""
@@ -98,6 +99,7 @@ def test_a_graph_writes_a_scene_and_remembers_it(story: Story, is_async: bool) -
     ]
 
 
+@pytest.mark.slow
 def test_what_fails_is_reported_and_stops_nothing(story: Story) -> None:
     """A scene that has no text is not stored; a model that fails leaves the text."""
     report = story.as_scene_node().invoke(
@@ -113,6 +115,7 @@ def test_what_fails_is_reported_and_stops_nothing(story: Story) -> None:
     assert {each["stage"] for each in report["issues"]} == {"extract"}
 
 
+@pytest.mark.slow
 def test_a_state_may_be_a_model_or_a_dataclass(story: Story) -> None:
     """Under the graph's own keys, and without what it does not want."""
 
@@ -149,6 +152,7 @@ def test_a_state_without_a_scene_is_refused(story: Story, state: Any, reason: st
         story.as_scene_node().invoke(state)
 
 
+@pytest.mark.slow
 def test_a_record_that_is_none_costs_no_text(story: Story) -> None:
     """The finished text is stored, and the report says what was wrong with the record that came with it."""
     state = {"chapter_index": 1, "scene_index": 2, "scene_text": "Ben found the lamp.", "scene_record": {"memorys": []}}
@@ -165,6 +169,7 @@ class Bare(TypedDict, total=False):
     scene_plan: dict[str, Any]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize(
     ("node", "told"), [("as_runnable", "as_context_node"), ("as_context_node", "no key 'story_context'")]
@@ -180,6 +185,7 @@ def test_a_graph_that_would_lose_the_context_is_refused(story: Story, node: str,
         asyncio.run(graph.compile().ainvoke(place)) if is_async else graph.compile().invoke(place)
 
 
+@pytest.mark.slow
 def test_a_node_may_use_a_step_of_its_own(story: Story) -> None:
     """What a node of the caller's does with a step is the caller's."""
 
@@ -204,6 +210,7 @@ def read_by_rule(messages: list[BaseMessage]) -> str:
     return json.dumps({"summary": facts[:1], "characters_present": [], "new_entities": [], "memories": memories})
 
 
+@pytest.mark.slow
 def test_scene_by_scene_a_chapter_is_put_right_once(story: Story) -> None:
     """Once the next chapter is begun; one that failed is not asked again at each later scene, and calls are counted."""
     model = ScriptedChatModel(answer=read_by_rule)

@@ -79,6 +79,7 @@ def contents(found: list[Any]) -> list[str]:
 class TestAsAnyStore:
     """What both LangGraph's own store and a story do."""
 
+    @pytest.mark.slow
     def test_what_is_put_is_got_until_it_is_replaced_or_deleted(self, store: BaseStore) -> None:
         """A key has one value; what is not there is None, and deleting it is no error."""
         assert store.get(INES, "habit") is None
@@ -218,6 +219,7 @@ class TestOfAStory:
         with pytest.raises(InvalidPositionError, match="5:4"):
             whole.search(here, filter={"as_of": "tomorrow"})
 
+    @pytest.mark.slow
     def test_a_later_value_leaves_the_earlier_one_to_those_before(self, story: Story) -> None:
         """What is put as of a scene is read from there on; a search tells one value per key."""
         early, late = story.as_store(as_of=(1, 2)), story.as_store(as_of=(1, 3))
@@ -235,6 +237,7 @@ class TestOfAStory:
         story.as_store().delete(mood, "mood")
         assert early.get(mood, "mood") is None
 
+    @pytest.mark.slow
     def test_what_is_put_is_in_contexts(self, story: Story) -> None:
         """An agent's note is a memory like any other."""
         store = story.as_store(as_of=(1, 3))
@@ -266,6 +269,7 @@ class TestOfAStory:
             use(store)
         assert len(store.search((store.label,))) == 3
 
+    @pytest.mark.slow
     def test_an_unknown_name_is_told_with_the_nearest(self, story: Story) -> None:
         """Nothing is put under somebody whom the story does not know by then."""
         store = story.as_store()

@@ -9,6 +9,7 @@ from tests.runtime.agents.conftest import Call
 BEFORE, AFTER = StoryPosition(2, 1), StoryPosition(2, 2)
 
 
+@pytest.mark.slow
 def test_each_side_has_its_own_view_as_of_the_position(call: Call) -> None:
     """Status and view are those before the position, told from the asked side; names work as ids do."""
     assert call("relationship_query", as_of=BEFORE, character_id="Elena Thorne")["relationships"] == [
@@ -30,6 +31,7 @@ def test_each_side_has_its_own_view_as_of_the_position(call: Call) -> None:
     assert "no scene 'S003' is stored before 2:1" in answer["error"]["message"]
 
 
+@pytest.mark.slow
 def test_what_an_answer_names_is_what_the_next_call_takes(call: Call) -> None:
     """A model that repeats the ids that it read is understood."""
     views = {"perspective_a": "He lies.", "perspective_b": "She is slow."}
@@ -77,6 +79,7 @@ def test_an_update_at_a_scene_holds_from_there(stores: MemoryStores, project: st
     assert relation.status == "hostile"
 
 
+@pytest.mark.slow
 def test_an_update_changes_type_views_and_one_side(stores: MemoryStores, project: str, call: Call) -> None:
     """Seeds 000.23 and 002.36: a tool changes type and views, and the feelings of character_a alone."""
     answer = call(

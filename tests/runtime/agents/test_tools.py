@@ -29,6 +29,7 @@ def _run(model: ScriptedChatModel, tools: Any) -> list[dict[str, Any]]:
     return [json.loads(each.content) for each in state["messages"] if isinstance(each, ToolMessage)]
 
 
+@pytest.mark.slow
 def test_a_model_plans_a_scene_by_calling_tools(stores: MemoryStores, project: str) -> None:
     """Search, create, relate, look up, promise and answer: each answer is JSON that the next call builds on."""
     model = answering(
@@ -75,6 +76,7 @@ def test_a_model_recovers_from_a_refused_call(stores: MemoryStores, project: str
     assert found["relationships"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("asked", [{}, {"as_of": "9:9"}], ids=["without", "beyond"])
 def test_nothing_of_the_planned_scene_is_read(stores: MemoryStores, project: str, asked: dict[str, str]) -> None:
     """Whatever position a call names, nothing at the planned scene or later is told."""
@@ -98,9 +100,10 @@ def test_nothing_of_the_planned_scene_is_read(stores: MemoryStores, project: str
     assert '"chapter_index": 2' not in json.dumps(told)
     check = {each.name: each for each in Story(stores, drowned).as_tools(as_of=HERE)}["continuity_check"]
     early = check.invoke({"text": DEAD_ACT, "chapter_index": 3, "scene_index": 1, "use_model": False})
-    assert (early["chapter_index"], early["issues"]) == (2, [])
+    assert (early["chapter_index"], early["findings"]) == (2, [])
 
 
+@pytest.mark.slow
 def test_threads_are_cut_as_they_are_asked(stores: MemoryStores, project: str, call: Call) -> None:
     """What presses most comes first, by limit, stage and kind; those that are over are not told unless asked for."""
     StoryThreads(stores, project).add(description="Who lit the lamp?", importance="critical", characters=["C1"])
@@ -116,6 +119,7 @@ def test_threads_are_cut_as_they_are_asked(stores: MemoryStores, project: str, c
     assert [each["loop_id"] for each in call("list_open_loops", stages=["over"])["entries"]] == ["OL0"]
 
 
+@pytest.mark.slow
 def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str, call: Call) -> None:
     """Seed 000.36: the tool answers with bullets, of the story's model where there is one, else of the scene itself."""
     arguments = {"text": "Elena hid the map. It rained. She swore to find her father.", "max_bullets": 2}
@@ -127,6 +131,7 @@ def test_a_model_sums_a_scene_up(stores: MemoryStores, project: str, call: Call)
     assert (by_model["bullets"][1], by_model["made_by"]) == ("She swore to find him.", "model")
 
 
+@pytest.mark.slow
 def test_a_model_keeps_attachments(stores: MemoryStores, project: str, call: Call) -> None:
     """Seed 003.19: memories are made, listed, attached as they tell it themselves, taken off, and found by mention."""
     made = call("create_memory", content="She hates cold tea.", attached_to=["Elena Thorne", "chapter:1"])["note"]
@@ -148,6 +153,7 @@ def test_a_model_keeps_attachments(stores: MemoryStores, project: str, call: Cal
     assert call("memory_attach_by_mention", entity_id="C0")["memories"] == []
 
 
+@pytest.mark.slow
 def test_a_translator_is_told_what_a_passage_needs(stores: MemoryStores, project: str, call: Call) -> None:
     """Seed 003: glossary and memories in one block; who is shown what is noted where that is asked for."""
     Story(stores, project).entities.edit("Elena Thorne", {"translation": "艾琳娜"})
@@ -158,6 +164,7 @@ def test_a_translator_is_told_what_a_passage_needs(stores: MemoryStores, project
     assert rule in [each["chunk"]["source_id"] for each in told["memories"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reads_only", [True, False])
 def test_a_reader_notes_nothing(stores: MemoryStores, project: str, reads_only: bool) -> None:
     """Where the settings note what was shown, tools that store nothing do not."""
@@ -184,6 +191,7 @@ def test_a_chunk_context_reads_nothing_of_later(stores: MemoryStores, project: s
         assert ("A smuggler" in told["block"], "traitor" in told["block"]) == (True, False)
 
 
+@pytest.mark.slow
 def test_what_goes_wrong_is_data(call: Call) -> None:
     """A model reads what to correct, names near what it wrote included; the project is no argument at all."""
     cases: list[tuple[str, dict[str, Any], str]] = [
@@ -245,6 +253,7 @@ def test_a_model_remembers_and_recalls_for_one_character(tmp_path: Path) -> None
         assert len(gregor.memories()) == 1
 
 
+@pytest.mark.slow
 def test_an_agent_is_given_only_what_it_needs(stores: MemoryStores, project: str) -> None:
     """Tools are chosen by name, or those alone that change nothing; a name that is none is refused."""
     story = Story(stores, project)

@@ -30,6 +30,7 @@ def _documents(folder: Path) -> dict[str, object]:
     }
 
 
+@pytest.mark.slow
 def test_an_earlier_export_comes_in_whole(earlier: Path, tmp_path: Path) -> None:
     """Every file that it holds is written again as it was."""
     with MemoryStores(settings_for(tmp_path / "projects")) as stores:

@@ -285,6 +285,7 @@ def test_files_whose_names_tell_no_chapter_are_chapters_in_order(
         _import(stores, tmp_path / "book", project)
 
 
+@pytest.mark.slow
 def test_a_zip_of_an_export_comes_back(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """What was exported and packed is imported as it was."""
     _write(tmp_path / "book.md", "# Chapter 1\n\nShe woke.\n\n***\n\nShe ate.\n\n# Chapter 2\n\nShe slept.")

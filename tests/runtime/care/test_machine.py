@@ -28,6 +28,7 @@ def test_sqlite_before_its_fix_is_pointed_out(version: tuple[int, ...], url: str
     assert ("WAL-reset" in finding.message) == (level == "hint")
 
 
+@pytest.mark.slow
 def test_a_chat_model_without_a_key_or_a_server_is_degraded(monkeypatch: pytest.MonkeyPatch) -> None:
     """With the settings to correct, embeddings alike; a package that is not there is listed as such."""
     monkeypatch.setattr("runtime.care.checks._PACKAGES", ("click", "no-such-package"))

@@ -81,6 +81,7 @@ def _told_project(stores: MemoryStores) -> str:
     return project_id
 
 
+@pytest.mark.slow
 @settings(
     max_examples=8, deadline=None, phases=[Phase.explicit, Phase.generate], suppress_health_check=[HealthCheck.too_slow]
 )
@@ -370,6 +371,7 @@ def test_a_summary_of_scenes_that_are_others_here_is_not_told(
     assert withheld == {1: True, 2: False}
 
 
+@pytest.mark.slow
 def test_attachments_go_with_their_memories(here: MemoryStores, there: MemoryStores, tmp_path: Path) -> None:
     """Seed 003.2: what was attached by hand, named by a note, and taken off stands there as here."""
     project_id, name = _told_project(here), ENTITIES[0].name
@@ -426,6 +428,7 @@ def test_files_of_the_project_folder_travel_with_the_memory(
     assert sorted(packed.copied_files) == sorted(texts)
 
 
+@pytest.mark.slow
 def test_an_export_replaces_an_earlier_one_only_when_told(here: MemoryStores, told: str, tmp_path: Path) -> None:
     """With force stale files go and others of the folder stay; what is no export is never replaced."""
     stale, own = tmp_path / "memory" / "scenes" / "S9.json", tmp_path / "README.txt"

@@ -17,6 +17,8 @@ from tests.runtime.index.conftest import process_of
 from tests.runtime.ingest.made_up_story import recorded_scenes
 from tests.support.demo_project import settings_for
 
+pytestmark = pytest.mark.slow
+
 PROJECT = "story"
 
 

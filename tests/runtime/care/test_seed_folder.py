@@ -155,6 +155,7 @@ def test_scenes_keep_the_labels_that_the_folder_gives_them(stores: MemoryStores,
     assert ines.profile["metadata"] == {"importance": "primary"}
 
 
+@pytest.mark.slow
 def test_moments_stay_until_something_changes(stores: MemoryStores, folder: Path) -> None:
     """Seed 000.2, 000.12: of characters, places and pairs they come out as they went in; saying what is stored already
     changes nothing, an edit moves the second one.

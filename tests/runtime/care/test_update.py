@@ -68,6 +68,7 @@ def _told(stores: MemoryStores, project_id: str) -> dict[int, tuple[str, list[st
     }
 
 
+@pytest.mark.slow
 def test_only_chapters_whose_text_changed_are_taken_in_again(
     stores: MemoryStores, project: str, tmp_path: Path
 ) -> None:
@@ -91,6 +92,7 @@ def test_only_chapters_whose_text_changed_are_taken_in_again(
     assert again.preview.changed_scenes == []
 
 
+@pytest.mark.slow
 def test_where_lines_break_makes_no_other_text(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """A book stored with its broken lines is the same story once they are joined; what a model read of it stays."""
     joined = [text.replace("\n", "") for text in [*STORY.values()]]
@@ -102,6 +104,7 @@ def test_where_lines_break_makes_no_other_text(stores: MemoryStores, project: st
     assert _told(stores, project)[3] == (joined[1], ["第2章说到灯。"])
 
 
+@pytest.mark.slow
 def test_the_authors_record_of_a_changed_chapter_stays(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """What the author said outlives the text; that it may be stale is told."""
     _record(stores, project, 2, "灯是他自己吹灭的。", "author")
@@ -112,6 +115,7 @@ def test_the_authors_record_of_a_changed_chapter_stays(stores: MemoryStores, pro
     assert [issue.kind for issue in done.issues] == ["stale"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [0, 2, 4])
 def test_an_inserted_chapter_makes_room(stores: MemoryStores, project: str, tmp_path: Path, place: int) -> None:
     """Later chapters move with what was read from them, and no record comes to stand for another text."""
@@ -131,6 +135,7 @@ def test_an_inserted_chapter_makes_room(stores: MemoryStores, project: str, tmp_
     assert done.changes.waiting_chapters == []
 
 
+@pytest.mark.slow
 def test_who_knows_what_moves_with_its_chapter(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """What a record and the author say of a scene is the scene's; what is said of a place goes with the chapter."""
     people = [Entity(entity_id=f"C{number}", entity_type="character", name=f"甲{number}") for number in (0, 1)]
@@ -163,6 +168,7 @@ def test_who_knows_what_moves_with_its_chapter(stores: MemoryStores, project: st
         assert unit.knowledge.said(as_of=StoryPosition(4, 1)) == unit.knowledge.said(as_of=StoryPosition(3))
 
 
+@pytest.mark.slow
 def test_a_chapter_that_is_gone_is_listed_and_holds_its_place(
     stores: MemoryStores, project: str, tmp_path: Path
 ) -> None:
@@ -189,6 +195,7 @@ def test_a_chapter_that_is_gone_is_listed_and_holds_its_place(
     }
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_an_update_changes_nothing(stores: MemoryStores, project: str, tmp_path: Path) -> None:
     """It tells what would move and change; further chapters are new and nothing is gone."""
     before = _told(stores, project)
@@ -284,6 +291,7 @@ def test_an_edited_chapter_alone_follows_its_heading(stores: MemoryStores, book:
     assert _titles(stores, book)[3:] == ["4:1 第八章 丁", "5:1 番外 旧信"]
 
 
+@pytest.mark.slow
 def test_another_heading_takes_a_place_only_when_that_is_said(stores: MemoryStores, book: str, tmp_path: Path) -> None:
     """The preview names both chapters; without the word the stored one stays and the other waits."""
     other = {"第8章 别的": FURTHER}
@@ -300,6 +308,7 @@ def test_another_heading_takes_a_place_only_when_that_is_said(stores: MemoryStor
     assert _titles(stores, book)[3] == "4:1 第8章 别的"
 
 
+@pytest.mark.slow
 def test_a_chapter_that_is_in_the_file_is_never_gone(stores: MemoryStores, tmp_path: Path) -> None:
     """An interlude that comes to stand between two numbers moves alone, and what stood before it stays."""
     project_id = f"interlude-{next(_numbers)}"
@@ -342,6 +351,7 @@ def test_a_number_that_begins_again_in_a_volume_is_another_chapter(stores: Memor
     assert len(_titles(stores, project_id)) == 5
 
 
+@pytest.mark.slow
 def test_a_file_without_heading_bears_that_of_its_name(stores: MemoryStores, book: str, tmp_path: Path) -> None:
     """第9章.txt with nothing but its text, as many authors keep them."""
     file = tmp_path / "第9章 渡口.txt"

@@ -22,6 +22,7 @@ def test_every_kind_has_its_words() -> None:
     assert set(re.findall(r'found\("\w+", "(\w+)"', code)) <= KINDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_diagnosis_is_told_in_the_language_that_is_asked_for(demo_stores: MemoryStores, language: str) -> None:
     """All findings on a demo are in one language; levels and kinds are the same."""

@@ -233,6 +233,7 @@ def is_offered(called: Operation, door: str) -> bool:
     return door == "python" or bool(called.http)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", READS, ids=str)
 def test_all_doors_answer_alike(doors: Doors, row: Row) -> None:
     """Python, HTTP and the shell give the same JSON; agents a part of it, the same over MCP as in LangChain."""
@@ -266,6 +267,7 @@ def test_all_doors_refuse_alike(doors: Doors, row: Row) -> None:
         assert doors.shell(command).kind == "exit 2"
 
 
+@pytest.mark.slow
 def test_all_doors_write_alike(ingested_demos: Path, tmp_path: Path) -> None:
     """The same writes by each door, one after the other, give the same answers; what no tool does is done over HTTP."""
     answers: dict[str, list[Answered]] = {}
@@ -292,6 +294,7 @@ def test_every_tool_is_in_the_table() -> None:
     assert [each.operation.name for each in MCP_TOOLS if each.operation.name not in rows] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", [PLAN, {}], ids=["whole", "empty"])
 def test_a_plan_is_taken_alike(doors: Doors, plan: dict[str, Any], tmp_path: Path) -> None:
     """A plan with all its fields, and fields of its author's own, gives the same block; `{}` is an empty plan."""

@@ -11,6 +11,7 @@ from runtime.files.book_formats import read_book
 from tests.support.hostile_files import bomb_epub, endless_epub, wide_docx, word_document, write_docx, write_epub
 
 
+@pytest.mark.slow
 def test_a_book_that_would_be_parsed_without_end_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """At the deadline by name, or where the system refuses the memory, with how much there was."""
     with pytest.raises(InvalidFileError, match=r"wide\.docx.*more than 600 MB of memory"):
@@ -37,6 +38,7 @@ def test_reading_ends_as_soon_as_its_caller_wants(tmp_path: Path) -> None:
         read_book(endless_epub(tmp_path / "endless.epub"), while_waiting=cancel_at_the_third)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "write", "message"),
     [

@@ -21,6 +21,8 @@ from tests.faults.matrix import covers
 from tests.runtime.index.conftest import OpenManager, index_in, is_alive, process_of, program, run_program, wait_until
 from tests.runtime.index.story_rows import DIMENSION, expected, make_row, make_rows, random_vectors
 
+pytestmark = pytest.mark.slow
+
 # Beyond Chroma's sync threshold of 1,000 rows vectors live in files of their own.
 ROWS = make_rows(1_100, positions=[(chapter, 1) for chapter in range(40)])
 REBUILT = ROWS[:60]

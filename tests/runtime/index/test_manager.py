@@ -185,6 +185,7 @@ def test_collections_are_named_by_place_and_model() -> None:
     )
 
 
+@pytest.mark.slow
 def test_without_the_id_an_embedded_index_answers_from_what_is_there(open_manager: OpenManager, tmp_path: Any) -> None:
     """With SQL down nobody knows which collection is live: the only one of the model is."""
     index = EmbeddedIndex(tmp_path / "vectors")
@@ -196,6 +197,7 @@ def test_without_the_id_an_embedded_index_answers_from_what_is_there(open_manage
         open_manager(index, index_id=None, embedding_model="another").query([rows[0].vector], top_k=1)
 
 
+@pytest.mark.slow
 def test_rows_outlive_the_program(open_manager: OpenManager, tmp_path: Any) -> None:
     """What was acknowledged is there after closing and opening again."""
     index = EmbeddedIndex(tmp_path / "vectors")

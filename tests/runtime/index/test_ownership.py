@@ -45,6 +45,7 @@ time.sleep(600)
 """
 
 
+@pytest.mark.slow
 def test_a_second_program_asks_through_the_first(tmp_path: Path, open_manager: OpenManager) -> None:
     """It writes and finds in the owner's process; when the owner gives the index up it goes on by itself."""
     owner = open_manager(EmbeddedIndex(tmp_path / "vectors"))
@@ -84,6 +85,7 @@ def test_what_tells_no_owner_of_this_user_is_not_asked(
     assert borrow(true) is None
 
 
+@pytest.mark.slow
 def test_a_damaged_index_of_another_program_is_not_removed(tmp_path: Path, open_manager: OpenManager) -> None:
     """Its files are the owner's, who goes on writing."""
     owner = open_manager(EmbeddedIndex(tmp_path / "vectors"))
@@ -99,6 +101,7 @@ def test_a_damaged_index_of_another_program_is_not_removed(tmp_path: Path, open_
     process_of(second).close()
 
 
+@pytest.mark.slow
 def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager: OpenManager) -> None:
     """The lock is the system's: kill -9 gives it up, and the next owner knows that it was not given up in order."""
     index = EmbeddedIndex(tmp_path / "vectors")
@@ -117,6 +120,7 @@ def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager
     assert open_manager(index).list_ids(timeout_s=20) == set()
 
 
+@pytest.mark.slow
 def test_users_of_one_program_share_one_process(tmp_path: Path) -> None:
     """Two spellings of a path are one index, which ends with its last user."""
     (tmp_path / "link").symlink_to(tmp_path)

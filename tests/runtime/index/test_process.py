@@ -64,6 +64,7 @@ def stub_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
     return install
 
 
+@pytest.mark.slow
 @started_as_shipped
 @covers(11)
 def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
@@ -81,6 +82,7 @@ def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
     assert worker_pid(shared("any")) != pid
 
 
+@pytest.mark.slow
 def test_a_process_that_died_between_calls_is_replaced_unnoticed(shared: OpenManager) -> None:
     """A dead process is seen before anything is asked of it."""
     shared("idle").list_ids()
@@ -90,6 +92,7 @@ def test_a_process_that_died_between_calls_is_replaced_unnoticed(shared: OpenMan
     assert len(shared("idle").list_ids()) == 0
 
 
+@pytest.mark.slow
 def test_a_frozen_process_is_killed_at_the_deadline(shared: OpenManager) -> None:
     """The call ends in its time, and the next one has a new process."""
     shared("frozen").list_ids()
@@ -101,6 +104,7 @@ def test_a_frozen_process_is_killed_at_the_deadline(shared: OpenManager) -> None
     assert shared("frozen").query(random_vectors(1), top_k=1, deadline=Deadline.after(20)) == [[]]
 
 
+@pytest.mark.slow
 def test_a_process_that_takes_nothing_cannot_hold_a_writer(shared: OpenManager) -> None:
     """A write larger than the buffers of the system ends at its deadline too."""
     shared("full").list_ids()
@@ -114,6 +118,7 @@ def test_a_process_that_takes_nothing_cannot_hold_a_writer(shared: OpenManager) 
     assert len(shared("full").list_ids(timeout_s=20)) == 0
 
 
+@pytest.mark.slow
 def test_an_answer_that_stops_half_way_ends_at_the_deadline(
     bare_process: Callable[..., IndexProcess], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +142,7 @@ def test_an_answer_that_stops_half_way_ends_at_the_deadline(
     assert process.call("ids", Deadline.after(20), collection=IN_DEMO, chunk_ids=[]) == set()
 
 
+@pytest.mark.slow
 def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
     shared: OpenManager, request: pytest.FixtureRequest
 ) -> None:
@@ -171,6 +177,7 @@ def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: OpenManager)
     assert worker_pid(shared("any")) == pid
 
 
+@pytest.mark.slow
 @started_as_shipped
 def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) -> None:
     """Calls that end before the libraries are loaded neither kill the process nor open the breaker.
@@ -191,6 +198,7 @@ def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) ->
     assert process.pid == pid
 
 
+@pytest.mark.slow
 def test_a_process_that_is_asked_long_after_its_start_is_ready(bare_process: Callable[..., IndexProcess]) -> None:
     """Started in the background and left alone for longer than a start may take, it is not taken for hanging."""
     process = bare_process(start_timeout_s=0.01)
@@ -234,6 +242,7 @@ def test_only_failures_in_a_row_open_the_breaker_and_a_probe_decides(clock: Fake
         breaker.refuse_if_open()
 
 
+@pytest.mark.slow
 @started_as_shipped
 @covers(12)
 def test_a_crash_loop_opens_the_breaker_until_a_probe_works(
@@ -279,6 +288,7 @@ def test_a_failure_that_nobody_expected_is_told(shared: OpenManager) -> None:
     assert worker_pid(shared("bug")) == pid
 
 
+@pytest.mark.slow
 def test_the_process_ends_with_a_program_that_is_killed(tmp_path: Path) -> None:
     """No orphan stays, even when the program had no chance to say good-bye and a fork of it lives on."""
     owner = program(OWNER + LIVING_FORK, str(tmp_path))
@@ -294,6 +304,7 @@ def test_the_process_ends_with_a_program_that_is_killed(tmp_path: Path) -> None:
         owner.communicate()
 
 
+@pytest.mark.slow
 def test_a_forked_child_is_refused_and_the_parent_is_unharmed(tmp_path: Path) -> None:
     """The child is told who owns the index, ends without killing it, and the parent goes on."""
     lines = run_program(OWNER + REFUSED_FORK, str(tmp_path)).splitlines()
@@ -301,6 +312,7 @@ def test_a_forked_child_is_refused_and_the_parent_is_unharmed(tmp_path: Path) ->
     assert lines[2:] == ["parent 0", f"same {lines[0]}"]
 
 
+@pytest.mark.slow
 def test_the_program_has_neither_output_nor_modules_of_the_process(tmp_path: Path) -> None:
     """What the process prints stays out of the program, and Chroma is loaded in the process alone."""
     source = OWNER + "\nprint('chromadb' in sys.modules)"
@@ -342,6 +354,7 @@ print("same", process.pid, flush=True)
 """
 
 
+@pytest.mark.slow
 def test_an_idle_index_is_closed_until_it_is_asked_again(bare_process: Callable[..., IndexProcess]) -> None:
     """A closed one has no process and can be opened by others."""
     process = bare_process()

@@ -26,6 +26,7 @@ from tests.support.demo_project import settings_for
 from tests.support.marked_scenes import marked_scene
 
 
+@pytest.mark.slow
 def test_rows_are_stored_found_cut_and_verified(open_manager: OpenManager, server: ServerProcess) -> None:
     """What holds for the embedded index holds here."""
     index = open_manager(ChromaServer(server.url), "红楼梦")
@@ -40,6 +41,7 @@ def test_rows_are_stored_found_cut_and_verified(open_manager: OpenManager, serve
     assert index.list_ids() == set()
 
 
+@pytest.mark.slow
 def test_a_collection_that_another_program_removed_is_told(open_manager: OpenManager, server: ServerProcess) -> None:
     """As after its rebuild: SQL says what is live, and the next question opens that."""
     index = open_manager(ChromaServer(server.url), "swapped")
@@ -52,6 +54,7 @@ def test_a_collection_that_another_program_removed_is_told(open_manager: OpenMan
     assert index.query(random_vectors(1), top_k=1) == [[]]
 
 
+@pytest.mark.slow
 def test_a_killed_server_is_told_at_once_and_is_found_again(open_manager: OpenManager, server: ServerProcess) -> None:
     """Each call fails while it is gone, none opens the breaker, and nothing acknowledged is lost."""
     manager = open_manager(ChromaServer(server.url), "returning")
@@ -65,6 +68,7 @@ def test_a_killed_server_is_told_at_once_and_is_found_again(open_manager: OpenMa
     assert len(manager.list_ids()) == 7
 
 
+@pytest.mark.slow
 def test_a_frozen_server_ends_each_call_in_its_time(open_manager: OpenManager, server: ServerProcess) -> None:
     """Chroma's client has no timeout of its own; a deadline of ours ends it, and the next call works."""
     manager = open_manager(ChromaServer(server.url))
@@ -78,6 +82,7 @@ def test_a_frozen_server_ends_each_call_in_its_time(open_manager: OpenManager, s
     assert manager.query(random_vectors(1), top_k=1, deadline=Deadline.after(30)) == [[]]
 
 
+@pytest.mark.slow
 def test_an_address_where_nothing_listens_is_named(open_manager: OpenManager) -> None:
     """The message names the address and how to start a server."""
     manager = open_manager(ChromaServer("http://127.0.0.1:9"))
@@ -123,6 +128,7 @@ def door(server: ServerProcess, *, name: str, value: str) -> Iterator[str]:
             proxy.shutdown()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("header", "settings"),
     [
@@ -143,6 +149,7 @@ def test_the_settings_open_the_door(
             assert verify_index(stores, "behind").is_sound
 
 
+@pytest.mark.slow
 def test_a_wrong_token_is_refused_without_being_shown(
     open_manager: OpenManager, server: ServerProcess, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -188,6 +195,7 @@ def _settings(folder: Path, server: ServerProcess) -> NovelgenSettings:
     return settings_for(folder, vector_store={"url": server.url, "write_timeout_s": 60.0})
 
 
+@pytest.mark.slow
 def test_databases_with_one_project_id_never_meet_on_a_server(tmp_path: Path, server: ServerProcess) -> None:
     """Neither finds, replaces nor drops rows of the other; a copy of a database has the index of its original."""
     with (
@@ -210,6 +218,7 @@ def test_databases_with_one_project_id_never_meet_on_a_server(tmp_path: Path, se
         assert not verify_index(mine, PROJECT).is_sound
 
 
+@pytest.mark.slow
 def test_an_index_on_a_server_is_built_anew_when_it_is_bloated(
     tmp_path: Path, server: ServerProcess, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -120,6 +120,7 @@ SAME = {"a": "C2", "b": "C3", "how": "same", "scene": "1:2", "quote": "The hoode
 UNMASKED = {"a": "C4", "b": "C3", "how": "unmasked", "scene": "2:1", "quote": "and it was Sexton Pike"}
 
 
+@pytest.mark.slow
 def test_two_entries_of_one_person_become_one(stores: MemoryStores, project: str) -> None:
     """A merge that a quote proves is stored, its names are kept together, and undoing it brings both back."""
     read_story(stores, project)
@@ -169,6 +170,7 @@ def test_an_unmasking_counts_from_its_scene_on(stores: MemoryStores, project: st
 NOT_SAME = {"id": "C2", "names": ["the hooded rider"], "scene": "2:1", "quote": "and it was Sexton Pike"}
 
 
+@pytest.mark.slow
 def test_a_name_of_another_goes_again(stores: MemoryStores, project: str) -> None:
     """With who had it, where a merge or an unmasking brought it, and for good; else as an entity of its own."""
     read_story(stores, project)
@@ -366,6 +368,7 @@ def test_a_name_counts_from_the_scene_that_gives_it(stores: MemoryStores, projec
     assert "Mary" in names_as_of(stores, project, 2, 2)["C0"]
 
 
+@pytest.mark.slow
 def test_what_no_list_holds_and_no_quote_proves_is_reported(stores: MemoryStores, project: str) -> None:
     """Made-up ids, scenes, numbers and quotes change nothing, and each is told."""
     cases: list[dict[str, Any]] = [
@@ -494,6 +497,7 @@ def test_what_authors_made_is_not_merged(stores: MemoryStores, project: str) -> 
     assert "author" in done.issues[-1].message
 
 
+@pytest.mark.slow
 def test_trifles_fade_and_weighty_threads_do_not(stores: MemoryStores, project: str) -> None:
     """A thread of low importance ends after long silence, at the end of the chapter that notices it."""
     store_entities(stores, project, PEOPLE, origin="extracted")

@@ -81,6 +81,7 @@ def memory_count(stores: MemoryStores, project_id: str) -> int:
     return len(read(stores, project_id, END_OF_STORY).splitlines())
 
 
+@pytest.mark.slow
 def test_undo_brings_back_what_was_read_before(stores: MemoryStores, road: str) -> None:
     """One or all; a second run makes the same again. Nothing is embedded: vectors are made of the sources'."""
     before = read(stores, road, END_OF_STORY)

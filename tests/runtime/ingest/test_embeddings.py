@@ -40,6 +40,7 @@ def embedded(stores: MemoryStores, project: str) -> set[tuple[str, int | None]]:
     return {(each.content_type, each.scene_index) for each in chunks if each.is_indexed}
 
 
+@pytest.mark.slow
 def test_nothing_is_otherwise_under_the_same_settings(stores: MemoryStores, story: str) -> None:
     """A scene with a record and one without are as the settings say, and applying them changes nothing."""
     assert stored_otherwise(stores, story) == apply_embedding_settings(stores, story) == 0

@@ -102,6 +102,7 @@ def read_story(stores: MemoryStores, story: str) -> str:
     return story
 
 
+@pytest.mark.slow
 def test_scenes_get_records_people_and_threads(stores: MemoryStores, story: str) -> None:
     """What the model found is stored as extracted; new people and threads get ids from the counters."""
     report = extracted(stores, story, answers())

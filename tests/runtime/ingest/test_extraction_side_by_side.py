@@ -92,6 +92,7 @@ def statuses(stores: MemoryStores, project: str) -> list[str]:
         return [each.extraction_status for each in unit.scenes.list_as_of()]
 
 
+@pytest.mark.slow
 def test_four_workers_leave_what_one_leaves(stores: MemoryStores, story: str) -> None:
     """Whom two scenes side by side call new is one person, and records, entities and states are equal."""
     extract_scenes(stores, story, ScriptedChatModel(answer=answer))
@@ -123,6 +124,7 @@ def without_memory_ids(left: dict[str, Any]) -> str:
     return json.dumps(kept(left), sort_keys=True, default=str)
 
 
+@pytest.mark.slow
 def test_a_scene_that_fails_does_not_stall_the_others(stores: MemoryStores, story: str) -> None:
     """The first scene's answer comes last and cannot be used; one more than there are workers is read meanwhile."""
     others: set[int] = set()
@@ -160,6 +162,7 @@ class QuotaError(Exception):
     status_code = 429
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 4])
 def test_a_refusal_that_every_scene_would_meet_ends_the_run(stores: MemoryStores, story: str, workers: int) -> None:
     """No scene is marked failed, few requests are sent, the reason is told, and the next run reads them all."""
@@ -190,6 +193,7 @@ def test_what_was_read_before_a_refusal_is_stored(stores: MemoryStores, story: s
     assert "balance" in str(report.stopped)
 
 
+@pytest.mark.slow
 def test_a_server_that_nobody_answers_at_is_tried_once_more(
     stores: MemoryStores, story: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +221,7 @@ def test_a_server_that_nobody_answers_at_is_tried_once_more(
     assert len(model.prompts) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [KeyboardInterrupt, InterruptedError])
 def test_an_interrupt_stores_what_was_read(stores: MemoryStores, story: str, end: type[BaseException]) -> None:
     """Ctrl-C, or a job that is cancelled, begins nothing more; what is finished by then is stored, the rest waits."""
@@ -245,6 +250,7 @@ def readers_at_work() -> list[threading.Thread]:
     return [each for each in threading.enumerate() if each.name == "novelgen-reading"]
 
 
+@pytest.mark.slow
 def test_an_estimate_counts_scenes_calls_and_tokens(stores: MemoryStores, story: str) -> None:
     """It asks no model; the provider's count is summed, and the price needs both prices."""
     every = estimate_extraction(stores, story)

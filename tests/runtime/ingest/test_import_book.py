@@ -13,6 +13,8 @@ from runtime.ingest.ingest import import_book
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
+pytestmark = pytest.mark.slow
+
 PLACE = {"chapter_index": 1, "scene_index": 1}
 FILES: dict[str, list[dict[str, Any]]] = {
     "scenes.jsonl": [

@@ -18,6 +18,8 @@ from tests.runtime.index.conftest import chroma_server
 from tests.support.databases import BOTH, postgres_database, postgres_for_tests
 from tests.support.demo_project import settings_for
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(params=BOTH)
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NovelgenSettings]:

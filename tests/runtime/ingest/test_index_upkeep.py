@@ -25,6 +25,8 @@ from tests.runtime.index.conftest import process_of
 from tests.support.demo_project import settings_for
 from tests.support.marked_scenes import marked_scene
 
+pytestmark = pytest.mark.slow
+
 PROJECT = "edited"
 
 

@@ -73,6 +73,7 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Counting]:
     return _Counting(monkeypatch)
 
 
+@pytest.mark.slow
 def test_ingest_brings_the_index_up_to_sql(stores: MemoryStores, project: str, counting: _Counting) -> None:
     """After ingest the index holds the memories and bullets; passages beside a record stay out of it."""
     result = ingest_scenes(stores, project, recorded_scenes()).indexing
@@ -273,6 +274,7 @@ def test_an_authors_edit_reaches_the_index(stores: MemoryStores, project: str) -
     assert ids["M12"] not in stores.vectors(project).list_ids(ids.values())
 
 
+@pytest.mark.slow
 def test_moved_scenes_keep_their_vectors_and_change_place(
     stores: MemoryStores, project: str, counting: _Counting
 ) -> None:

@@ -117,6 +117,7 @@ def record_of(stores: MemoryStores, project: str, *place: int) -> SceneRecord:
     return record
 
 
+@pytest.mark.slow
 def test_what_the_model_says_counts_from_its_scene_on(stores: MemoryStores, story: str) -> None:
     """Who slept does not know it though present; who was told knows it from that scene on, and not before."""
     assert knowing(stores, story, "C1", "K1").knows

@@ -45,6 +45,7 @@ def stores(tmp_path: Path) -> Iterator[MemoryStores]:
         yield opened
 
 
+@pytest.mark.slow
 def test_storing_a_scene_costs_the_same_in_a_long_story(stores: MemoryStores) -> None:
     """A scene after 90 others needs hardly more steps of the database than one after 10."""
     stores.create_project("p", language="en")
@@ -67,6 +68,7 @@ def test_storing_a_scene_costs_the_same_in_a_long_story(stores: MemoryStores) ->
     assert long < 1.2 * short
 
 
+@pytest.mark.slow
 def test_a_merge_asks_the_database_as_often_in_a_long_story(stores: MemoryStores) -> None:
     """What changes goes to it in lists: a merge and its undoing make as many updates in 16 scenes as in 8."""
     counts = [_updates_of_a_merge(stores, f"p{scenes}", scenes) for scenes in (8, 16)]
@@ -86,6 +88,7 @@ def _updates_of_a_merge(stores: MemoryStores, project_id: str, scenes: int) -> l
     return told
 
 
+@pytest.mark.slow
 def test_a_name_asks_the_database_as_often_in_a_long_story(stores: MemoryStores) -> None:
     """Scenes of text that hold a new name are derived anew together: 16 ask no more than 8."""
     counts = []

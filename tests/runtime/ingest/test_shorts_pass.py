@@ -81,6 +81,7 @@ OLD = {"a1": "Tom: the lamp", "b1": "Tom: hurt", "a2": "Tom: the lamp", "b2": "T
 SUPPLIED = {"a3": "Tom: the lamp", "b3": "Tom: hurt"}
 
 
+@pytest.mark.slow
 def test_what_a_model_read_gets_new_short_forms(stores: MemoryStores, story: str) -> None:
     """Memories and records have them; those of a supplied record stay, and a second run finds nothing to do."""
     report = rewritten(stores, story)

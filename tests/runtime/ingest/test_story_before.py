@@ -44,6 +44,7 @@ def story(stores: MemoryStores, project: str) -> str:
     return project
 
 
+@pytest.mark.slow
 def test_only_what_stands_before_a_scene_is_given(stores: MemoryStores, story: str) -> None:
     """Last scenes, memories and sightings; from the scene that unmasks on the mask stands for the other."""
     given = before(stores, story, 2, 1)

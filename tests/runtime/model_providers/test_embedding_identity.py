@@ -87,6 +87,7 @@ def test_models_that_tell_nothing_are_known_by_a_fingerprint() -> None:
     assert name_of(Silent()) != name_of(Silent(shift=7))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", [{"shift": 7}, {"dimension": 16}])
 def test_other_vectors_under_one_class_are_never_mixed(tmp_path: Path, change: dict[str, int]) -> None:
     """Words and entities answer, report, search and doctor say what to do here, and reindex() does it."""
@@ -139,6 +140,7 @@ class Faulty(Spinning):
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", [0.0, 3e38])
 @pytest.mark.parametrize("heal", [drain_outbox, reindex, repair_index])
 def test_a_vector_without_a_direction_costs_its_memory_alone(bad: float, heal: object) -> None:
@@ -164,6 +166,7 @@ def test_a_vector_without_a_direction_costs_its_memory_alone(bad: float, heal: o
         assert verify_index(stores, "mill").is_sound
 
 
+@pytest.mark.slow
 def test_a_repair_that_fails_is_part_of_the_diagnosis(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks for JSON gets it, with what failed and what to do."""
 

@@ -71,6 +71,7 @@ def test_identity_is_that_of_the_vectors(name: str, model_name: str, dimension: 
     assert len(embeddings.embed_query("")) == dimension
 
 
+@pytest.mark.slow
 def test_identity_of_unknown_embeddings_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """By class and length; the local one takes any string, and names the choices where it is missing."""
     name, dimension = checked_embeddings(FixedEmbeddings([[1.0, 2.0, 3.0]])).identity
@@ -82,6 +83,7 @@ def test_identity_of_unknown_embeddings_is_asked_for(monkeypatch: pytest.MonkeyP
         build_embeddings("local")
 
 
+@pytest.mark.slow
 def test_hashed_embeddings_never_change() -> None:
     """The same text has the same vector in every process; case and width do not count."""
     code = "from runtime.model_providers.embeddings import *; print(build_embeddings('fake:8').embed_query('Ａb 林'))"
@@ -89,6 +91,7 @@ def test_hashed_embeddings_never_change() -> None:
     assert json.loads(told.stdout) == build_embeddings("fake:8").embed_query("aB 林")
 
 
+@pytest.mark.slow
 def test_local_model_is_the_same_in_many_threads() -> None:
     """Shares of a long list, calls from several threads and long texts among short ones give each text its vector."""
     embeddings = LocalE5Embeddings(workers=3)
@@ -152,6 +155,7 @@ print(after - before, os.environ.get("OMP_NUM_THREADS"), os.environ.get("OMP_WAI
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("own", "told"), [({}, "None None"), ({"OMP_NUM_THREADS": "2"}, "2 None")])
 def test_openmp_is_told_for_the_local_model_alone(own: dict[str, str], told: str) -> None:
     """The model computes without OpenMP's spinning threads, and the program's environment is as it was."""

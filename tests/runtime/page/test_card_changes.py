@@ -8,6 +8,8 @@ from fastapi.testclient import TestClient
 from runtime.page.frame import ENGLISH
 from tests.runtime.page.reading import HERE, assert_refused, read, send, take_back
 
+pytestmark = pytest.mark.slow
+
 API = "/v1/projects/demo"
 
 

@@ -23,6 +23,7 @@ def test_only_forms_are_taken(reader: TestClient) -> None:
     assert answer.status_code == 415
 
 
+@pytest.mark.slow
 def test_without_a_model_a_check_lists_what_the_story_says(client: TestClient) -> None:
     """Nothing is marked or judged, and the story's words on the person of the draft stand beside the draft's."""
     form = {"chapter": "3", "scene": "1", "text": DRAFT.replace("\n", "\r\n")}
@@ -33,6 +34,7 @@ def test_without_a_model_a_check_lists_what_the_story_says(client: TestClient) -
     assert "Elias Marrow came in and shook her hand." in seen.text
 
 
+@pytest.mark.slow
 def test_a_finding_is_waived_and_told_again(demo_folder: Path) -> None:
     """A waiver silences what a model found until it is taken back."""
     quote = DRAFT.partition(" Ines")[0]
@@ -51,6 +53,7 @@ def test_a_finding_is_waived_and_told_again(demo_folder: Path) -> None:
         assert client.get("/v1/projects/demo/check/waivers").json() == {"waivers": []}
 
 
+@pytest.mark.slow
 def test_a_decision_on_a_memory_is_taken_back(client: TestClient) -> None:
     """Pinning, leaving out, confirming and rejecting count at once, are told where one was, and undone from there."""
 
@@ -88,6 +91,7 @@ def test_a_decision_on_a_memory_is_taken_back(client: TestClient) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_lorebook_is_taken_in_told_out_and_back(client: TestClient) -> None:
     """An entry has its words, its place and its text; what goes out comes in again, undo takes it back, and what is no
     lorebook is refused.
@@ -115,6 +119,7 @@ def test_a_draft_is_never_checked_against_what_comes_after_the_slider(reader: Te
     assert ENGLISH["draft_says"] in seen.text
 
 
+@pytest.mark.slow
 def test_words_that_the_author_avoids_are_shown_with_their_places(demo_folder: Path, client: TestClient) -> None:
     """From the project's own list, beside the findings, with how often and the words around them."""
     (demo_folder / "demo" / "avoid.txt").write_text("smiled\nshook\nwept\n", encoding="utf-8")

@@ -42,6 +42,7 @@ def _drawn(told: list[tuple[str, str, int]], chosen: str = "", sheet: Sheet = BR
     return relationship_graph(pairs, names, chosen_id=chosen, sheet=sheet)
 
 
+@pytest.mark.slow
 @given(PAIRS, WHO, st.sampled_from([BROAD, NARROW]))
 def test_everybody_stands_within_the_picture(told: list[tuple[str, str, int]], chosen: str, sheet: Sheet) -> None:
     """No more than fit are drawn, each once and within the borders; arrows stay within, between those who are drawn."""
@@ -111,6 +112,7 @@ def test_names_are_whole_and_cover_nobodys(count: int, name: str) -> None:
         assert abs(first[0] - second[0]) >= length or abs(first[1] - second[1]) >= 18
 
 
+@pytest.mark.slow
 @given(PAIRS, PAIRS)
 def test_who_is_there_keeps_the_order(told: list[tuple[str, str, int]], later: list[tuple[str, str, int]]) -> None:
     """While the story goes on, people stand in the same order around the picture, and others come between them."""

@@ -39,6 +39,7 @@ def _visit(client: TestClient, address: str, **form: str) -> Seen:
     return seen
 
 
+@pytest.mark.slow
 def test_the_scene_is_text(hostile: TestClient) -> None:
     """Every line as it is written; the words that prove a fact are marked, and both lead to each other."""
     seen = _visit(hostile, "story")
@@ -54,6 +55,7 @@ def test_the_scene_is_text(hostile: TestClient) -> None:
     assert {"note-1", "words-1"} <= set(seen.ids)
 
 
+@pytest.mark.slow
 def test_every_view_shows_it_as_text(hostile: TestClient) -> None:
     """Names, descriptions, states, threads and memories are words wherever they stand."""
     within = ("card?entity=C0", "card/merge?keep=C0&gone=C1", "knowledge?cell=M1%3AC0&of=C0&alone=1")
@@ -90,6 +92,7 @@ def test_what_html_cannot_hold_is_shown_as_missing(broken: str) -> None:
     assert shown.encode("utf-8").decode() == shown
 
 
+@pytest.mark.slow
 def test_halves_of_characters_in_a_draft(hostile: TestClient) -> None:
     """A draft and an address with broken bytes are answered."""
     address = "/page/projects/evil%20&%20co/check"

@@ -6,6 +6,7 @@ import threading
 import zipfile
 from pathlib import Path
 
+import pytest
 from fastapi.testclient import TestClient
 from langchain_core.messages import BaseMessage
 
@@ -55,6 +56,7 @@ def _ended(client: TestClient, address: str) -> str:
     return str(await_job(client, address.rpartition("/")[2])["state"])
 
 
+@pytest.mark.slow
 def test_a_book_is_looked_at_and_taken_in(empty: TestClient) -> None:
     """The preview tells chapters, scenes and what is left out and stores nothing; taken in, it leads to the story."""
     address = _send(empty, {"The Weir (draft).md": BOOK.encode()})
@@ -104,6 +106,7 @@ def test_files_that_cannot_be_kept_are_refused(empty: TestClient) -> None:
         assert answer.status_code == status
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_told_before_anything_is_stored(empty: TestClient, tmp_path: Path) -> None:
     """A broken or empty file, and a name that leads elsewhere, end at the preview, without a path of the machine."""
     for files in ({"a.epub": b"PK no book"}, {"b.zip": _zip({"../../out.txt": "x"})}, {"c.txt": b" \n"}):
@@ -125,6 +128,7 @@ def test_uploads_have_bounds(tmp_path: Path) -> None:
         assert answer.status_code == 413
 
 
+@pytest.mark.slow
 def test_a_project_is_made_taken_out_and_deleted(empty: TestClient) -> None:
     """An empty project asks for its story; its export comes back as another; deleting wants its name typed."""
     made = empty.post(PROJECTS, data={"title": "古灯"}, follow_redirects=False)
@@ -156,6 +160,7 @@ def test_a_project_is_made_taken_out_and_deleted(empty: TestClient) -> None:
     assert empty.delete("/v1/projects/古灯", params={"confirm": "古灯"}).status_code == 404
 
 
+@pytest.mark.slow
 def test_reading_is_estimated_cancelled_and_resumed(tmp_path: Path) -> None:
     """What a model would read is told first; the job ends at its step, keeps the project, and goes on later."""
     at_work, go = threading.Event(), threading.Event()
@@ -191,6 +196,7 @@ def test_reading_is_estimated_cancelled_and_resumed(tmp_path: Path) -> None:
         assert client.get(job).status_code == 404
 
 
+@pytest.mark.slow
 def test_without_a_model_the_page_says_how_to_set_one(empty: TestClient) -> None:
     """Nothing is offered that could not work, and health does not complain of scenes that nobody can read."""
     assert _ended(empty, _job_of(empty, _send(empty, {"w.md": BOOK.encode()}), WEIR)) == "done"
@@ -204,6 +210,7 @@ def test_without_a_model_the_page_says_how_to_set_one(empty: TestClient) -> None
     assert ENGLISH["findings"] in mended.text
 
 
+@pytest.mark.slow
 def test_the_preview_shows_what_looks_like_a_heading_and_takes_an_example(empty: TestClient) -> None:
     """The lines are listed; one of them, looked at again and taken in, cuts the book."""
     snow = "林海点灯。外面的雪下了一夜。\n\n" * 40

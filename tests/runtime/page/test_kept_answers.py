@@ -6,6 +6,8 @@ from fastapi.testclient import TestClient
 from runtime.page import visits
 from runtime.search.kept_readings import KeptReadings
 
+pytestmark = pytest.mark.slow
+
 HERE = "/page/projects/demo"
 VIEWS = ("story?chapter=1&scene=3", "threads", "cards?order=name", "card?entity=C6", "timeline", "reading?again=yes")
 POSITIONS = ("", "3:1")

@@ -45,6 +45,7 @@ def _change(who: str, attribute: str, value: Any, chapter: int, scene: int | Non
     )
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 95), max_size=30), st.booleans())
 def test_stretches_are_the_whole_story(sizes: list[int], is_told_order: bool) -> None:
     """Every scene is in one stretch, in order; none is too long, and a chapter that fits into one is not cut."""

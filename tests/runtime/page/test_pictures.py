@@ -2,6 +2,7 @@
 
 from urllib.parse import parse_qsl
 
+import pytest
 from fastapi.testclient import TestClient
 
 from runtime.page.frame import ENGLISH
@@ -24,6 +25,7 @@ def _arrows(seen: Seen) -> list[dict[str, str | None]]:
     return broad
 
 
+@pytest.mark.slow
 def test_a_person_stands_with_their_neighbours(reader: TestClient) -> None:
     """A pair shows how it went, each step with its scene, and what began of late is marked as new."""
     pairs = reader.get(PAIRS).json()["relationships"]
@@ -54,6 +56,7 @@ def test_a_person_stands_with_their_neighbours(reader: TestClient) -> None:
         assert reader.get(address).status_code == 422
 
 
+@pytest.mark.slow
 def test_what_one_feels_is_said_and_drawn(client: TestClient) -> None:
     """Feelings count from the place of the slider on, for one side alone, and make its arrow warm or cold."""
     pair = client.get(PAIRS, params={"character_id": "C0"}).json()["relationships"][0]
@@ -94,6 +97,7 @@ def _columns(seen: Seen) -> list[str]:
     return [each["href"] or "" for each in links if "/story?" in (each["href"] or "")]
 
 
+@pytest.mark.slow
 def test_scenes_are_drawn_as_told_or_as_lived(reader: TestClient, client: TestClient) -> None:
     """A scene of years before comes first as lived, and what was chosen on a view stays when the slider moves."""
     record = {"chapter_index": 9, "scene_index": 1, "story_time": "three years before"}

@@ -15,6 +15,8 @@ from tests.runtime.doors.http.serving import client_of
 from tests.runtime.page.reading import HERE, Seen, assert_refused, awaited, read, take_back
 from tests.support.scripted_chat_model import ScriptedChatModel
 
+pytestmark = pytest.mark.slow
+
 PLAN = {
     "chapter": "3",
     "scene": "1",

@@ -53,6 +53,7 @@ def _story_of(client: TestClient, place: str = "chapter=1&scene=1", query: str =
     return read(client.get(f"{STORY}?{place}{query}"))
 
 
+@pytest.mark.slow
 def test_a_fact_is_edited_in_place_and_taken_back(client: TestClient) -> None:
     """Text, weight, kind, people and words change together, the answer leads back to the fact, undo restores all."""
     before = _memory(client)
@@ -80,6 +81,7 @@ def test_a_fact_is_edited_in_place_and_taken_back(client: TestClient) -> None:
     assert _memory(client) == before
 
 
+@pytest.mark.slow
 def test_a_form_that_says_the_same_changes_nothing(client: TestClient) -> None:
     """Saving without a change leaves the memory whose it was; a rejected fact is listed apart until it is back."""
     before = _memory(client)
@@ -90,6 +92,7 @@ def test_a_form_that_says_the_same_changes_nothing(client: TestClient) -> None:
     assert ENGLISH["left_out_here"] not in take_back(client, seen).text
 
 
+@pytest.mark.slow
 def test_a_fact_is_noted_from_words(client: TestClient) -> None:
     """A noted fact stands beside its words, known from the next scene on, and can be taken back."""
     form = {**THERE, "content": "It rained that night.", "evidence": WORDS, "about": "Ines", "importance": "7"}
@@ -103,6 +106,7 @@ def test_a_fact_is_noted_from_words(client: TestClient) -> None:
     assert take_back(client, seen).all("mark") == []
 
 
+@pytest.mark.slow
 def test_a_fact_of_the_record_goes_and_comes_back(client: TestClient) -> None:
     """A state is taken out of the record and a thread said otherwise; each is told, and undone."""
     seen = send(client, "story/recorded", **THERE, kind="state", source_id="C0.status", action="remove")
@@ -122,6 +126,7 @@ def test_a_fact_of_the_record_goes_and_comes_back(client: TestClient) -> None:
         assert told in seen.text
 
 
+@pytest.mark.slow
 def test_a_scenes_text_is_edited_after_a_look_at_what_follows(client: TestClient) -> None:
     """The preview stores nothing and names the facts that lose their words; saving does it, and can be undone."""
     _sent(client, "story/fact", _fact_form(evidence=WORDS))
@@ -143,6 +148,7 @@ def test_a_scenes_text_is_edited_after_a_look_at_what_follows(client: TestClient
     assert scene()["text"] == text
 
 
+@pytest.mark.slow
 def test_scenes_are_inserted_moved_and_deleted(client: TestClient) -> None:
     """Each needs a tick, the others make room or close up, and the list says what there is."""
 
@@ -175,6 +181,7 @@ def test_scenes_are_inserted_moved_and_deleted(client: TestClient) -> None:
     assert titles() == ["Between", *before]
 
 
+@pytest.mark.slow
 def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
     """A scene with text alone offers a reading with its estimate; the job reads it, and its cost is told."""
     client.put(f"{API}/scenes/9/1", json={"text": "Nothing stirred in the shop that night."})
@@ -196,6 +203,7 @@ def test_a_model_reads_a_scene_as_a_job(client: TestClient) -> None:
     assert len(client.get(f"/v1/jobs/{again}").json()["result"]["scenes"]) == 1
 
 
+@pytest.mark.slow
 def test_a_record_that_was_supplied_is_no_models(reader: TestClient) -> None:
     """No reading of it is offered, one asked for is refused; summaries by scene end at the slider."""
     assert not [each for each in _story_of(reader).all("a") if "/reading" in (each.get("href") or "")]
@@ -209,6 +217,7 @@ def test_a_record_that_was_supplied_is_no_models(reader: TestClient) -> None:
     assert not any(each in then for each in last)
 
 
+@pytest.mark.slow
 def test_a_summary_is_written_and_taken_away(client: TestClient) -> None:
     """Empty words let the made one hold again; chapters without one are folded into a line that opens."""
     form = {"level": "chapter", "number": "1", "back": f"{STORY}?show=summaries", "at": "chapter-1"}
@@ -260,6 +269,7 @@ REFUSED: list[tuple[str, dict[str, str], int]] = [
 ]
 
 
+@pytest.mark.slow
 def test_a_wrong_change_is_refused(reader: TestClient) -> None:
     """What is unknown, empty or not in the text changes nothing; the answer is a page that says so."""
     assert_refused(reader, [API, f"{API}/memories"], *REFUSED)
@@ -289,6 +299,7 @@ def test_every_kind_and_change_has_its_words() -> None:
     assert keys <= ENGLISH.keys()
 
 
+@pytest.mark.slow
 def test_the_first_page_makes_ready_what_the_next_need(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where many visits are to come, a project's names and index are got ready beside it, once; else nothing is."""
     ready: queue.Queue[str] = queue.Queue()
@@ -305,6 +316,7 @@ def test_the_first_page_makes_ready_what_the_next_need(client: TestClient, monke
     assert ready.empty()
 
 
+@pytest.mark.slow
 def test_a_guessed_place_and_cast_are_corrected_at_once(client: TestClient) -> None:
     """Place and cast are said in one form, an empty one says nobody; it is taken back whole."""
     before = client.get(f"{API}/scenes/1/1").json()["scene"]
@@ -318,6 +330,7 @@ def test_a_guessed_place_and_cast_are_corrected_at_once(client: TestClient) -> N
     assert (stands["participants"], stands["location_id"]) == (before["participants"], before["location_id"])
 
 
+@pytest.mark.slow
 def test_a_card_of_the_wrong_kind_is_set_right(client: TestClient) -> None:
     """A person who was taken for a place becomes one without JSON."""
     made = client.post(f"{API}/entities", json={"name": "Old Harbour Joe", "kind": "location"}).json()["entity"]
@@ -325,6 +338,7 @@ def test_a_card_of_the_wrong_kind_is_set_right(client: TestClient) -> None:
     assert client.get(f"{API}/entities/Old Harbour Joe").json()["entity"]["entity_type"] == "character"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("language", "place", "who"), [("en", "Nan's kitchen", "Nan"), ("zh", "奶奶的厨房", "奶奶")])
 def test_a_new_place_and_person_of_a_scene_get_their_cards_where_that_is_ticked(
     client: TestClient, language: str, place: str, who: str

@@ -53,6 +53,7 @@ def test_every_colour_is_said_once_for_both_languages() -> None:
     assert set(re.findall(r"var\(--([\w-]+)\)", rules)) <= {*COLOURS, "serif", "sans", "mono"}
 
 
+@pytest.mark.slow
 def test_every_class_of_the_style_is_somewhere_on_the_page() -> None:
     """A rule whose class no template and no script names is gone; of classes made of two halves the first is named."""
     rules = re.sub(r"\{[^{}]*\}", "{}", re.sub(r"/\*.*?\*/", "", CSS, flags=re.S))

@@ -19,6 +19,7 @@ def _ledger(client: TestClient, **asked: str) -> dict[str, dict[str, Any]]:
     return {each["loop_id"]: each for each in client.get(LEDGER, params=asked).json()["entries"]}
 
 
+@pytest.mark.slow
 def test_an_end_is_taken_back(client: TestClient) -> None:
     """After each kind of end the notice, or the thread itself, offers to take it back; then it stands as before."""
     before = _ledger(client, as_of="2:1")["OL1"]
@@ -35,6 +36,7 @@ def test_an_end_is_taken_back(client: TestClient) -> None:
         assert _ledger(client, as_of="2:1")["OL1"] == before
 
 
+@pytest.mark.slow
 def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
     """Each form does what its service does, at the place of the slider."""
     form = {"description": "Who rang the bell?", "category": "mystery", "importance": "high"}
@@ -57,6 +59,7 @@ def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
     assert set(seen.fields("due_by")) == {"3"}
 
 
+@pytest.mark.slow
 def test_a_wrong_step_changes_nothing(reader: TestClient) -> None:
     """What cannot be is refused with a page that says why, and the ledger stays; a record's end is corrected there."""
     known = {"loop_id": "OL1", "description": "Who?"}

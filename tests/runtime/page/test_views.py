@@ -25,6 +25,7 @@ PLAN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("project", "view", "language"), [*product(DEMOS, VIEWS, ("en", "zh"))])
 def test_every_view_answers_in_the_browsers_language(
     reader: TestClient, project: str, view: str, language: str
@@ -62,6 +63,7 @@ ID = re.compile(r"\b(?:[A-Z]{1,2}\d+|K[0-9a-f]{12})\b")
 SHOWN_BY_ID = ("card?entity=C0", "knowledge?cell=M075%3AC0", "threads?thread=OL4", "story?chapter=2&scene=1", "lore")
 
 
+@pytest.mark.slow
 def test_no_view_names_anything_by_its_id(reader: TestClient) -> None:
     """Neither what people see nor what is read out to them is an id of a card, a memory or a thread."""
     for view in (*VIEWS, *SHOWN_BY_ID):
@@ -70,6 +72,7 @@ def test_no_view_names_anything_by_its_id(reader: TestClient) -> None:
         assert ID.findall("\n".join([seen.text, *named])) == [], view
 
 
+@pytest.mark.slow
 def test_every_link_of_every_view_leads_somewhere(reader: TestClient) -> None:
     """What the views of a demo link to, pages of cards and scenes among it, is there, and so is the part they name."""
     found = {"/"} | {f"{HERE}/{view}?as_of=2%3A3" for view in VIEWS}
@@ -95,6 +98,7 @@ def _ids(page: Seen | None) -> list[str]:
     return page.ids if page else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("project", "as_of"), [("demo", "3:1"), ("demo", "3"), ("demo-zh", "3:1")])
 def test_nothing_later_than_the_slider_is_shown(reader: TestClient, project: str, as_of: str) -> None:
     """As of a position no view or list within one, nor an attribute in it, has words of what comes from there on.
@@ -199,6 +203,7 @@ def test_what_goes_wrong_is_a_page_for_people(reader: TestClient) -> None:
         assert "/tmp" not in seen.text
 
 
+@pytest.mark.slow
 def test_a_context_shows_its_block_and_why(reader: TestClient) -> None:
     """The block is word for word that of the service, every item has its reasons, and the form stays filled."""
     form = {**PLAN["demo"], "chapter": "3", "scene": "1"}
@@ -230,6 +235,7 @@ WAYS_TO_CHANGE = (
 ).split()
 
 
+@pytest.mark.slow
 def test_only_so_much_is_written_where_one_may_read(demo_folder: Path) -> None:
     """With a token that may only read one plans and checks; no form offers what would change something."""
     with client_of(demo_folder, ServerSettings(token=TOKEN, read_token=READ_TOKEN)) as client:
@@ -257,6 +263,7 @@ def _posted(answer: Response) -> set[str | None]:
     return {each["action"] for each in read(answer).all("form") if each.get("method") == "post"}
 
 
+@pytest.mark.slow
 def test_a_person_gives_the_token_as_a_password(demo_folder: Path) -> None:
     """A browser that asked its user is let in by the right password, whatever the name."""
     token, read_token = TOKEN.get_secret_value(), READ_TOKEN.get_secret_value()

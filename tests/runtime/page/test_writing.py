@@ -6,6 +6,8 @@ from fastapi.testclient import TestClient
 from runtime.page.frame import CHINESE, ENGLISH
 from tests.runtime.page.reading import HERE, read, send, take_back
 
+pytestmark = pytest.mark.slow
+
 API = "/v1/projects/demo"
 
 PLAN = {"purpose": "Ines asks Sorrel for the heron key", "characters": "Ines, Sorrel"}

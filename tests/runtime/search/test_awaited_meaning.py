@@ -34,6 +34,7 @@ def _asked() -> SearchRequest:
     return SearchRequest(project_id="story", queries=[QUERY], timeout_s=120.0)
 
 
+@pytest.mark.slow
 def test_words_answer_and_the_wait_is_said(waiting: MemoryStores) -> None:
     """Also where nothing is found; the issue goes with what waited, and meaning takes part."""
     found = search_memories(waiting, _asked())
@@ -51,6 +52,7 @@ def test_words_answer_and_the_wait_is_said(waiting: MemoryStores) -> None:
     assert "semantic" in {hit.retriever for each in found.candidates for hit in each.hits}
 
 
+@pytest.mark.slow
 def test_a_story_of_which_nothing_is_indexed_needs_no_index(
     waiting: MemoryStores, monkeypatch: pytest.MonkeyPatch
 ) -> None:

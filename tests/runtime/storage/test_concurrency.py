@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 from sqlalchemy.exc import InvalidRequestError
 from sqlmodel import col
@@ -50,6 +51,7 @@ def _all_at_once(workers: list[Callable[[], None]]) -> list[BaseException]:
     return failures
 
 
+@pytest.mark.slow
 @covers(30)
 def test_threads_and_a_second_process_lose_nothing(database_url: str) -> None:
     """All scenes, memories and outbox rows are there, and no id was given twice."""
@@ -87,6 +89,7 @@ def test_threads_and_a_second_process_lose_nothing(database_url: str) -> None:
     assert len(given) == len(set(given)) == total
 
 
+@pytest.mark.slow
 @on_both_databases
 def test_writers_of_one_scene_leave_one_whole_scene(database: DatabaseManager) -> None:
     """Two ingests of the same scene at once: one wins, and nothing of the other remains."""
@@ -128,6 +131,7 @@ for folder in sys.stdin:
 """
 
 
+@pytest.mark.slow
 def test_programs_that_open_a_new_project_at_the_same_moment_all_succeed(tmp_path: Path) -> None:
     """One creates it, the others find it; each stores its scene: as their first deed, and with all of it loaded."""
     with ExitStack() as running:

@@ -180,6 +180,7 @@ CHANGES: dict[str, Callable[[UnitOfWork], object]] = {
 }
 
 
+@pytest.mark.slow
 @on_both_databases
 def test_it_is_withdrawn_when_a_source_changes(story: DatabaseManager) -> None:
     """Whatever happens to a source, the consolidated memory goes, and no read sees it any more."""

@@ -81,6 +81,7 @@ def test_the_index_hears_nothing_of_links(database: DatabaseManager) -> None:
         assert unit.outbox.claim() == []
 
 
+@pytest.mark.slow
 @on_both_databases
 def test_a_mind_goes_with_the_merge_and_comes_back(database: DatabaseManager) -> None:
     """What she knew, remembered, felt, hid and was told is the other's; undo brings every row back."""
@@ -132,6 +133,7 @@ def test_what_somebody_thinks_of_both_is_one_value(database: DatabaseManager) ->
     assert _rows(database) == before
 
 
+@pytest.mark.slow
 @on_both_databases
 def test_what_was_learnt_where_both_are_named_goes_by_its_quote(database: DatabaseManager) -> None:
     """Only where the quote names the new one alone is the learning hers; undo brings every row back."""
@@ -362,6 +364,7 @@ def shared_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databa
     opened.close()
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None, phases=[Phase.explicit, Phase.generate])
 @given(story=st.lists(_told, min_size=1, max_size=3), pair=_pair, is_merge=st.booleans())
 def test_whatever_the_story_undo_restores_every_row(

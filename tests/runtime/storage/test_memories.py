@@ -111,6 +111,7 @@ def test_a_slot_holds_one_value_at_a_time(database: DatabaseManager) -> None:
     assert closed(4) == {"S1": "S2", "S2": "S4", "S3": "S4", "S4": None, "X1": None}
 
 
+@pytest.mark.slow
 def test_what_holds_is_the_end_of_the_chain_at_the_position(database: DatabaseManager) -> None:
     """By slot and by name, as far as the position is told; what holds itself, and what is banned, is left out."""
     store(

@@ -159,6 +159,7 @@ def _without_rows(rows: dict[str, list[dict[str, Any]]]) -> Sequence[str]:
     return [table for table in METADATA.tables if not rows[table]]
 
 
+@pytest.mark.slow
 def test_an_upgrade_keeps_every_row_of_every_table(database_url: str, tmp_path: Path) -> None:
     """A database that the frozen baseline made, with rows in every table, holds the same rows after an upgrade."""
     migrate_to_head(url_of(database_url), busy_timeout_s=5, target=BASELINE)
@@ -179,6 +180,7 @@ def test_an_upgrade_keeps_every_row_of_every_table(database_url: str, tmp_path: 
     database.close()
 
 
+@pytest.mark.slow
 def test_an_upgrade_keeps_every_row_of_an_earlier_export(database_url: str, tmp_path: Path) -> None:
     """What 2010ae96 exported comes in, and is the same after an upgrade."""
     with zipfile.ZipFile(EARLIER) as archive:
@@ -215,6 +217,7 @@ def test_a_database_of_the_earlier_version_upgrades(tmp_path: Path) -> None:
     assert after == before
 
 
+@pytest.mark.slow
 def test_a_revision_that_fails_leaves_the_old_version_whole(database_url: str, tmp_path: Path) -> None:
     """Half a migration is none: the schema changes in one transaction, and goes on working."""
     held = _fill(database_url)

@@ -154,6 +154,7 @@ def test_the_weightiest_scene_speaks_for_its_stretch(database: DatabaseManager) 
     assert "She opens the iron door." in parts(database, at(3))[1]
 
 
+@pytest.mark.slow
 def test_a_consolidated_memory_gives_its_scene_no_weight(database: DatabaseManager) -> None:
     """It stands in the scene of its last source, but what it tells happened in others."""
     weights = [2, 2, 2, 2, 2, 2, 2, 9, 2, 2, 2, 2, 2, 2, 2, 1]

@@ -111,6 +111,7 @@ EARLIER: list[Callable[[UnitOfWork], object]] = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("writes", "is_changed"), [(EARLIER, True), (LATER, False)], ids=["earlier", "later"])
 def test_the_mark_changes_with_what_lies_before_alone(
     database: DatabaseManager, writes: list[Callable[[UnitOfWork], object]], is_changed: bool

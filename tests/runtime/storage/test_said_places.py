@@ -102,6 +102,7 @@ MOVES: dict[str, tuple[Callable[[Story], object], Callable[[], Relocation]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MOVES)
 def test_nothing_is_read_early_or_lost_when_scenes_move(story: Story, name: str) -> None:
     """Every kind of statement is read where the order of scenes has it, and nowhere else; undo is exact."""
@@ -140,6 +141,7 @@ def _are_neighbours(places: dict[Scene, Scene], first: Scene, second: Scene) -> 
     return order.index(places[second]) == order.index(places[first]) + 1
 
 
+@pytest.mark.slow
 def test_what_is_said_ahead_of_the_story_waits_for_its_position(story: Story) -> None:
     """Scenes that are written meanwhile do not read it, nor does it go along with the one before it."""
     story.relationships.add("Ada", "Ben", relationship_type="friends", start=(1, 1))
@@ -156,6 +158,7 @@ def test_what_is_said_ahead_of_the_story_waits_for_its_position(story: Story) ->
     assert all(mark in text for text in read(story, None).values())
 
 
+@pytest.mark.slow
 def test_a_deleted_scene_leaves_positions_as_they_are(story: Story) -> None:
     """Nor does its coming back tie to it what was said from the next position on."""
     story.relationships.add("Ada", "Ben", relationship_type="friends", start=(1, 1))

@@ -260,6 +260,7 @@ def test_an_inserted_gap_moves_everything_behind_it(database: DatabaseManager) -
         assert not {"alpha-1", "alpha-2"} & queued
 
 
+@pytest.mark.slow
 @on_both_databases
 def test_a_move_there_and_back_leaves_everything_as_it_was(database: DatabaseManager) -> None:
     """Nothing is lost, doubled or left behind, within a chapter, across chapters and for whole chapters."""

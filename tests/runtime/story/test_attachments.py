@@ -24,6 +24,7 @@ def noted(guild: Story, *targets: str) -> list[str]:
     return [each.chunk.chunk_id for each in found.memories]
 
 
+@pytest.mark.slow
 def test_memories_are_listed_by_what_they_are_attached_to(guild: Story) -> None:
     """Seed 003.5: by an entity, a chapter, or several at once."""
     guild.memories.add(content="Marcus Vale limps.")
@@ -48,6 +49,7 @@ def test_a_note_is_attached_to_whom_it_names(guild: Story) -> None:
     assert {each.target: each.origin for each in card.attachments} == {"C1": "mention"}
 
 
+@pytest.mark.slow
 def test_what_is_said_to_be_attached_is_final(guild: Story) -> None:
     """Seed 003: names in the text add nothing, neither at once nor with another text; `[]` is the whole book."""
     rule = guild.memories.add("In May the wells run dry for Marcus Vale.", attached_to=["chapter:2"]).note.chunk_id
@@ -63,6 +65,7 @@ def test_what_is_said_to_be_attached_is_final(guild: Story) -> None:
     assert [each["id"] for each in told(guild, rule)] == ["book"]
 
 
+@pytest.mark.slow
 def test_names_are_read_where_the_setting_wants_it(stores: MemoryStores, project: str, guild: Story) -> None:
     """Without it a note that is attached to nothing is the book's, as in seed 003; a new text changes nothing."""
     memory = stores.settings.memory.model_copy(update={"attach_notes_by_name": False})
@@ -85,6 +88,7 @@ def test_a_book_by_its_id_and_a_chapter_ahead_are_targets(project: str, guild: S
         guild.memories.add("x", attached_to=["book:other"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("said", "meant"),
     [
@@ -123,6 +127,7 @@ def test_a_target_of_another_type_is_refused(guild: Story, said: Any, error: str
     assert guild.memories.list(content_types=["note"]).total == 0
 
 
+@pytest.mark.slow
 def test_a_name_of_later_attaches_nothing_before(stores: MemoryStores, project: str, guild: Story) -> None:
     """Seed 003.18: that the Masked Lady is Odile is shown in chapter 2; a note of before does not tell it."""
     lady = EntityAlias(alias="the Masked Lady", first_chapter=2, first_scene=1)
@@ -134,6 +139,7 @@ def test_a_name_of_later_attaches_nothing_before(stores: MemoryStores, project: 
     assert later.entities_mentioned == ["C2"]
 
 
+@pytest.mark.slow
 def test_an_edit_replaces_what_a_memory_is_attached_to(guild: Story) -> None:
     """Seed 003.19: the whole list at once, or single things; a wrong one changes nothing at all."""
     guild.memories.add(content="Marcus Vale limps.", attached_to=["the Archive", "chapter:1"])
@@ -148,6 +154,7 @@ def test_an_edit_replaces_what_a_memory_is_attached_to(guild: Story) -> None:
         guild.memories.edit(memory_id="note-N0")
 
 
+@pytest.mark.slow
 def test_what_is_remembered_of_somebody(stores: MemoryStores, project: str, guild: Story) -> None:
     """Seed 003.8: what is attached to them, and what names them without being attached; cut by position."""
     with stores.database(project).write() as unit:
@@ -165,6 +172,7 @@ def test_what_is_remembered_of_somebody(stores: MemoryStores, project: str, guil
         guild.memories.list_about(entity_id="Markus Vale")
 
 
+@pytest.mark.slow
 def test_a_search_finds_what_hangs_on_a_chapter(guild: Story) -> None:
     """Seed 003.5: what stands in the chapter and what an author attached to it, and nothing else."""
     guild.memories.add(content="Marcus never smiles in the Archive.", attached_to=["chapter:2"])

@@ -63,6 +63,7 @@ def _undone(lamp: Story, change_id: int | None) -> None:
     lamp.undo(change_id=change_id)
 
 
+@pytest.mark.slow
 def test_a_scene_tells_all_that_its_record_holds(lamp: Story) -> None:
     """States with what was before, pairs, threads, what was learnt from whom and told again: all in names."""
     told = {(each.kind, each.source_id): each for each in _read(lamp).facts}
@@ -96,6 +97,7 @@ CHANGES: list[tuple[str, Callable[..., Any], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.slow
 def test_a_change_of_a_memory_is_taken_back(lamp: Story) -> None:
     """Whatever was decided or edited, undoing puts the memory back as it was, and the list says both."""
     for kind, change, told in CHANGES:
@@ -111,6 +113,7 @@ def test_a_change_of_a_memory_is_taken_back(lamp: Story) -> None:
             lamp.undo(change_id=listed.change_id)
 
 
+@pytest.mark.slow
 def test_what_the_author_says_outranks_a_model(lamp: Story) -> None:
     """A confirmed memory counts as proved and the author's, and stays when its scene is taken in without its record."""
     lamp.memories.confirm(memory_id="MX2")
@@ -120,6 +123,7 @@ def test_what_the_author_says_outranks_a_model(lamp: Story) -> None:
     assert [each.source_id for each in _read(lamp).facts] == ["MX2"]
 
 
+@pytest.mark.slow
 def test_evidence_must_stand_in_the_scene(lamp: Story) -> None:
     """Words that prove a fact are found in its scene, or refused; an empty text takes them off."""
     with pytest.raises(UserInputError, match="do not stand in scene 90:1"):
@@ -133,6 +137,7 @@ def test_evidence_must_stand_in_the_scene(lamp: Story) -> None:
         lamp.memories.edit(memory_id="MX1", event_type="weather")
 
 
+@pytest.mark.slow
 def test_a_noted_fact_stands_at_its_scene(lamp: Story) -> None:
     """A note with words of the scene is read from the next one on, and taking it back rejects it."""
     added = lamp.memories.add(
@@ -151,6 +156,7 @@ def test_a_noted_fact_stands_at_its_scene(lamp: Story) -> None:
         lamp.memories.add(content="It was noon.", evidence="at noon")
 
 
+@pytest.mark.slow
 def test_only_the_last_change_of_a_thing_is_taken_back(lamp: Story) -> None:
     """What was changed again since is not lost by an undo; another side of the same memory is none of that."""
     first = lamp.memories.edit(memory_id="MX1", content="The lamp died.")
@@ -164,6 +170,7 @@ def test_only_the_last_change_of_a_thing_is_taken_back(lamp: Story) -> None:
     assert _fact(lamp, "MX1").text == "The lamp is out."
 
 
+@pytest.mark.slow
 def test_changes_are_listed_up_to_the_position(lamp: Story) -> None:
     """Of a decision that changes nothing there is none, and of later scenes none is told early."""
     lamp.memories.pin(memory_id="MX1")
@@ -180,6 +187,7 @@ def test_changes_are_listed_up_to_the_position(lamp: Story) -> None:
 NEW_TEXT = "It was late. Ines came in from the rain. The lamp went out at one, and they lit it again."
 
 
+@pytest.mark.slow
 def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: Story) -> None:
     """Facts follow their words, the author's own among them; without them they are unproved; undo brings all back."""
     lamp.memories.edit(memory_id="MX2", content="It rained on.", evidence="from the rain")
@@ -199,6 +207,7 @@ def test_a_new_text_keeps_the_record_and_says_what_lost_its_words(lamp: Story) -
     assert after.facts == before.facts
 
 
+@pytest.mark.slow
 def test_a_new_text_may_drop_what_was_read(lamp: Story) -> None:
     """Without its record a scene is text alone, but for what the author said; undo brings the record back."""
     lamp.memories.confirm(memory_id="MX1")
@@ -211,6 +220,7 @@ def test_a_new_text_may_drop_what_was_read(lamp: Story) -> None:
     assert (after.facts, after.scene.record_origin) == (before.facts, "extracted")
 
 
+@pytest.mark.slow
 def test_an_edit_that_is_none_changes_nothing(lamp: Story) -> None:
     """The text that is stored, white space around it or not, is no change; an empty one is refused."""
     assert lamp.scenes.edit(position=PLACE, text=f"\n{TEXT}\n").change_id is None
@@ -221,6 +231,7 @@ def test_an_edit_that_is_none_changes_nothing(lamp: Story) -> None:
         lamp.scenes.edit(position=StoryPosition(91, 1), text="Nothing.")
 
 
+@pytest.mark.slow
 def test_a_fact_of_the_record_is_taken_out_and_back(lamp: Story) -> None:
     """One fact goes, all others stay, the record is the author's; undo gives it back to the model."""
     cases: list[tuple[Any, str]] = [
@@ -244,6 +255,7 @@ def test_a_fact_of_the_record_is_taken_out_and_back(lamp: Story) -> None:
         assert _read(lamp).facts == before
 
 
+@pytest.mark.slow
 def test_a_fact_of_the_record_is_said_otherwise(lamp: Story) -> None:
     """What has words of its own takes new ones; what was learnt has none, and empty ones are refused."""
     told: dict[str, Any] = {"position": PLACE, "kind": "thread_moved", "source_id": "OL1"}
@@ -255,6 +267,7 @@ def test_a_fact_of_the_record_is_said_otherwise(lamp: Story) -> None:
         lamp.scenes.amend_fact(position=PLACE, kind="learnt", source_id="0", text="glad")
 
 
+@pytest.mark.slow
 def test_the_value_of_a_state_is_changed(lamp: Story) -> None:
     """Words stay words, a list takes one value a line, an id is found by its name; undo gives the old value back."""
     state: dict[str, Any] = {"position": PLACE, "kind": "state"}
@@ -273,6 +286,7 @@ def test_the_value_of_a_state_is_changed(lamp: Story) -> None:
     assert {each.source_id: each.value for each in told.facts}["I0.holder"] == "Sparrow"
 
 
+@pytest.mark.slow
 def test_of_what_is_gone_nothing_is_taken_back(lamp: Story) -> None:
     """A deleted scene takes its memories along; their changes are listed as gone, and refused."""
     pinned = lamp.memories.pin(memory_id="MX1")
@@ -284,6 +298,7 @@ def test_of_what_is_gone_nothing_is_taken_back(lamp: Story) -> None:
             _undone(lamp, change_id)
 
 
+@pytest.mark.slow
 def test_a_deleted_scene_comes_back_whole(lamp: Story) -> None:
     """With the author's words on its facts and its notes, where its place is free; names that came since are read."""
     note = lamp.memories.add(content="It was noon.", start=StoryPosition(90, 2), evidence="at noon").note
@@ -310,6 +325,7 @@ def test_a_deleted_scene_comes_back_whole(lamp: Story) -> None:
         assert (named, 90, 1) in unit.scenes.namings({named: ["The lamp"]}, as_of=END_OF_STORY)
 
 
+@pytest.mark.slow
 def test_a_deleted_scene_waits_for_the_pair_that_it_tells_of(lamp: Story) -> None:
     """Whose relationship was deleted since is told, and comes back before the scene does."""
     lamp.relationships.edit(character_a="C0", character_b="C5", status="close")
@@ -323,6 +339,7 @@ def test_a_deleted_scene_waits_for_the_pair_that_it_tells_of(lamp: Story) -> Non
     assert _read(lamp) == before
 
 
+@pytest.mark.slow
 def test_a_record_that_was_replaced_comes_back(lamp: Story) -> None:
     """An author's whole record goes, and the model's is there again with all that it established."""
     before, states = _read(lamp), as_part(lamp, StorySceneStates).list_states()
@@ -337,6 +354,7 @@ def test_a_record_that_was_replaced_comes_back(lamp: Story) -> None:
     assert as_part(lamp, StorySceneStates).list_states() == states
 
 
+@pytest.mark.slow
 def test_rejected_memories_and_unfinished_chapters_are_told_apart(lamp: Story) -> None:
     """What is left out or rejected is no fact; a chapter that is not over is not told; no name is meant early."""
     listed = lamp.summaries.list(as_of=StoryPosition(2, 2))

@@ -27,6 +27,7 @@ def test_no_two_fields_of_a_kind_share_a_name() -> None:
         assert len({each.zh for each in fields}) == len({each.en for each in fields}) == len(fields) > 0
 
 
+@pytest.mark.slow
 def test_a_card_of_every_kind_is_made_found_and_taken_back(stores: MemoryStores, project: str) -> None:
     """One operation makes all five; undo leaves nothing of any."""
     story = Story(stores, project)
@@ -124,6 +125,7 @@ def test_an_edit_of_names_is_taken_back_with_the_scenes_that_held_them(stores: M
     assert "hall" not in story.entities.get("C2").entity.names()
 
 
+@pytest.mark.slow
 def test_a_rename_and_an_order_of_names_are_taken_back(stores: MemoryStores, project: str) -> None:
     """The name before becomes an alias among others, which keep their order when that is undone."""
     story = Story(stores, project)
@@ -138,6 +140,7 @@ def test_a_rename_and_an_order_of_names_are_taken_back(stores: MemoryStores, pro
     assert story.entities.get("C0").entity.names()[1:] == ["Inny", "the keeper"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("typed", "own"),
     [

@@ -106,6 +106,7 @@ def test_cards_that_did_not_change_are_embedded_once(
     assert (batches, found.issues) == ([3, 1, 1, 3], [])
 
 
+@pytest.mark.slow
 def test_likeness_counts_above_what_is_typical() -> None:
     """The middle card counts nothing, one like the query everything; of two cards none is typical."""
     assert likeness_above_typical({"a": 0.8, "b": 0.8, "c": 0.9, "d": 1.0, "e": 0.7}) == pytest.approx(

@@ -116,6 +116,7 @@ def test_what_is_told_is_what_it_is_about_and_not_what_weighs_most(village: Stor
     assert [issue.stage for issue in nothing.issues] == ["tell"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("memories", "unknown", "known"),
     [
@@ -283,6 +284,7 @@ def test_what_happened_in_the_world_is_listed_with_who_knows_of_it(village: Stor
     assert village.world.list_events(limit=1) == events[1:]
 
 
+@pytest.mark.slow
 def test_consolidation_by_volume_leaves_twenty_and_is_undone(village: Story, calendar: Calendar) -> None:
     """Seed 002.31: beyond 50 the lightest of a day and topic become one of importance 6, tier important."""
     gregor = village.character("Gregor", clock=calendar)
@@ -303,6 +305,7 @@ def test_consolidation_by_volume_leaves_twenty_and_is_undone(village: Story, cal
     assert len(gregor.memories()) == 58
 
 
+@pytest.mark.slow
 def test_nearly_the_same_words_become_one_without_a_type(village: Story, calendar: Calendar) -> None:
     """Memories that are all alike share a topic by their words, though none is nearer than the mean of all."""
     gregor = village.character("Gregor", clock=calendar)
@@ -313,6 +316,7 @@ def test_nearly_the_same_words_become_one_without_a_type(village: Story, calenda
     assert gregor.consolidate().after <= 20
 
 
+@pytest.mark.slow
 def test_a_memory_a_day_becomes_one_a_week(village: Story, calendar: Calendar) -> None:
     """Seed 002.31: where a day holds nothing to put together, the volume still goes down; topics stay apart."""
     gregor = village.character("Gregor", clock=calendar)
@@ -415,6 +419,7 @@ def test_settings_of_the_seed_are_taken_under_memory_and_by_open(tmp_path: Path)
     assert (settings.recency_half_life_days, settings.semantic_top_k, settings.recency_floor) == (9, 3, 0.2)
 
 
+@pytest.mark.slow
 def test_an_export_carries_what_characters_remember(
     memory: Memory, village: Story, tmp_path: Path, calendar: Calendar
 ) -> None:

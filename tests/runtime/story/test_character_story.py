@@ -81,6 +81,7 @@ def came_back(character: Character, said: str = "Where is the heron key?", **ask
     return sorted(each.memory.memory_id for each in character.recall(said, **asked).items)
 
 
+@pytest.mark.slow
 def test_the_story_is_recalled_where_a_position_is_named(story: Story) -> None:
     """Unasked it is left out; what was told, overheard or is a rumour is marked so, without an age."""
     ada = story.character("Ada")
@@ -97,6 +98,7 @@ def test_the_story_is_recalled_where_a_position_is_named(story: Story) -> None:
     assert (dora.items[0].memory.how, dora.items[0].age_days) == ("overheard", None)
 
 
+@pytest.mark.slow
 def test_nobody_recalls_what_the_story_keeps_from_them(story: Story) -> None:
     """Seed 002.2, 002.3: each recalls what the story let them know before the place, and nothing else."""
     known = {
@@ -114,6 +116,7 @@ def test_nobody_recalls_what_the_story_keeps_from_them(story: Story) -> None:
     assert found == known
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("said", ["Where is the heron key?", ""])
 def test_nothing_unknown_stands_anywhere_in_a_recall(story: Story, said: str) -> None:
     """Zero leak: no text or id of an unknown or later memory is in the prompt or the JSON, whatever is asked."""
@@ -132,6 +135,7 @@ def test_nothing_unknown_stands_anywhere_in_a_recall(story: Story, said: str) ->
     assert kept_back > 30
 
 
+@pytest.mark.slow
 def test_a_chinese_story_is_recalled_in_chinese(stores: MemoryStores) -> None:
     """The marks are in the language of the story, and what is not known stays out of it."""
     zh = stored_story(stores, PROJECT, CHINESE, PEOPLE_ZH, language="zh")[0]
@@ -141,6 +145,7 @@ def test_a_chinese_story_is_recalled_in_chinese(stores: MemoryStores) -> None:
     assert zh.character("小本").recall("苍鹭钥匙在哪里？", story_as_of=(1, 2)).as_prompt() == ""
 
 
+@pytest.mark.slow
 def test_own_memories_and_the_story_compete_by_one_score(story: Story) -> None:
     """The story does not fade and is not fresh: its recency is the floor; weighty events of it do not push in."""
     ada = story.character("Ada")
@@ -155,6 +160,7 @@ def test_own_memories_and_the_story_compete_by_one_score(story: Story) -> None:
     assert len(ada.recall("Where is the heron key?", story_as_of=END, budget_tokens=30).as_prompt()) <= 90
 
 
+@pytest.mark.slow
 def test_a_secret_is_held_back_in_the_storys_words_too(story: Story) -> None:
     """Seed 002.39: a locked secret stands in no recall towards its listener, though the story tells it."""
     ada = story.character("Ada")
@@ -167,6 +173,7 @@ def test_a_secret_is_held_back_in_the_storys_words_too(story: Story) -> None:
     assert "M1" in came_back(ada, to="player", story_as_of=END)
 
 
+@pytest.mark.slow
 def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, story: Story) -> None:
     """Nothing of the story is copied, so that what is put right there is right here."""
     dora = story.character("Dora")
@@ -180,6 +187,7 @@ def test_the_authors_word_and_a_new_reading_count_at_once(stores: MemoryStores, 
     assert came_back(dora, story_as_of=END) == []
 
 
+@pytest.mark.slow
 def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(stores: MemoryStores, story: Story) -> None:
     """What an author notes of somebody's future must not stand in that one's mouth."""
     note = story.memories.add(content="Ada will drown with the heron key.").note.chunk_id
@@ -191,6 +199,7 @@ def test_notes_are_for_authors_unless_it_is_said_that_somebody_knows_them(stores
     assert "(worked it out) Ada will drown" in found.as_prompt()
 
 
+@pytest.mark.slow
 def test_what_was_replaced_holds_for_who_does_not_know_the_new(stores: MemoryStores) -> None:
     """Seed 002.27: who knows the new value has the old one marked; who does not still believes the old."""
     scenes = []
@@ -209,6 +218,7 @@ def test_what_was_replaced_holds_for_who_does_not_know_the_new(stores: MemorySto
     assert over == {"Ada": {"M1": True, "M2": False}, "Ben": {"M1": False}}
 
 
+@pytest.mark.slow
 def test_a_name_that_comes_to_light_later_is_not_told(stores: MemoryStores) -> None:
     """Who told it is named by what the listener knows them by; a stranger's later name stands nowhere."""
     hooded = Entity(
@@ -234,6 +244,7 @@ def test_a_name_that_comes_to_light_later_is_not_told(stores: MemoryStores) -> N
     assert "Orlan" not in recalled.as_prompt() + recalled.model_dump_json()
 
 
+@pytest.mark.slow
 def test_what_was_consolidated_comes_back_in_its_own_words(stores: MemoryStores, story: Story) -> None:
     """One memory that stands for many may tell more than a character knows; the single ones are asked."""
     with stores.database(PROJECT).write() as unit:
@@ -254,6 +265,7 @@ def test_without_vectors_the_story_is_found_by_words_and_says_so(stores: MemoryS
     assert any("no vector yet" in issue.message for issue in recalled.issues)
 
 
+@pytest.mark.slow
 def test_a_reply_is_held_against_who_is_dead_in_the_story(stores: MemoryStores, story: Story) -> None:
     """Who died before the place, and of whose death the character knows, does not live in what it says."""
     died = scene(
@@ -271,6 +283,7 @@ def test_a_reply_is_held_against_who_is_dead_in_the_story(stores: MemoryStores, 
     assert not story.character("Dora").check_reply(said, story_as_of=END)
 
 
+@pytest.mark.slow
 def test_a_reply_may_draw_on_the_story(story: Story) -> None:
     """The prompt of a reply, and a tool, hold what the speaker knows of the story, and nothing that it does not."""
     model = answering("I will not say.")
@@ -284,6 +297,7 @@ def test_a_reply_may_draw_on_the_story(story: Story) -> None:
     assert "pedlar" not in str(answer)
 
 
+@pytest.mark.slow
 def test_what_is_true_of_the_world_comes_back_to_everybody(story: Story) -> None:
     """Seed 002: a note with the tag `world` needs nobody to say who knows it; who is said not to know it does not."""
     story.memories.add("The heron key opens the lighthouse.", tags=["world"])
@@ -295,6 +309,7 @@ def test_what_is_true_of_the_world_comes_back_to_everybody(story: Story) -> None
     assert "forgery" not in recalled
 
 
+@pytest.mark.slow
 def test_an_error_by_a_position_names_nobody_of_later(stores: MemoryStores, story: Story) -> None:
     """Who is not known is told with names of by then alone; who comes later has an id and no name yet."""
     late = story.entities.add("Zorn zq19NAME", start=(2, 1)).entity

@@ -1,5 +1,7 @@
 """What a project holds now, what to do next, and what the doctor makes of it."""
 
+import pytest
+
 from novelgen.language.language import count_words
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
@@ -58,6 +60,7 @@ def test_a_chinese_story_of_text_alone_is_told_in_chinese(stores: MemoryStores) 
     assert _told(condition)["people"][1] == "run `novelgen entity candidates 古灯`"
 
 
+@pytest.mark.slow
 def test_a_half_read_story_names_what_failed_and_what_waits(guild: Story, stores: MemoryStores, project: str) -> None:
     """Scenes that failed want a retry, scenes that wait a plain run where a model is set."""
     failed = SceneInput(

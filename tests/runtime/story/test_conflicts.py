@@ -105,6 +105,7 @@ def test_one_side_can_be_made_true(stores: MemoryStores, project: str, keep: Any
     assert states == [identity, identity]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "keep"), [("slot_value", "first"), ("dead_acts", "first"), ("dead_acts", "second")])
 def test_what_was_settled_or_meant_so_is_undone(stores: MemoryStores, project: str, kind: str, keep: Any) -> None:
     """Undo brings the contradiction back, whichever way it was put out of the list."""

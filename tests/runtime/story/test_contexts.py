@@ -17,6 +17,7 @@ def request(project_id: str) -> MemoryContextRequest:
     return MemoryContextRequest(project_id=project_id, chapter_index=2, scene_index=2, scene_plan=plan)
 
 
+@pytest.mark.slow
 def test_a_look_has_the_whole_report_and_every_line(guild: Story, stores: MemoryStores, project: str) -> None:
     """Scores part by part and budgets beside what they hold; those of one look are bounded and change no other."""
     bounds = ContextOptions(bounds=ContextBounds(memory_budget=0))

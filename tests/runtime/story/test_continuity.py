@@ -70,6 +70,7 @@ def test_what_the_story_says_of_the_dead_stands_first(stores: MemoryStores, proj
     assert (check.checked.is_judged, check.compared_with) == (False, "unjudged")
 
 
+@pytest.mark.slow
 def test_a_plan_that_names_a_death_silences_nothing(stores: MemoryStores, project: str) -> None:
     """The list is the same whatever the plan says."""
     plan = ScenePlan(purpose="Tobias Fenn is dead; Ilse mourns.", characters=["Tobias Fenn"])
@@ -89,6 +90,7 @@ def test_nothing_of_later_is_seen(stores: MemoryStores, project: str) -> None:
     assert any(SECRET in each.text for each in later.evidence)
 
 
+@pytest.mark.slow
 def test_sentences_are_compared_with_what_lies_before_each_in_its_order(stores: MemoryStores, project: str) -> None:
     """Each by itself, blank ones not asked; of a long draft they are joined and none is left out."""
     drain_outbox(stores, project)
@@ -129,6 +131,7 @@ def test_a_plan_file_that_is_wrong_is_said(stores: MemoryStores, project: str) -
 # --- What fails inside ---
 
 
+@pytest.mark.slow
 def test_without_a_model_nobody_judges(stores: MemoryStores, project: str) -> None:
     """No failure, also where one is at hand and not wanted; an unknown point of view, project or place is said."""
     check = Story(stores, project).check(text=DEAD_ACT, chapter_index=3, scene_index=1)
@@ -157,6 +160,7 @@ def test_a_model_that_cannot_be_built(tmp_path: Path) -> None:
             checked(stores, "drowned", model="nobody:else")
 
 
+@pytest.mark.slow
 def test_a_database_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     """A valid check comes, with nothing in it but why."""
     settings = load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:8"})
@@ -229,6 +233,7 @@ def test_a_model_finds_contradictions(stores: MemoryStores, project: str) -> Non
 # --- Waivers ---
 
 
+@pytest.mark.slow
 def test_a_waived_finding_is_silent_until_it_is_told_again(stores: MemoryStores, project: str) -> None:
     """It stands among the waived with its note, also where the draft around it changes."""
     model = judged_by(stands=True)
@@ -281,6 +286,7 @@ def test_a_list_that_is_late_is_said(stores: MemoryStores, project: str, monkeyp
     assert "touched" in {each.stage for each in check.report.issues}
 
 
+@pytest.mark.slow
 def test_a_step_after_the_writer_checks_and_repairs(stores: MemoryStores, project: str) -> None:
     """The draft comes out with its check; with a writer what was found is changed once, and checked again."""
     plan = {"purpose": "breakfast", "characters": ["Ilse Moor"]}

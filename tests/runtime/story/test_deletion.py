@@ -17,6 +17,7 @@ def _links(stores: MemoryStores, project: str, chunk_id: str) -> list[str]:
     return chunk.entities_mentioned
 
 
+@pytest.mark.slow
 def test_the_result_tells_who_referred_to_it(guild: Story, stores: MemoryStores, project: str) -> None:
     """Seed 000.18: a note about a deleted character stays, and is found without the link."""
     note = guild.memories.add(content="Odile fears deep water.", attached_to=["Odile Brandt"])
@@ -31,6 +32,7 @@ def test_the_result_tells_who_referred_to_it(guild: Story, stores: MemoryStores,
     assert _links(stores, project, note.note.chunk_id) == ["C2"]
 
 
+@pytest.mark.slow
 def test_what_a_deleted_character_remembered_comes_back_to_recalls(guild: Story) -> None:
     """Others recall what they lived through with her, without her id; her own memories are back after the undo."""
     elena, odile = guild.character("Elena Thorne"), guild.character("Odile Brandt")
@@ -50,6 +52,7 @@ def test_what_a_deleted_character_remembered_comes_back_to_recalls(guild: Story)
     assert [odile.memories(), elena.memories(), told_of_the_lamp()] == before
 
 
+@pytest.mark.slow
 def test_scenes_that_came_meanwhile_know_who_is_back(guild: Story, stores: MemoryStores, project: str) -> None:
     """Seed 000.18: a scene that was stored while nobody bore the name is read anew by the undo."""
     done = guild.entities.delete(entity_id="Odile Brandt")
@@ -60,6 +63,7 @@ def test_scenes_that_came_meanwhile_know_who_is_back(guild: Story, stores: Memor
     assert card.metadata["last_appeared"] == "S004"
 
 
+@pytest.mark.slow
 def test_a_relationship_is_deleted_by_its_pair(guild: Story) -> None:
     """Seed 000.18: in either order, its history is back after the undo; `character delete` never takes a place."""
     before = guild.relationships.get(character_a="C0", character_b="C1")

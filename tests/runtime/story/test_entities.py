@@ -105,6 +105,7 @@ def test_a_nested_state_before_the_first_scene_is_the_cards(stores: MemoryStores
     assert _state(unwritten, "Ines Holt")["goals"] == ["find the lake"]
 
 
+@pytest.mark.slow
 def test_a_new_name_keeps_the_old_one(guild: Story) -> None:
     """The text goes on saying the old name; whoever gives all aliases decides for themselves."""
     assert guild.entities.edit(entity_id="C1", changes={"name": "Marc"}).entity.names() == ["Marc", "Marcus Vale"]
@@ -113,6 +114,7 @@ def test_a_new_name_keeps_the_old_one(guild: Story) -> None:
     assert guild.entities.edit(entity_id="C1", changes={"name": "Marc", "aliases": []}).entity.names() == ["Marc"]
 
 
+@pytest.mark.slow
 def test_a_late_character_is_brought_to_the_beginning(guild: Story) -> None:
     """Once the first appearance is corrected, name and all; other names are fields of the author's own."""
     assert guild.entities.add_character(name="Ada", start=StoryPosition(1, 1)).holds_after is None
@@ -134,6 +136,7 @@ def test_a_late_character_is_brought_to_the_beginning(guild: Story) -> None:
     assert _state(guild, "I0")["holder"] == "C0"
 
 
+@pytest.mark.slow
 def test_a_card_is_told_from_where_its_author_said(guild: Story) -> None:
     """Not from the scene before, at which it stands, merged or not, until it is corrected; undo brings it back."""
     bell = guild.entities.add("the bell", kind="item", start=StoryPosition(2, 1)).entity
@@ -157,6 +160,7 @@ def test_a_card_is_told_from_where_its_author_said(guild: Story) -> None:
     assert told() == (2, 1)
 
 
+@pytest.mark.slow
 def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str, guild: Story) -> None:
     """Seed 003: of people, things and aliases, with who uses them; nobody is named whom the story shows only later."""
     guild.entities.edit(entity_id="Marcus Vale", changes={"translation": "马库斯·韦尔"})
@@ -182,6 +186,7 @@ def test_a_translation_shows_in_the_glossary(stores: MemoryStores, project: str,
     assert (alias.speaker, alias.language) == ("the guards", "en")
 
 
+@pytest.mark.slow
 def test_values_that_do_not_fit_change_nothing(guild: Story) -> None:
     """Seed 000.19: the field and the value are named, also in current_state; no fact is made of a slip."""
     cases: list[tuple[str, dict[str, Any], str]] = [
@@ -207,6 +212,7 @@ def test_values_that_do_not_fit_change_nothing(guild: Story) -> None:
         assert (guild.entities.get(entity_id=entity_id).entity.role != "x", _facts(guild)) == (True, before)
 
 
+@pytest.mark.slow
 def test_a_card_field_holds_from_a_position_on(stores: MemoryStores, project: str, guild: Story) -> None:
     """Names, translations and descriptions alike; before it stands what stood, and undo takes it back."""
     guild.entities.edit("Marcus Vale", {"translation": "马库斯", "description": "a mapmaker"}, start=(1, 1))
@@ -234,6 +240,7 @@ def test_a_card_field_holds_from_a_position_on(stores: MemoryStores, project: st
         guild.entities.edit("Marcus Vale", {"first_chapter": 3}, start=(2, 2))
 
 
+@pytest.mark.slow
 def test_a_new_name_counts_from_a_position_on(guild: Story) -> None:
     """Before it the card has its old one, with the translation that it had; a rename keeps that, too."""
     guild.entities.edit("Marcus Vale", {"translation": "马库斯"})

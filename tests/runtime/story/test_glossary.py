@@ -11,6 +11,8 @@ from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from runtime.story.transfer import StoryTransfer
 
+pytestmark = pytest.mark.slow
+
 CHAPTER = "林晚把剑收起。“大师姐！”沈砚秋喊，灵石落了一地。"
 TABLE = "src,dst,info\n林晚,Lin Wan,\n大师姐,Senior Sister,\n灵石,spirit stone,currency\n剑,sword,\n"
 

@@ -42,6 +42,7 @@ def test_marks_around_a_name_are_left_out(guild: Story) -> None:
     assert guild.entities.add("\u200eOdo Krail\ud800").entity.name == "Odo Krail"
 
 
+@pytest.mark.slow
 def test_a_stored_one_is_left_out_and_named(guild: Story, stores: MemoryStores, project: str) -> None:
     """Contexts come without the card; by its id it gets a name, and then it is one of them."""
     card = guild.entities.add("Odo Krail", start=(1, 1)).entity

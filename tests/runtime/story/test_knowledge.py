@@ -105,6 +105,7 @@ def test_a_passage_is_no_fact_and_a_whole_tale_may_be_the_authors_word(stores: M
         story.knowledge.set(character_id="Dora", memory_id="*")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("take", [StoryMemories.ban, StoryMemories.delete])
 def test_a_memory_that_is_taken_out_is_known_to_nobody_until_it_is_back(
     story: Story, take: Callable[..., object]
@@ -250,6 +251,7 @@ def _generated(number: int, told: dict[str, Any]) -> SceneInput:
     )
 
 
+@pytest.mark.slow
 @settings(
     max_examples=4,
     deadline=None,
@@ -278,6 +280,7 @@ def test_nothing_later_bears_on_what_is_known(stores: MemoryStores, told: list[d
             assert len(told_whole.known) + len(told_whole.not_known) == count
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("memory_id", "of"), [("M2", "Ben swore silence."), ("*", "")])
 def test_the_authors_word_is_undone(story: Story, memory_id: str, of: str) -> None:
     """The last change is taken back by `undo`, a new word and one that was withdrawn; and it says of what it was."""

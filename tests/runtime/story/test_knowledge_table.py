@@ -31,6 +31,7 @@ def test_every_cell_is_what_who_knows_says(
         assert told == known
 
 
+@pytest.mark.slow
 def test_the_latest_memories_come_first_and_none_from_the_position_on(read_demo_stores: MemoryStores) -> None:
     """Parts follow without a gap, of somebody only what is about them, and words on nothing are refused."""
     story = Story(read_demo_stores, "demo")

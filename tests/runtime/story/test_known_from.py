@@ -8,6 +8,8 @@ from novelgen.errors import UserInputError
 from runtime.front_door import Memory
 from runtime.story.story import Story
 
+pytestmark = pytest.mark.slow
+
 
 class Town(NamedTuple):
     """The words of one small story."""

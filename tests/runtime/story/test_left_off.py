@@ -19,6 +19,8 @@ from runtime.story.contexts import ContextBounds, ContextOptions, StoryContexts
 from runtime.story.story import Story
 from tests.support.demo_project import settings_for
 
+pytestmark = pytest.mark.slow
+
 TEXTS = {
     1: "Anna kept the lamp. Tom slept.\n\nAt last Anna rose and went to the mill.",
     2: "Tom woke alone. The bridge had fallen.\n\nHe saw the lamp in the river.",

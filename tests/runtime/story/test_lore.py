@@ -48,6 +48,7 @@ def _reasons(story: Story, chapter: int, purpose: str) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_an_entry_is_read_at_its_key_or_always_and_never_before_its_place(story: Story) -> None:
     """The plan's words call it; one that is off, or of later chapters, stays away; all know what the lorebook says."""
     told = _reasons(story, 2, "林凡带着灵石去坊市，遇上魔教")
@@ -60,6 +61,7 @@ def test_an_entry_is_read_at_its_key_or_always_and_never_before_its_place(story:
     assert BOOK in [each.id for each in memory.attached_to]
 
 
+@pytest.mark.slow
 def test_a_note_is_an_entry_by_its_keys(story: Story) -> None:
     """What is noted with a key or as always read stands in the lorebook, and what is exported brings it back."""
     story.memories.add("教主怕水。", keys=["教主"], start="14:1")
@@ -83,6 +85,7 @@ def _heron(story: Story) -> list[tuple[str, list[str], bool, bool]]:
     return [(entry.text, entry.keys, entry.always, entry.is_off) for entry in entries]
 
 
+@pytest.mark.slow
 def test_an_entry_that_comes_again_replaces_its_older_self(story: Story) -> None:
     """Words, keys and switches follow the newer file, undo brings the older entry back, and another place stays."""
     [note_id] = story.lore.import_book(_book()).added
@@ -117,6 +120,7 @@ def test_entries_of_one_title_or_one_key_stay_apart(story: Story) -> None:
     assert "灵石很贵。" in [entry.text for entry in story.lore.list()]
 
 
+@pytest.mark.slow
 def test_every_entry_is_kept_and_exported(story: Story) -> None:
     """Entries with a pattern alone or without a key are in the list and in the file, and come back the same."""
     entries = [
@@ -156,6 +160,7 @@ def test_a_character_card_brings_its_book_and_cards_go_out_as_entries(story: Sto
     assert "渔家女" in card["content"]
 
 
+@pytest.mark.slow
 def test_an_import_is_undone_whole(story: Story) -> None:
     """One change takes all entries back; what else is noted stays."""
     story.undo()
@@ -167,6 +172,7 @@ def test_an_import_is_undone_whole(story: Story) -> None:
     assert story.lore.list() == []
 
 
+@pytest.mark.slow
 def test_what_is_no_lorebook_changes_nothing(story: Story) -> None:
     """Text that is no JSON and a position that is none are refused or told."""
     with pytest.raises(InvalidFileError, match="the lorebook is not JSON"):

@@ -43,6 +43,7 @@ def test_a_note_says_whom_it_concerns(guild: Story) -> None:
         guild.memories.get(memory_id="M999")
 
 
+@pytest.mark.slow
 def test_a_note_on_somebody_still_to_come_may_be_pinned(guild: Story) -> None:
     """The author's own word on somebody whom no scene has is marked, and pinned and weighed as the author likes."""
     guild.entities.add_character(name="Zebedee", goals=["learn to swim"])

@@ -55,6 +55,7 @@ def project(stores: MemoryStores) -> str:
     return project_id
 
 
+@pytest.mark.slow
 def test_several_are_confirmed_at_once(guild: Story) -> None:
     """Those that are named and the first of the rest, each undone by itself; names that are none are told of."""
     with pytest.raises(UnknownEntityError, match="Bem"):

@@ -85,6 +85,7 @@ def _rows(url: str, project_id: str) -> dict[str, int]:
     return counted
 
 
+@pytest.mark.slow
 def test_a_project_goes_with_its_folder_and_no_other(stores: MemoryStores) -> None:
     """Rows, index and files of one project are gone; the other one answers as before, from the same program."""
     before = Story(stores, KEPT).project.export_documents()
@@ -99,6 +100,7 @@ def test_a_project_goes_with_its_folder_and_no_other(stores: MemoryStores) -> No
     assert f"The lamp of {KEPT} is lit." in _found(stores, KEPT)
 
 
+@pytest.mark.slow
 def test_a_name_that_is_free_again_begins_anew(stores: MemoryStores) -> None:
     """A project made under the id of a deleted one holds nothing of it, although the program read it before."""
     Story(stores, GONE).knowledge.table()
@@ -173,6 +175,7 @@ def test_what_a_deletion_left_goes_with_the_next(stores: MemoryStores) -> None:
     assert not trash.exists()
 
 
+@pytest.mark.slow
 def test_of_a_shared_database_only_its_own_rows_go(tmp_path: Path, shared_url: str) -> None:
     """Where many projects share one database, only the rows of one go; words and meaning of the other are found."""
     with _open(tmp_path / "projects", database_url=shared_url) as stores:
@@ -192,6 +195,7 @@ def test_of_a_shared_database_only_its_own_rows_go(tmp_path: Path, shared_url: s
         assert f"The lamp of {KEPT} is lit." not in _found(stores, GONE)
 
 
+@pytest.mark.slow
 def test_a_deletion_that_was_cut_short_is_finished(
     tmp_path: Path, shared_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

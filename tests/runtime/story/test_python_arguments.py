@@ -42,6 +42,7 @@ def test_a_place_is_taken_in_any_spelling(story: Story, place: Any) -> None:
     assert story.scenes.get(place).scene.text == "Ada lost the key."
 
 
+@pytest.mark.slow
 def test_the_id_of_a_scene_is_its_place_wherever_it_stands() -> None:
     """Also in a list of places; an agent's tools, bounded by a scene, read no further; of no scene it is refused."""
     with open_ephemeral() as stories:

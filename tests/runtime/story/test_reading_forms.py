@@ -147,6 +147,7 @@ def marsh(request: pytest.FixtureRequest, stores: MemoryStores) -> Story:
     return read_story(stores, request.param)
 
 
+@pytest.mark.slow
 def test_one_memory_ended_two_and_both_held_until_then(stores: MemoryStores, marsh: Story) -> None:
     """Whoever knows the lie was told of it, and no read of an earlier place knows."""
     before, after = (memories_at(stores, marsh, place) for place in (BEFORE, AFTER))
@@ -215,6 +216,7 @@ def test_one_undo_takes_back_what_a_memory_ended(stores: MemoryStores) -> None:
     assert {name: memory.superseded_by for name, memory in left.items()} == dict.fromkeys(("walks", "drowned", "fever"))
 
 
+@pytest.mark.slow
 def test_a_record_that_ends_one_or_none_is_written_as_before() -> None:
     """No key of the new form, so that the mark of a stored scene stays what it was."""
     for ended in (None, "walks", ["walks"], []):

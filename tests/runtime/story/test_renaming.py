@@ -68,6 +68,7 @@ def _timeless(told: Any) -> Any:
     return sorted(map(_timeless, told), key=str) if isinstance(told, list) else told
 
 
+@pytest.mark.slow
 def test_a_preview_counts_places_and_changes_nothing(story: Story) -> None:
     """It tells what says the name, which longer names stay, and how often the text says it."""
     before = _whole(story)
@@ -82,6 +83,7 @@ def test_a_preview_counts_places_and_changes_nothing(story: Story) -> None:
     assert _whole(story) == before
 
 
+@pytest.mark.slow
 def test_all_that_is_told_says_the_new_name_and_the_text_the_old_one(story: Story) -> None:
     """Who is called something like it stays; the old name is an alias; quotes are still found in the text."""
     renamed = story.entities.rename("林凡", "林枫", also={"小凡": "小枫"}, is_applied=True)
@@ -105,6 +107,7 @@ def test_all_that_is_told_says_the_new_name_and_the_text_the_old_one(story: Stor
     assert renamed.change is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_text", [False, True])
 def test_one_undo_takes_all_of_it_back(story: Story, in_text: bool) -> None:
     """Texts, records, memories by hand, cards and summaries are as they were."""
@@ -115,6 +118,7 @@ def test_one_undo_takes_all_of_it_back(story: Story, in_text: bool) -> None:
     assert _whole(story) == before
 
 
+@pytest.mark.slow
 def test_in_the_text_names_and_quotes_change_and_longer_names_stay(story: Story) -> None:
     """What an author noted by its words still stands at them; a rename within a longer name is said."""
     story.entities.rename("林凡", "林小枫", in_text=True, is_applied=True)
@@ -129,6 +133,7 @@ def test_in_the_text_names_and_quotes_change_and_longer_names_stay(story: Story)
     assert within.names["林凡尘"] == "林小枫尘"
 
 
+@pytest.mark.slow
 def test_a_rename_is_refused_where_it_would_lose_somebody(story: Story) -> None:
     """Two of a kind are not made to bear one name, and only own names can change."""
     with pytest.raises(UserInputError, match="C1 bears the name '林雪儿' already"):
@@ -150,6 +155,7 @@ def test_english_names_change_as_words_alone() -> None:
     assert longer.said(text)[longer.moved(text, 5) :] == "Adelaide."
 
 
+@pytest.mark.slow
 def test_a_longer_name_is_told_by_the_text() -> None:
     """A character that comes again and ends a phrase makes another name; a verb or a particle does not."""
     text = "林凡尘从石阶下来。林凡问林凡尘。林凡的剑，林凡笑。林凡笑。"

@@ -60,6 +60,7 @@ def test_a_chapter_plan_of_novel_gen_has_it(stores: MemoryStores, is_given: bool
     assert found.chapter_plan.extra == {"goal": "the key"}
 
 
+@pytest.mark.slow
 def test_a_plan_is_said_and_its_place_is_the_next(stores: MemoryStores) -> None:
     """Without numbers the scene is the first of the chapter after the last stored one, or the next of its own.
 

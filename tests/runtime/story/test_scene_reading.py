@@ -52,6 +52,7 @@ def lamp(demo_stores: MemoryStores) -> Story:
     return Story(demo_stores, "demo")
 
 
+@pytest.mark.slow
 def test_facts_come_in_the_order_of_their_words(lamp: Story) -> None:
     """Without a quote last, cleared states and lost quotes say so; what replaced a fact later is told from there on."""
     read = lamp.scenes.read(position=StoryPosition(90, 1))
@@ -81,6 +82,7 @@ def test_a_scene_that_does_not_lie_before_the_position_is_refused(read_demo_stor
             Story(read_demo_stores, "demo").scenes.read(position=place, as_of=StoryPosition(3, 1))
 
 
+@pytest.mark.slow
 def test_the_history_of_a_state_ends_at_the_position(lamp: Story) -> None:
     """Every stated change of an entity before a position is told in its order, and none of anybody else."""
     whole = as_part(lamp, StoryStateHistories).state_history(entity_id="Ines")

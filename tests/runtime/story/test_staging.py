@@ -8,6 +8,8 @@ from novelgen.errors import StaleVersionError, UnknownEntityError, UserInputErro
 from runtime.front_door import Memory
 from runtime.story.story import Story
 
+pytestmark = pytest.mark.slow
+
 
 class Wharf(NamedTuple):
     """The words of one small story."""

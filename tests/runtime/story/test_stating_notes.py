@@ -8,6 +8,8 @@ from novelgen.models.state import EntityStateSnapshot
 from runtime.front_door import Memory
 from runtime.story.story import Story
 
+pytestmark = pytest.mark.slow
+
 STORIES: dict[str, dict[str, Any]] = {
     "en": {
         "people": ("Anna", "Ben", "Cora"),

@@ -38,6 +38,7 @@ def titles(story: Story) -> list[tuple[str, str]]:
 NEW = "第8章 渡口\n\n船来了。船上无人。\n\n***\n\n只有一盏灯。"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", ["next", "第八章", "第8章"])
 def test_the_next_chapter_is_appended_before_what_stands_at_the_end(story: Story, at: str) -> None:
     """Its heading is its title, its breaks cut it, and nothing that is stored is lost; the same again is unchanged."""
@@ -63,6 +64,7 @@ def test_the_next_chapter_is_appended_before_what_stands_at_the_end(story: Story
     assert titles(story) == before
 
 
+@pytest.mark.slow
 def test_what_was_stored_is_taken_back(story: Story) -> None:
     """First the text, then the room that was made for it."""
     before = titles(story)
@@ -72,6 +74,7 @@ def test_what_was_stored_is_taken_back(story: Story) -> None:
     assert titles(story) == before
 
 
+@pytest.mark.slow
 def test_a_dry_run_tells_where_a_text_would_go(story: Story) -> None:
     """What a page shows before somebody says yes."""
     before = titles(story)
@@ -85,6 +88,7 @@ def test_a_dry_run_tells_where_a_text_would_go(story: Story) -> None:
     assert titles(story) == before
 
 
+@pytest.mark.slow
 def test_another_text_takes_a_place_only_when_that_is_said(story: Story) -> None:
     """An edited one does at once; a new one is refused with what stands there and both ways out."""
     edited = STORED["第7章 血压"] + "窗外下雨。"
@@ -102,12 +106,14 @@ def test_an_edited_chapter_is_not_appended(story: Story) -> None:
     assert len(titles(story)) == len(STORED)
 
 
+@pytest.mark.slow
 def test_the_next_scene_of_a_chapter_follows_its_last(story: Story) -> None:
     """`C:next`, with the chapter's own name or its number."""
     assert story.scenes.store_text("夜半，有人敲门。", at="第7章 血压:next").place.called == "第7章 血压:2 (3:2)"  # type: ignore[union-attr]
     assert story.scenes.store_text("没有人应。", at="3:next").place.position == "3:3"  # type: ignore[union-attr]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "at", "error"),
     [
@@ -125,6 +131,7 @@ def test_what_is_no_text_or_no_place_is_refused(story: Story, text: str, at: str
     assert len(titles(story)) == len(STORED)
 
 
+@pytest.mark.slow
 def test_a_scene_by_its_place_makes_room_too(story: Story) -> None:
     """As agents and programs store it: the chapter after the last never takes the place of the 番外."""
     done = story.scenes.store(position="第8章:1", text="船来了。", title="第8章 渡口")
@@ -141,6 +148,7 @@ def test_a_scene_by_its_place_makes_room_too(story: Story) -> None:
     assert titles(story)[-1] == ("5:1", "第9章 灯")
 
 
+@pytest.mark.slow
 def test_a_chapter_is_named_wherever_a_place_is_asked(stores: MemoryStores, story: Story) -> None:
     """By position, by the two numbers, and as the whole place of a scene."""
     assert story.scenes.get("番外:1").scene.chapter_index == 4

@@ -385,6 +385,7 @@ def test_a_scene_that_changes_nothing(stores: MemoryStores) -> None:
     assert Story(stores, project_id).changes.of_scenes(taken=[]) is None
 
 
+@pytest.mark.slow
 def test_a_deleted_scene_changed_nothing(stores: MemoryStores) -> None:
     """The last one that is left is told of; the deleted one is not there to be asked of."""
     project_id = _story(stores, "en", (1, 1), (1, 2))
@@ -432,6 +433,7 @@ def test_what_cannot_be_told_does_not_undo_what_is_stored(stores: MemoryStores) 
     assert [(each.stage, each.kind) for each in changes.issues] == [("changes", "unavailable")]
 
 
+@pytest.mark.slow
 def test_a_program_that_stores_scene_by_scene_does_not_pay_for_it(stores: MemoryStores) -> None:
     """One finished scene comes back without what it changed; that is asked for by itself."""
     project_id = _story(stores, "en", (1, 1))

@@ -35,6 +35,7 @@ def story(tmp_path: Path) -> Iterator[Story]:
         yield Story(stores, "guild")
 
 
+@pytest.mark.slow
 def test_moves_are_taken_back_to_the_very_places(story: Story) -> None:
     """Gaps of a numbering come back with a scene, and chapters whole; what moved since is refused."""
     story.scenes.delete(position=StoryPosition(1, 1))
@@ -70,6 +71,7 @@ def test_an_end_and_a_change_by_hand_are_taken_back(story: Story) -> None:
         story.threads.reopen("OL0")
 
 
+@pytest.mark.slow
 def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Story) -> None:
     """Edits, decisions, endings, memories of characters, merges and deletions stand in one list, the last comes first.
 
@@ -112,6 +114,7 @@ def test_undo_without_a_number_takes_back_the_last_change_of_any_kind(story: Sto
         story.undo()
 
 
+@pytest.mark.slow
 def test_undo_takes_back_what_was_said_of_threads_and_relationships(story: Story) -> None:
     """Planting, describing, moving and how two stand are changes like any other, not passed over for older ones.
 
@@ -137,6 +140,7 @@ def test_undo_takes_back_what_was_said_of_threads_and_relationships(story: Story
     assert _read(story) == bare
 
 
+@pytest.mark.slow
 def test_undo_takes_back_what_games_keep(story: Story) -> None:
     """Feelings, secrets, what was disclosed and flags come back, the last first."""
     elena = story.character("Elena Thorne")
@@ -170,6 +174,7 @@ def test_undo_takes_back_what_games_keep(story: Story) -> None:
     assert elena.undo().kind == "feel"
 
 
+@pytest.mark.slow
 def test_undo_takes_back_all_scenes_of_one_taking_in(story: Story) -> None:
     """New scenes go, replaced ones are as before, in one undo; where one was changed since, nothing is taken back."""
 
@@ -197,6 +202,7 @@ def test_undo_takes_back_all_scenes_of_one_taking_in(story: Story) -> None:
     assert told() == before
 
 
+@pytest.mark.slow
 def test_of_runs_as_many_are_kept_as_of_other_changes(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     """A program that writes one scene again and again does not let the journal grow; the last runs can be undone."""
     monkeypatch.setattr("runtime.storage.journal.MAX_KEPT_CHANGES", 2)
@@ -209,6 +215,7 @@ def test_of_runs_as_many_are_kept_as_of_other_changes(story: Story, monkeypatch:
     assert story.scenes.get((1, 2)).scene.text == texts[0]
 
 
+@pytest.mark.slow
 def test_undo_takes_back_insertions_summaries_and_waivers(story: Story) -> None:
     """A new scene goes and the others close up; an older summary and an older word on a finding come back."""
     before, places = _read(story), _places(story)

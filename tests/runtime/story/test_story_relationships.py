@@ -43,6 +43,7 @@ def test_an_edit_that_says_nothing_is_refused(memory: Memory) -> None:
         story.relationships.edit("Ada", "Ben", perspective_a="")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("project_id", "names", "line", "hidden"),
     [
@@ -101,6 +102,7 @@ def _divided(story: Story, pov: str) -> tuple[str, str]:
     return known, hidden
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pov", "own", "others"), [("Anna", "thin", "sees all"), ("Boris", "sees all", "thin")])
 def test_what_an_author_states_of_two_is_known_to_both(mother_and_son: Story, pov: str, own: str, others: str) -> None:
     """Nobody saw it come to be; own views are told once, the other's stand apart."""
@@ -111,12 +113,14 @@ def test_what_an_author_states_of_two_is_known_to_both(mother_and_son: Story, po
     assert "mother-son" in excluded.as_prompt()
 
 
+@pytest.mark.slow
 def test_a_third_person_does_not_know_it(mother_and_son: Story) -> None:
     """Where in doubt something is not known."""
     known, hidden = _divided(mother_and_son, "Clara")
     assert ("mother-son" in known, "mother-son" in hidden) == (False, True)
 
 
+@pytest.mark.slow
 def test_what_an_author_hides_of_two_keeps_their_relationship_from_them(mother_and_son: Story) -> None:
     """A note about both that is hidden from one outranks what is stated of both."""
     mother_and_son.memories.add("Anna bore Boris in secret.", attached_to=["Anna", "Boris"], hidden_from=["Boris"])
@@ -125,6 +129,7 @@ def test_what_an_author_hides_of_two_keeps_their_relationship_from_them(mother_a
     assert "mother-son" in _divided(mother_and_son, "Anna")[0]
 
 
+@pytest.mark.slow
 def test_who_acts_in_a_scene_without_a_record_knows_it(memory: Memory) -> None:
     """Elena met Marcus: both were there; Anna was not."""
     story = memory.create("archive", language="en")

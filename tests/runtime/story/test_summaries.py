@@ -89,6 +89,7 @@ def test_a_part_that_goes_on_is_listed_as_not_over(stores: MemoryStores) -> None
             Story(opened, PROJECT).summaries.write_with_model(model=answering(), only=("part", 1))
 
 
+@pytest.mark.slow
 def test_a_model_writes_what_is_missing_and_leaves_the_persons_alone(stores: MemoryStores) -> None:
     """Its words are told until the scenes change; then those that are made are, and a further run writes anew."""
     Story(stores, PROJECT).summaries.write(level="chapter", number=2, text="Mine.")

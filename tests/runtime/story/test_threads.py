@@ -146,6 +146,7 @@ def test_a_record_says_how_a_thread_ended(guild: Story) -> None:
     assert "ending" not in unsaid.model_dump()
 
 
+@pytest.mark.slow
 def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
     guild: Story, stores: MemoryStores, project: str, tmp_path: Path
 ) -> None:
@@ -181,6 +182,7 @@ def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
         guild.threads.edit(loop_id=loop_id, parts=1)
 
 
+@pytest.mark.slow
 def test_a_record_words_a_thread_anew_from_its_scene_on(
     guild: Story, stores: MemoryStores, project: str, tmp_path: Path
 ) -> None:
@@ -263,6 +265,7 @@ def test_an_end_that_a_record_tells_is_corrected_there(guild: Story, stores: Mem
     assert guild.threads.list_reopenable() == frozenset()
 
 
+@pytest.mark.slow
 def test_how_a_thread_ended_is_kept_over_an_export(
     guild: Story, stores: MemoryStores, project: str, tmp_path: Path
 ) -> None:

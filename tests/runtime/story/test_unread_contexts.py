@@ -9,6 +9,8 @@ from runtime.story.contexts import StoryContexts
 from runtime.story.ingest import ProjectIngest
 from runtime.story.story import Story
 
+pytestmark = pytest.mark.slow
+
 UNREAD_STORIES = {
     "en": ("Maggie carried lamp {0} along the quay and counted {0} boats at anchor.", "Ben Trevose is dead."),
     "zh": ("苏晚提着第{0}盏灯走过码头，数了数，水里停着{0}条船。", "赵凯死了。"),

@@ -85,6 +85,7 @@ def _issues(context: SceneMemoryContext) -> list[str]:
     return [issue.message for issue in context.report.issues if issue.stage == "knowledge"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knowledge", ["separate", "exclude"])
 def test_who_is_away_by_a_guess_alone_knows_what_happened(story: Story, told: dict[str, Any], knowledge: str) -> None:
     """The newer holder wins, the note is known, and an issue says how to settle who was there."""
@@ -101,6 +102,7 @@ def test_who_is_away_by_a_guess_alone_knows_what_happened(story: Story, told: di
     assert "scene set wall 1:2 --cast" in issue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knowledge", ["separate", "exclude"])
 def test_a_value_that_holds_no_longer_is_a_belief(story: Story, told: dict[str, Any], knowledge: str) -> None:
     """Where the author says that she was away she believes the old holder, and the new one is hidden."""
@@ -117,6 +119,7 @@ def test_a_value_that_holds_no_longer_is_a_belief(story: Story, told: dict[str, 
     assert _issues(context) == []
 
 
+@pytest.mark.slow
 def test_no_note_is_hidden_for_the_words_of_holding(story: Story, told: dict[str, Any]) -> None:
     """Who holds a thing in secret hides no other holder, and the lists of knowledge say the same as the context."""
     heroine = told["people"][0]
@@ -131,6 +134,7 @@ def test_no_note_is_hidden_for_the_words_of_holding(story: Story, told: dict[str
     assert other.note.content in known
 
 
+@pytest.mark.slow
 def test_a_note_that_tells_a_secret_is_known_in_neither(story: Story, told: dict[str, Any]) -> None:
     """A note about the heroine with the names of what is kept from her is hidden in the lists of knowledge as well."""
     heroine, _, keeper = told["people"]
@@ -143,6 +147,7 @@ def test_a_note_that_tells_a_secret_is_known_in_neither(story: Story, told: dict
     assert told_again not in {memory.content for memory in context.relevant_memories}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knowledge", ["separate", "exclude"])
 def test_a_disguise_that_only_the_author_states_works(story: Story, told: dict[str, Any], knowledge: str) -> None:
     """Who stood beside somebody in that scene is not shown for whom they pass; the hidden part says it."""

@@ -80,6 +80,7 @@ THINGS: dict[str, tuple[Seen, Change, dict[str, Any], dict[str, Any]]] = {
 """Kind to how its version is read, how it is changed, and what two say of it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", THINGS)
 def test_who_saw_something_older_is_told_both_texts(guild: Story, kind: str) -> None:
     """The first text stays, the error has both, and with the version that it names the second is stored."""
@@ -145,6 +146,7 @@ DELETIONS: dict[str, tuple[Seen, Change, Change]] = {
 """Kind to how its version is read, how it is changed, and what deletes or replaces it."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", DELETIONS)
 def test_nothing_is_deleted_that_was_changed_meanwhile(guild: Story, kind: str) -> None:
     """Nor does a whole scene take its place; with the version that stands, both do."""

@@ -6,6 +6,8 @@ import pytest
 
 from tests.runtime.doors.cli.conftest import Run
 
+pytestmark = pytest.mark.slow
+
 BOOK = """# Chapter 1
 
 Rain fell on Gull Harbour. “We sail,” said Ada Morris. “When?” said Ben. Then Ada Morris left Gull Harbour with Ben.

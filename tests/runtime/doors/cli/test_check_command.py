@@ -64,6 +64,7 @@ def line(draft_id: str = "D1", **changes: Any) -> dict[str, Any]:
     return {"id": draft_id, "chapter_index": 3, "scene_index": 1, "text": DEAD_ACT, **changes}
 
 
+@pytest.mark.slow
 def test_what_the_draft_touches_is_shown_with_both_sides(run: Run, drowned: Path, tmp_path: Path) -> None:
     """The headline says that nobody judged it; the quote of the draft stands beside what the story says, with its
     scene. That no model was asked is no failure, and nothing was found.
@@ -104,6 +105,7 @@ def test_no_finding_is_told_by_what_was_compared(checked: dict[str, Any], expect
     assert count_cjk(chinese) > 5
 
 
+@pytest.mark.slow
 def test_a_draft_from_stdin(run: Run, drowned: Path) -> None:
     """What it was compared with is told."""
     asked = ("check", PROJECT, "--chapter", "3", "--scene", "1", "--text", "-", NO_MODEL, "--strict")
@@ -112,6 +114,7 @@ def test_a_draft_from_stdin(run: Run, drowned: Path) -> None:
     assert "sentences: 1, against scenes: 2" in result.stdout
 
 
+@pytest.mark.slow
 def test_words_of_the_authors_list_are_told(run: Run, drowned: Path, tmp_path: Path) -> None:
     """Of a draft and of stored scenes, with how often and where; remarks of the list are no words."""
     (drowned / "avoid.txt").write_text("# platform\n\nkitchen\nGood morning\nplatform\n", encoding="utf-8")
@@ -141,6 +144,7 @@ def judging(call: StubCall) -> None:
     call.say(json.dumps({"contradictions": [found]}))
 
 
+@pytest.mark.slow
 def test_a_waived_finding_is_shown_on_request_only(
     run: Run, drowned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +184,7 @@ def test_a_waived_finding_is_shown_on_request_only(
     assert run("check", PROJECT, "--waive", "X1").exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("index_kept_open")
 def test_many_drafts_get_a_file_each(run: Run, drowned: Path, tmp_path: Path) -> None:
     """Other fields are not read, a plan may be there, and each is cut at its own scene."""
@@ -203,6 +208,7 @@ def test_many_drafts_get_a_file_each(run: Run, drowned: Path, tmp_path: Path) ->
     assert max(places) < (2, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("index_kept_open")
 def test_a_bad_draft_does_not_stop_the_others(run: Run, drowned: Path, tmp_path: Path) -> None:
     """Its line is named; ids that are paths, ids that come twice and empty texts are refused."""
@@ -217,6 +223,7 @@ def test_a_bad_draft_does_not_stop_the_others(run: Run, drowned: Path, tmp_path:
     assert not (tmp_path / "evil.json").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("index_kept_open")
 def test_resuming_keeps_what_is_there(run: Run, drowned: Path, tmp_path: Path) -> None:
     """A file that is no check of that scene is written anew; without --resume all are."""
@@ -233,6 +240,7 @@ def test_resuming_keeps_what_is_there(run: Run, drowned: Path, tmp_path: Path) -
     assert "2 of 2 checks written" in run("check", PROJECT, *asked).stderr
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("index_kept_open")
 def test_what_is_stored_is_checked(run: Run, drowned: Path) -> None:
     """The book, a chapter; a scene that is not there is bad input."""
@@ -246,6 +254,7 @@ def test_what_is_stored_is_checked(run: Run, drowned: Path) -> None:
     assert run(*asked).exit_code == 2
 
 
+@pytest.mark.slow
 def test_bad_input_is_named(run: Run, drowned: Path, projects_dir: Path, tmp_path: Path) -> None:
     """An empty draft, an unknown project, a model that nobody has, and a file without drafts."""
     asked = ("--chapter", "3", "--scene", "1", "--text", "-")
@@ -257,6 +266,7 @@ def test_bad_input_is_named(run: Run, drowned: Path, projects_dir: Path, tmp_pat
     run.refused("check", PROJECT, "--drafts", drafts_file(tmp_path, ""), "--out", str(out), told="holds no draft")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["gbk", "utf-16"])
 def test_a_draft_is_read_as_a_manuscript_is(run: Run, drowned: Path, tmp_path: Path, encoding: str) -> None:
     """Another encoding is no hindrance, from a file and from stdin; a pipe of noise is refused in words."""
@@ -267,6 +277,7 @@ def test_a_draft_is_read_as_a_manuscript_is(run: Run, drowned: Path, tmp_path: P
     run.refused(*asked, str(tmp_path / "none.txt"), told="does not exist")
 
 
+@pytest.mark.slow
 def test_a_draft_may_be_a_word_document(run: Run, drowned: Path, tmp_path: Path) -> None:
     """The check lists what the story says of the person in it."""
     docx = pytest.importorskip("docx")

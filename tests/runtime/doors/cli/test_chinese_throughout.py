@@ -235,6 +235,7 @@ def english_in(text: str) -> list[str]:
     return [line for line, found in told if found - KEPT_ENGLISH]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("about", COMMANDS)
 def test_every_command_of_a_chinese_project_is_chinese(
     about: str, demo_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

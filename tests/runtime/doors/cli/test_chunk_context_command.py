@@ -19,6 +19,7 @@ def page(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_names_and_memories_are_shown(run: Run, ingested: Path, page: Path) -> None:
     """The block of a prompt stands on stdout; the limit is held and the rest is counted."""
     result = run.well("chunk-context", PROJECT, "--text", str(page), "--limit", "1")
@@ -27,6 +28,7 @@ def test_names_and_memories_are_shown(run: Run, ingested: Path, page: Path) -> N
     assert "more" in result.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_the_text_may_come_from_stdin(run: Run, ingested: Path) -> None:
     """JSON holds the parts; what the chapter itself establishes is not there."""
     arguments = ("chunk-context", PROJECT, "--text", "-", "--chapter", "2", "--json")

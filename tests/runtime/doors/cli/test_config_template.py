@@ -47,6 +47,7 @@ def test_the_template_names_settings_but_no_key() -> None:
     assert [said for place, said in words("settings", "zh").items() if place and said not in told] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_edited", [False, True])
 def test_settings_follow_the_language_that_the_first_text_tells(run: Run, projects_dir: Path, is_edited: bool) -> None:
     """Of a Chinese story with a Latin name config.yaml gets Chinese remarks; one that was edited stays as it is."""

@@ -19,6 +19,7 @@ def contents(context: dict[str, Any]) -> str:
     return " ".join(chunk["content"] for chunk in context["relevant_memories"])
 
 
+@pytest.mark.slow
 def test_json_is_the_written_file_and_nothing_else(run: Run, ingested: Path) -> None:
     """With a report; the readable view shows states, threads, memories with reasons and costs, and the file, without
     any colour code, and --explain adds the receipts.
@@ -62,6 +63,7 @@ def test_a_project_with_nothing_stored_gives_an_empty_context(run: Run, written:
     assert f"run `novelgen ingest {PROJECT}`" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_model_of_the_command_line_that_cannot_be_had_leaves_it_to_rules(run: Run, ingested: Path) -> None:
     """The reason is on stderr and in the report, and the context is there; with --strict it is bad input."""
     asked = ("context", *SCENE, "--model", "openai:gpt-4.1-mini", "--json")
@@ -86,6 +88,7 @@ def test_a_bad_config_file_is_bad_input(run: Run, ingested: Path) -> None:
         run.refused("context", *SCENE, told=told)
 
 
+@pytest.mark.slow
 def test_settings_of_the_project_hold(run: Run, ingested: Path) -> None:
     """config.yaml sets the budgets that the command line leaves open; what an option says counts."""
     (ingested / "config.yaml").write_text(
@@ -100,6 +103,7 @@ def test_settings_of_the_project_hold(run: Run, ingested: Path) -> None:
     assert all(item["score_parts"] for item in context["report"]["items"])
 
 
+@pytest.mark.slow
 def test_another_scene_number_in_the_plan_is_warned_of(run: Run, ingested: Path) -> None:
     """The place of the command line counts, and a plan that says otherwise is pointed out."""
     plan = ingested / "plan.json"
@@ -109,6 +113,7 @@ def test_another_scene_number_in_the_plan_is_warned_of(run: Run, ingested: Path)
     assert issue["message"] == "the plan says scene_number 5; the context is that of scene 1, which counts"
 
 
+@pytest.mark.slow
 def test_a_failed_write_is_told_beside_the_json(run: Run, ingested: Path) -> None:
     """Whoever reads stdout as JSON also learns on stderr that there is no file."""
     (ingested / "scene_3_1_memory.json").mkdir()
@@ -117,6 +122,7 @@ def test_a_failed_write_is_told_beside_the_json(run: Run, ingested: Path) -> Non
     assert "warning: the context is not written" in result.stderr
 
 
+@pytest.mark.slow
 def test_without_characters_json_nobody_of_later_is_known(run: Run, written: Path) -> None:
     """Characters that are built from the stored entities are those before the scene, under their names of then."""
     (written / "characters.json").unlink()
@@ -127,6 +133,7 @@ def test_without_characters_json_nobody_of_later_is_known(run: Run, written: Pat
     assert "Cornelius" not in result.stdout
 
 
+@pytest.mark.slow
 def test_a_plan_needs_no_json(run: Run, ingested: Path) -> None:
     """Said in words the plan is of the scene after what is stored; a name that nobody bears is on the screen."""
     spoken = ("--purpose", "Ada looks for the brass key", "--with", "Ada", "--with", "Zebedee")
@@ -138,6 +145,7 @@ def test_a_plan_needs_no_json(run: Run, ingested: Path) -> None:
     assert (plan["location"], plan["characters"]) == ("the lighthouse", ["Ada", "Zebedee"])
 
 
+@pytest.mark.slow
 def test_a_chinese_storys_view_is_chinese(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The words follow the stored story, not the language in which the plan happens to be written."""
     settings = ingested / "settings.json"
@@ -150,6 +158,7 @@ def test_a_chinese_storys_view_is_chinese(run: Run, ingested: Path, monkeypatch:
     assert not {"importance", "relevance", "no model is configured"} & set(shown.replace(";", " ").split())
 
 
+@pytest.mark.slow
 def test_a_point_of_view_is_said_by_an_option(run: Run, ingested: Path) -> None:
     """What Ada was not there for stands apart, under its heading, or is left out; a rebuilt file keeps it so."""
     shown = run("context", *SCENE, "--pov", "C0").stdout
@@ -167,6 +176,7 @@ def test_a_point_of_view_is_said_by_an_option(run: Run, ingested: Path) -> None:
     assert (compared["memories"], compared["states"], compared["timeline"]) == ([], [], [])
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_the_first_screen(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A line each of what must hold, who is here, what is open and weighs most; `--all`, `--explain` show the rest."""
     monkeypatch.setattr("runtime.doors.cli.output.is_terminal", lambda: True)
@@ -183,6 +193,7 @@ def test_a_terminal_gets_the_first_screen(run: Run, ingested: Path, monkeypatch:
     assert run.json("context", *SCENE)["relevant_memories"]
 
 
+@pytest.mark.slow
 def test_every_plan_gets_its_file_and_sees_only_what_lies_before_it(run: Run, ingested: Path, tmp_path: Path) -> None:
     """Each context stands under its plan's id and in its canonical file, cut at its own position."""
     early = line(plan_id="early", chapter_index=1, scene_index=2, scene_plan=PLAN | {"scene_number": 2})
@@ -199,6 +210,7 @@ def test_every_plan_gets_its_file_and_sees_only_what_lies_before_it(run: Run, in
     assert "report" in json.loads((ingested / "scene_3_1_memory.json").read_text(encoding="utf-8"))
 
 
+@pytest.mark.slow
 def test_a_bad_plan_does_not_stop_the_others(run: Run, ingested: Path, tmp_path: Path) -> None:
     """The good plans are written; the exit code and the line's number tell of the bad one."""
     file = plans_file(tmp_path, line(), line(plan_id="../../evil"), "{", line(plan_id="P4"))
@@ -210,6 +222,7 @@ def test_a_bad_plan_does_not_stop_the_others(run: Run, ingested: Path, tmp_path:
     assert sorted(each.name for each in (tmp_path / "out").iterdir()) == ["P1.json", "P4.json"]
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_written_fails_its_plan_alone(run: Run, ingested: Path, tmp_path: Path) -> None:
     """A target that is a link is refused and named; the next plan is written."""
     out = tmp_path / "out"

@@ -14,6 +14,7 @@ from tests.runtime.doors.cli.small_project import PLAN, PROJECT
 SCENE = (PROJECT, "--chapter", "3", "--scene", "1")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("index_kept_open")
 def test_what_changed_is_shown_and_the_file_stays(run: Run, ingested: Path) -> None:
     """A banned memory falls out and an edited entity has other values; the file on disk is not touched."""
@@ -64,6 +65,7 @@ def test_a_file_that_cannot_be_read_is_named(run: Run, ingested: Path) -> None:
         assert (ingested / "scene_3_1_memory.json").read_bytes() == content
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("index_kept_open")
 def test_a_context_needs_no_plan_but_the_one_it_was_built_for(run: Run, ingested: Path, tmp_path: Path) -> None:
     """What --plan gave once is kept in the file, so that comparing and rebuilding need nothing else."""

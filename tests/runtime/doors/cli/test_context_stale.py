@@ -61,6 +61,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in folder.glob("scene_*_memory.json")}
 
 
+@pytest.mark.slow
 def test_all_stale_contexts_are_built_again_and_no_other(run: Run, stale: Path) -> None:
     """Doctor finds nothing stale afterwards; a context that was fresh is not written anew."""
     before = contents(stale)
@@ -138,6 +139,7 @@ def test_a_story_that_cannot_be_read_whole_leaves_the_stale_files(run: Run, stal
     assert contents(stale) == before
 
 
+@pytest.mark.slow
 def test_with_diff_nothing_is_written(run: Run, stale: Path) -> None:
     """Each stale context's difference is shown, as JSON in story order; all files stay."""
     before = contents(stale)

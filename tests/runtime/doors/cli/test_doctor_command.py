@@ -15,6 +15,7 @@ def findings(run: Run, *project: str) -> dict[str, dict[str, Any]]:
     return {each["what"]: each for each in run.json("doctor", *project)["findings"]}
 
 
+@pytest.mark.slow
 def test_a_healthy_project_has_counts_and_a_sound_index(run: Run, ingested: Path) -> None:
     """Every check is there; a finding that is not fine says what to do, what is fine is only counted."""
     diagnosis = run.json("doctor", PROJECT)
@@ -39,6 +40,7 @@ def test_without_a_project_only_the_machine_is_looked_at(run: Run, projects_dir:
     assert not projects_dir.exists()
 
 
+@pytest.mark.slow
 def test_a_changed_ingest_setting_is_told_and_applied_by_a_reindex(
     run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -61,6 +63,7 @@ def test_a_broken_database_is_broken_and_ends_with_3(run: Run, ingested: Path) -
     assert "restore a backup" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_context_file_that_is_damaged_is_named(run: Run, ingested: Path) -> None:
     """A file that is no context is degraded, the others are still judged, and the fix works."""
     for name in ("scene_1_1_memory.json", "scene_3_1_memory.json"):
@@ -74,6 +77,7 @@ def test_a_context_file_that_is_damaged_is_named(run: Run, ingested: Path) -> No
     assert findings(run, PROJECT)["context files"]["message"] == "1 of 2 are up to date"
 
 
+@pytest.mark.slow
 def test_an_embedding_model_that_is_missing_or_another_is_degraded(
     run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -94,6 +98,7 @@ def test_an_embedding_model_that_is_missing_or_another_is_degraded(
     assert findings(run, PROJECT)["vector index"]["level"] == "ok"
 
 
+@pytest.mark.slow
 def test_a_bundle_holds_nothing_of_a_story(run: Run, ingested: Path, tmp_path: Path) -> None:
     """What is sent with a question tells versions, settings, counts and findings, and no word of anybody's."""
     run.well("doctor", PROJECT, "--bundle", str(tmp_path / "bundle.json"))

@@ -22,6 +22,7 @@ def test_a_new_project_can_be_peopled_before_its_first_scene(run: Run, projects_
     run.refused("new", "灯塔", told="new")
 
 
+@pytest.mark.slow
 def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_path: Path, projects_dir: Path) -> None:
     """A dry run makes nothing, the import the same story."""
     out = tmp_path / "out"
@@ -38,6 +39,7 @@ def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_p
     assert "new scenes" not in again.stdout
 
 
+@pytest.mark.slow
 def test_a_story_is_written_for_its_readers(run: Run, ingested: Path, tmp_path: Path) -> None:
     """A path that ends as a book does gets the text, never over a file that is there."""
     book = tmp_path / "books" / "book.epub"
@@ -47,6 +49,7 @@ def test_a_story_is_written_for_its_readers(run: Run, ingested: Path, tmp_path: 
     assert run("export", PROJECT, str(book)).exit_code == 2
 
 
+@pytest.mark.slow
 def test_a_story_is_not_imported_over_another_one_unasked(run: Run, ingested: Path, tmp_path: Path) -> None:
     """Into a project with another story one is asked, or says --yes; more of the same story needs neither."""
     book, more = tmp_path / "book.md", "\n\n第三回 水\n\n林冲过江。"
@@ -71,6 +74,7 @@ def test_a_manuscript_is_shown_split(run: Run, tmp_path: Path) -> None:
         assert part in shown.stdout
 
 
+@pytest.mark.slow
 def test_the_end_of_an_import_says_what_is_there_and_what_is_next(run: Run, tmp_path: Path) -> None:
     """Counts, what was left out and the next commands, in the story's language; `--json` has all of it."""
     folder = tmp_path / "古灯"
@@ -94,6 +98,7 @@ def test_the_end_of_an_import_says_what_is_there_and_what_is_next(run: Run, tmp_
 BOOK = "第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。"
 
 
+@pytest.mark.slow
 def test_the_text_is_there_before_its_meaning(run: Run, tmp_path: Path) -> None:
     """Text is stored and found by words first; meaning is indexed at once, or left to its own command."""
     file = tmp_path / "book.md"
@@ -113,6 +118,7 @@ def test_the_text_is_there_before_its_meaning(run: Run, tmp_path: Path) -> None:
     assert run("index", "nobody").exit_code == 2
 
 
+@pytest.mark.slow
 def test_an_import_that_is_stopped_while_it_indexes_leaves_a_whole_story(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -132,6 +138,7 @@ def test_an_import_that_is_stopped_while_it_indexes_leaves_a_whole_story(
     assert run.json("index", "book")["waiting"] == 0
 
 
+@pytest.mark.slow
 def test_the_steps_that_an_import_names_can_be_taken(run: Run, tmp_path: Path) -> None:
     """What is to be typed next works as it stands there."""
     book = tmp_path / "book.md"
@@ -145,6 +152,7 @@ def test_the_steps_that_an_import_names_can_be_taken(run: Run, tmp_path: Path) -
         run.well(*arguments, *(["--help"] if step["kind"] == "page" else []))
 
 
+@pytest.mark.slow
 def test_an_edited_manuscript_is_taken_in_by_update_alone(run: Run, tmp_path: Path) -> None:
     """Without the option the command names what changed and says which option takes it in."""
     file = tmp_path / "book.txt"

@@ -48,6 +48,7 @@ def statuses(run: Run) -> list[str]:
     return [each["scene"]["extraction_status"] for each in listed]
 
 
+@pytest.mark.slow
 def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model: Model) -> None:
     """A critical thread whose deadline has passed is named on stderr and in the report; one that has time is not."""
     for description, deadline in (("Who lit the lamp?", "1:2"), ("Who rows at night?", "99")):
@@ -61,6 +62,7 @@ def test_an_overdue_thread_is_told_at_the_end(run: Run, unrecorded: Path, model:
     assert warning in " ".join(result.stderr.split())
 
 
+@pytest.mark.slow
 def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model: Model) -> None:
     """A failed scene ends the command with code 1 and its reason; `--retry` reads it again."""
 
@@ -82,6 +84,7 @@ def test_failures_are_told_and_taken_up_again(run: Run, unrecorded: Path, model:
     assert statuses(run) == ["done"] * 4
 
 
+@pytest.mark.slow
 def test_a_scene_is_read_anew(run: Run, unrecorded: Path, model: Model) -> None:
     """`--scene` names scenes, `--again` all that a model read; a failure keeps the record and says so."""
     with model(answer_well) as stub:
@@ -117,6 +120,7 @@ def test_an_estimate_asks_nobody(run: Run, unrecorded: Path) -> None:
     run.refused("extract", PROJECT, "--knowledge", "--scene", "1:1", "--estimate", told="has no record")
 
 
+@pytest.mark.slow
 def test_what_it_took_is_told_before_and_after(run: Run, unrecorded: Path, model: Model) -> None:
     """Before it starts the estimate, on stderr; after it what became of each scene, what the provider counted, and what
     there is now.
@@ -131,6 +135,7 @@ def test_what_it_took_is_told_before_and_after(run: Run, unrecorded: Path, model
     assert "There is now" in result.stdout
 
 
+@pytest.mark.slow
 def test_a_refused_key_ends_the_run(run: Run, unrecorded: Path, model: Model) -> None:
     """One request, code 1, the reason with its fix and how many scenes wait; none is marked failed."""
     with model(lambda call: call.refuse(401, "Incorrect API key provided")) as stub:
@@ -160,6 +165,7 @@ def known_to(run: Run, who: str) -> dict[str, dict[str, object]]:
     return {each["source_id"]: each for each in told["known"]}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ingested")
 def test_knowledge_of_supplied_records_is_read(run: Run, model: Model) -> None:
     """`--knowledge` asks about scenes that have a record, each once, and `novelgen knows` tells what came of it."""
@@ -177,6 +183,7 @@ def test_knowledge_of_supplied_records_is_read(run: Run, model: Model) -> None:
     assert "M001" not in known_to(run, "Cornelius")
 
 
+@pytest.mark.slow
 def test_passes_at_the_end_of_chapters_are_counted(
     run: Run, unrecorded: Path, model: Model, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,6 +204,7 @@ def test_passes_at_the_end_of_chapters_are_counted(
     assert "2 before" in again.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("ingested")
 def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: Model) -> None:
     """Failures end the command with code 1 and their reason; the same command goes on from there."""
@@ -218,6 +226,7 @@ def test_a_scene_not_read_for_knowledge_is_told_of(run: Run, model: Model) -> No
         assert len(stub.calls) == 1
 
 
+@pytest.mark.slow
 def test_short_forms_are_written_anew_and_taken_back(run: Run, unrecorded: Path, model: Model) -> None:
     """`--shorts` says what it takes, asks about each scene once, and one `undo` takes the whole run back."""
 

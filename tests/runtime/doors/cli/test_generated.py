@@ -23,6 +23,7 @@ def test_every_offer_is_of_an_operation_and_has_a_path_of_its_own() -> None:
     assert all(command_at(each) is not None for each in (*paths, *GROUPS))
 
 
+@pytest.mark.slow
 def test_threads_are_planted_moved_ended_and_taken_back(run: Run, ingested: Path) -> None:
     """Each command says where the thread stands."""
     thread = run.done("thread", "add", PROJECT, "Who lit the lamp?", "--importance", "high", "--character", "Ada")
@@ -48,6 +49,7 @@ def test_a_list_of_nothing_says_what_is_empty_and_what_fills_it(run: Run) -> Non
     assert "novelgen thread add bare" in run.done("threads", "bare")
 
 
+@pytest.mark.slow
 def test_a_note_says_from_where_on_and_by_whom_it_is_read(run: Run, ingested: Path) -> None:
     """On stderr whom it does not name; lists of one type have a role in place of the type."""
     for option in ("--known-by", "--hidden-from"):
@@ -78,6 +80,7 @@ def test_the_ledger_of_threads_has_three_views(run: Run, ingested: Path) -> None
     assert run.json("threads", PROJECT, "--category", "promise")["entries"] == []
 
 
+@pytest.mark.slow
 def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingested: Path) -> None:
     """Fields go to card, profile or state; a deletion tells what became of the rest and how to undo it."""
     added = run.done("card", "add", PROJECT, "Ines Holt", "personality=patient", "--role", "minor")
@@ -133,6 +136,7 @@ def test_entities_are_merged_and_split(run: Run, ingested: Path, index_kept_open
     assert [each["kind"] for each in run.json("entity", "changes", PROJECT)["changes"]] == ["merge", "split"]
 
 
+@pytest.mark.slow
 def test_relationships_are_told_from_a_side(run: Run, ingested: Path) -> None:
     """Names work, either order works, history tells what happened; feelings are one side's or both's."""
     views = ("--type", "friends", "--view-a", "he never lies", "--view-b", "she is wise", "--dimension", "trust=40")
@@ -152,6 +156,7 @@ def test_relationships_are_told_from_a_side(run: Run, ingested: Path) -> None:
     assert run.done("relationship", "delete", PROJECT, "Ben", "Ada", "--yes").startswith("deleted R")
 
 
+@pytest.mark.slow
 def test_decisions_on_memories_are_told_listed_and_taken_back(run: Run, ingested: Path, index_kept_open: None) -> None:
     """What an author decides survives the next ingest, and every line says what holds afterwards."""
     assert run.done("memory", "pin", PROJECT, "M001") == f"M001: active, pinned undo: novelgen undo {PROJECT} 5"
@@ -171,6 +176,7 @@ def test_decisions_on_memories_are_told_listed_and_taken_back(run: Run, ingested
     assert "more; raise --limit" in run.done("memory", "list", PROJECT, "--limit", "1")
 
 
+@pytest.mark.slow
 def test_memories_are_attached_and_taken_off(run: Run, ingested: Path) -> None:
     """Each command says what the memory hangs on now, and whether that changed; mentions are shown first."""
     run.done("memory", "attach", PROJECT, "M001", "Ben")
@@ -184,6 +190,7 @@ def test_memories_are_attached_and_taken_off(run: Run, ingested: Path) -> None:
     assert run.done(*mentions) == "nothing"
 
 
+@pytest.mark.slow
 def test_one_position_has_one_spelling(run: Run, ingested: Path) -> None:
     """A note from 2:1 on is told so in lists, on cards and in the context, never as 2:0; a chapter is named."""
     run.done("note", PROJECT, "Ada's lamp is out.", "--from", "2:1", "--known-by", "Ada")
@@ -231,6 +238,7 @@ def test_who_knows_what_is_told_and_said(run: Run, ingested: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_scenes_are_shown_moved_inserted_and_deleted(run: Run, ingested: Path, tmp_path: Path) -> None:
     """What moves is counted, and stderr reminds of the author's files."""
     assert "1:2 done A promise 17 Ada, Ben" in run.done("scene", "list", PROJECT)
@@ -250,6 +258,7 @@ def test_scenes_are_shown_moved_inserted_and_deleted(run: Run, ingested: Path, t
     assert "Green" in run.done("scene", "list", PROJECT)
 
 
+@pytest.mark.slow
 def test_a_deleted_scene_that_no_file_holds_reminds_of_none(run: Run, ingested: Path, tmp_path: Path) -> None:
     """A pasted one goes for good: neither a later chapter nor a further scene of a chapter with a file."""
     file = tmp_path / "new.md"
@@ -259,6 +268,7 @@ def test_a_deleted_scene_that_no_file_holds_reminds_of_none(run: Run, ingested: 
         assert "chapters/" not in run("scene", "delete", PROJECT, place, "--yes").stderr
 
 
+@pytest.mark.slow
 def test_searches_and_times_are_told(run: Run, ingested: Path, index_kept_open: None) -> None:
     """The best first, with id, scene and weight; days, order and cast of the scenes; how entities stood."""
     found = run("search", PROJECT, "two loaves of bread", "--entity", "Ben", "--type", "memory").stdout
@@ -272,6 +282,7 @@ def test_searches_and_times_are_told(run: Run, ingested: Path, index_kept_open: 
     assert "Ben promised Ada" in run.done("entity", "memories", PROJECT, "Ada", "--limit", "1")
 
 
+@pytest.mark.slow
 def test_conflicts_are_shown_waived_and_settled(run: Run, ingested: Path, tmp_path: Path) -> None:
     """The list names the slot, both places and both values; a waived one stands there on request."""
     assert run.done("conflicts", "list", PROJECT) == "no contradictions in what is stored"
@@ -366,6 +377,7 @@ def test_a_terminal_gets_the_first_rows_of_a_long_table(
     assert len(run.json("scene", "list", PROJECT)["scenes"]) == 4
 
 
+@pytest.mark.slow
 def test_small_memories_are_consolidated_listed_and_taken_back(run: Run, written: Path) -> None:
     """The summary tells what became of how many; the list has the sources; undoing empties it."""
     text = "Cornelius rowed out, counted the gulls, mended a net and slept."

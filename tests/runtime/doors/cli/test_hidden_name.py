@@ -4,6 +4,8 @@ import pytest
 
 from tests.runtime.doors.cli.conftest import Run
 
+pytestmark = pytest.mark.slow
+
 NOTES = {"en": "Sparrow is really called Elias Marrow.", "zh": "周先生其实叫何书远。"}
 
 

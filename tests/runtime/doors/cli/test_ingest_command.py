@@ -40,6 +40,7 @@ def test_init_makes_a_skeleton_that_can_be_ingested(run: Run, projects_dir: Path
     assert "中没有章" in taken_in.stderr
 
 
+@pytest.mark.slow
 def test_a_new_project_speaks_the_language_of_its_name_or_text(run: Run, projects_dir: Path) -> None:
     """A Chinese name makes a Chinese story, unless `--language` says otherwise; after a Latin name the text tells."""
     made = run.json("init", "古灯")
@@ -54,6 +55,7 @@ def test_a_new_project_speaks_the_language_of_its_name_or_text(run: Run, project
     assert listed["language"] == "zh"
 
 
+@pytest.mark.slow
 def test_a_demo_comes_with_the_program(run: Run, projects_dir: Path) -> None:
     """Where no folder of it is, its files are put there; what is asked of it before names the command."""
     asked = run("context", "demo-zh", "--chapter", "2", "--scene", "1")
@@ -75,6 +77,7 @@ def test_init_never_overwrites(run: Run, projects_dir: Path) -> None:
     assert "made" not in run("init", "novel").stdout
 
 
+@pytest.mark.slow
 def test_ingest_stores_and_sums_up(run: Run, written: Path) -> None:
     """Chapters, records, characters and entities are stored, and the summary counts them."""
     result = run("ingest", PROJECT)
@@ -87,12 +90,14 @@ def test_ingest_stores_and_sums_up(run: Run, written: Path) -> None:
     assert "4/4" in result.stderr
 
 
+@pytest.mark.slow
 def test_no_records_leaves_them(run: Run, written: Path) -> None:
     """With --no-records the scenes speak by their text alone."""
     run("ingest", PROJECT, "--no-records")
     assert RECORDS[1][0]["memories"][0]["content"] not in stored_contents(run)
 
 
+@pytest.mark.slow
 def test_a_chapter_that_is_wrong_does_not_stop_the_others(run: Run, written: Path) -> None:
     """The good chapter is stored; the bad one is counted and named with its repair, and the exit code says so, as JSON
     does to programs.
@@ -131,6 +136,7 @@ def write_book(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_import_book_creates_a_project_and_keeps_ids(run: Run, tmp_path: Path) -> None:
     """With --records entities and memories come under the book's own ids; again changes nothing."""
     book = write_book(tmp_path / "book")
@@ -141,6 +147,7 @@ def test_import_book_creates_a_project_and_keeps_ids(run: Run, tmp_path: Path) -
     assert "4 unchanged" in again.stdout
 
 
+@pytest.mark.slow
 def test_import_book_says_what_was_not_consolidated(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The book is stored, and the failure is told on the error stream."""
 
@@ -154,6 +161,7 @@ def test_import_book_says_what_was_not_consolidated(run: Run, tmp_path: Path, mo
     assert "memories were not consolidated: the disk is gone" in " ".join(result.stderr.split())
 
 
+@pytest.mark.slow
 def test_many_chapters_in_one_file_are_split(run: Run, projects_dir: Path) -> None:
     """Thirty chapters in chapter_001.txt are thirty, with volumes; words to readers are left out and listed."""
     run("init", "古灯")
@@ -176,6 +184,7 @@ def test_many_chapters_in_one_file_are_split(run: Run, projects_dir: Path) -> No
     assert "都是第2章" in clash.stderr
 
 
+@pytest.mark.slow
 def test_ingest_reads_what_novel_gen_remembered(run: Run, written: Path) -> None:
     """chapter_memory.json in the project's folder is taken in once, its anchor in time as no memory."""
     entry = {
@@ -224,6 +233,7 @@ def test_since_tells_the_last_scene(run: Run, ingested: Path) -> None:
     assert run("since", PROJECT, "--from", "9").stdout.strip() == "no scene is stored there"
 
 
+@pytest.mark.slow
 def test_ingest_ends_with_what_the_last_scene_changed(run: Run, written: Path) -> None:
     """Of several chapters the last scene, with totals; a second run takes nothing in and tells nothing."""
     first = run("ingest", PROJECT).stdout
@@ -234,6 +244,7 @@ def test_ingest_ends_with_what_the_last_scene_changed(run: Run, written: Path) -
     assert "changed:" not in run("ingest", PROJECT).stdout
 
 
+@pytest.mark.slow
 def test_json_has_the_changes_and_the_flag_leaves_them_out(run: Run, written: Path) -> None:
     """`changes` stands in the report, and is absent where it was not wanted or there are none."""
     report = run.json("ingest", PROJECT, "--chapter", "1")
@@ -243,6 +254,7 @@ def test_json_has_the_changes_and_the_flag_leaves_them_out(run: Run, written: Pa
     assert "changes" not in run.json("ingest", PROJECT)
 
 
+@pytest.mark.slow
 def test_extract_ends_with_what_the_scenes_changed(
     run: Run, projects_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -268,6 +280,7 @@ def test_extract_ends_with_what_the_scenes_changed(
     assert "What" not in silent.stdout.replace("What to do next", "")
 
 
+@pytest.mark.slow
 def test_one_text_is_stored_with_its_place_and_cast(run: Run, ingested: Path) -> None:
     """With `--as` alone; a name without a card is refused with the command that makes it."""
     text = ingested / "scene.txt"

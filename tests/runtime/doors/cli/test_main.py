@@ -83,6 +83,7 @@ def test_help_imports_nothing_heavy() -> None:
     assert result.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_who_reads_a_story_imports_no_model_and_no_migrations() -> None:
     """What answers a question about a stored story loads nothing that only models, servers or upgrades need."""
     code = (
@@ -96,6 +97,7 @@ def test_who_reads_a_story_imports_no_model_and_no_migrations() -> None:
     assert result.stdout.splitlines()[-1] == "[]"
 
 
+@pytest.mark.slow
 def test_a_listing_loads_nothing_of_what_writes_or_searches(ingested: Path) -> None:
     """A command that lists scenes loads no part that writes, that reads prose or that searches, and makes no index;
     one that tells who knows what of a short story no numpy.
@@ -115,6 +117,7 @@ def test_a_listing_loads_nothing_of_what_writes_or_searches(ingested: Path) -> N
     assert not (ingested / "data" / "vectors").exists()
 
 
+@pytest.mark.slow
 def test_an_edit_of_a_card_loads_no_index_and_nothing_that_models_read(unrecorded: Path) -> None:
     """A name that scenes of text hold is derived anew in them without numpy, the index or what prompts are made of."""
     code = (

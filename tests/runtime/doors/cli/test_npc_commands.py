@@ -45,6 +45,7 @@ def test_a_command_that_is_repeated_remembers_nothing_twice(run: Run, village: P
     assert feelings["disposition"]["affection"] == 40
 
 
+@pytest.mark.slow
 def test_what_is_remembered_is_recalled_by_nobody_else(run: Run, village: Path) -> None:
     """The prompt block stands on stdout as a game gets it; another character remembers nothing of it."""
     told = run.well("npc", "recall", VILLAGE, "Gregor", "Do you like the lamp?", "--to", "player")
@@ -57,6 +58,7 @@ def test_what_is_remembered_is_recalled_by_nobody_else(run: Run, village: Path) 
     assert "importance 0.50 ×" in run("npc", "recall", VILLAGE, "Gregor", "the lamp?", "--explain").stdout
 
 
+@pytest.mark.slow
 def test_witnesses_and_ends_are_told(run: Run, village: Path) -> None:
     """What a memory puts an end to, and who else remembers it, is said at once."""
     run("npc", "remember", VILLAGE, "Gregor", "Her name is Ines.", "--slot", "player_name", "--at", "1:2")

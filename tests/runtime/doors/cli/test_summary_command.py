@@ -39,6 +39,7 @@ def test_summaries_are_listed_for_people_and_programs(run: Run, ingested: Path) 
     ]
 
 
+@pytest.mark.slow
 def test_a_persons_summary_from_a_file_stands(run: Run, ingested: Path, tmp_path: Path) -> None:
     """It is told in its own words, survives ingest and enters the context of a later scene."""
     file = tmp_path / "summary.txt"
@@ -83,6 +84,7 @@ def test_the_authors_parts_are_those_of_settings_json(run: Run, ingested: Path) 
     assert shown(run, "--part", "1")[0]["title"] == ""
 
 
+@pytest.mark.slow
 def test_a_model_writes_what_nobody_wrote(run: Run, ingested: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its summaries are stored; one that it gets wrong keeps the made one, is told, and ends with code 1."""
 

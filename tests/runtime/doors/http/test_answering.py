@@ -59,6 +59,7 @@ def damaged(demo_folder: Path) -> Path:
     return demo_folder
 
 
+@pytest.mark.slow
 def test_a_context_over_http_names_no_folder(damaged: Path) -> None:
     """What a context and the doctor say of a broken index does not name the folder of the projects."""
     with client_of(damaged) as client:

@@ -101,6 +101,7 @@ def test_the_token_opens_everything(guarded: TestClient) -> None:
     assert guarded.post("/v1/projects", headers=ALL, json={"project_id": "mine"}).status_code == 201
 
 
+@pytest.mark.slow
 def test_a_reader_does_not_note_what_was_read(guarded: TestClient) -> None:
     """Whoever may only read cannot touch; with the other token what is asked for again brings others."""
     asked = {"text": "Ines rang.", "limit": 2, "priority": "least_recently_read", "touch": True}
@@ -117,6 +118,7 @@ def test_a_reader_does_not_note_what_was_read(guarded: TestClient) -> None:
     assert first.isdisjoint(shown(ALL))
 
 
+@pytest.mark.slow
 def test_the_read_token_opens_what_changes_nothing(guarded: TestClient) -> None:
     """With the read token one reads, also by POST where a body asks; every write is refused."""
     assert guarded.get("/v1/projects/demo/memories", headers=READ).status_code == 200
@@ -134,6 +136,7 @@ def test_the_read_token_opens_what_changes_nothing(guarded: TestClient) -> None:
     assert guarded.get("/v1/projects", headers=READ).json()["projects"][0]["project_id"] == "demo"
 
 
+@pytest.mark.slow
 def test_a_kept_answer_is_for_who_may_write(guarded: TestClient) -> None:
     """A read token is refused a write under a key whose answer is kept, and its refusal is not the writer's answer."""
     note, path = {"content": "The mill stands still."}, "/v1/projects/demo/memories"

@@ -64,6 +64,7 @@ def jobs_in(folder: Path, work: Callable[[JobOrder], BaseModel], **limits: Any) 
     return jobs
 
 
+@pytest.mark.slow
 def test_a_manuscript_comes_in_as_a_job(empty: TestClient) -> None:
     """A manuscript is answered at once with its job, whose events end with what it came to."""
     answer = empty.post(f"{WEIR}/manuscript", content=BOOK, headers={"Content-Type": "text/plain"})
@@ -109,6 +110,7 @@ class SlowEmbeddings(HashedNgramEmbeddings):
         return super().embed_documents(texts)
 
 
+@pytest.mark.slow
 def test_a_manuscript_is_cancelled_while_it_is_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A job that is cancelled while it indexes ends after its step: its scenes are stored, the rest of the index
     waits, and resumed it stores nothing twice and indexes what waits."""
@@ -138,6 +140,7 @@ def index_problems(client: TestClient) -> list[str]:
     return [each["message"] for each in found if each["what"] == "vector index" and each["level"] not in ("ok", "hint")]
 
 
+@pytest.mark.slow
 def test_a_name_that_leads_elsewhere_is_refused(empty: TestClient, tmp_path: Path) -> None:
     """No project id of a manuscript makes a folder outside of the projects."""
     for name in ("..", "..%5Cx", "a%00b", "nul"):

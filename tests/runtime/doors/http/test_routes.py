@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from fastapi.testclient import TestClient
 
 from runtime.context_chain import context_json
@@ -19,12 +20,14 @@ HERE = "/v1/projects/demo"
 JSON = {"Content-Type": "application/json"}
 
 
+@pytest.mark.slow
 def test_every_route_answers(client: TestClient) -> None:
     """One walk over a real story calls every route that the OpenAPI document names, and all go well."""
     exchanges = walk(client)
     assert len(exchanges) >= 80
 
 
+@pytest.mark.slow
 def test_every_route_has_examples(empty: TestClient) -> None:
     """The document has an example of each body that a route takes and of each answer that it gives."""
     document = empty.get("/openapi.json").json()
@@ -46,6 +49,7 @@ def test_every_route_has_examples(empty: TestClient) -> None:
     assert without == []
 
 
+@pytest.mark.slow
 def test_a_context_is_that_of_the_file(client: TestClient, demo_folder: Path) -> None:
     """The JSON of a context is word for word that of the context file, apart from its moment and its timings."""
     asked = {"chapter_index": 3, "scene_index": 1, "scene_plan": PLAN}
@@ -63,6 +67,7 @@ def test_a_context_is_that_of_the_file(client: TestClient, demo_folder: Path) ->
     assert answer.headers["etag"].strip('"') == told["report"]["story_version"]
 
 
+@pytest.mark.slow
 def test_a_prompt_is_given_to_who_accepts_text(client: TestClient) -> None:
     """A missing field is named alone, and a wrong method is told which there are."""
     asked = {"chapter_index": 3, "scene_index": 1, "scene_plan": PLAN}
@@ -77,6 +82,7 @@ def test_a_prompt_is_given_to_who_accepts_text(client: TestClient) -> None:
     assert client.put("/v1/projects").headers["allow"] == "GET, POST"
 
 
+@pytest.mark.slow
 def test_a_wrong_request_is_told_what_is_wrong(client: TestClient) -> None:
     """Each wrong request ends in a problem of a stable type and status, which names no path of the machine."""
     cases: list[tuple[str, str, Any, int, str]] = [
@@ -113,6 +119,7 @@ def test_a_wrong_request_is_told_what_is_wrong(client: TestClient) -> None:
         assert problem["detail"]
 
 
+@pytest.mark.slow
 def test_a_server_without_a_model_says_which_setting_names_one(demo_folder: Path) -> None:
     """Before anything is streamed or queued; a project whose config is wrong is told and hides no other."""
     with client_of(demo_folder) as client:
@@ -130,6 +137,7 @@ def test_a_server_without_a_model_says_which_setting_names_one(demo_folder: Path
     assert str(demo_folder) not in listed["demo-zh"]["problem"]
 
 
+@pytest.mark.slow
 def test_a_hostile_body_is_refused(client: TestClient) -> None:
     """Broken, endlessly deep, and unreadable JSON is the caller's fault and no bug, half of a character neither."""
     cases: list[bytes] = [
@@ -164,6 +172,7 @@ def test_a_changed_config_holds_from_the_next_request_on(demo_folder: Path) -> N
     stores.close()
 
 
+@pytest.mark.slow
 def test_paths_methods_and_parameters_are_those_of_the_file(empty: TestClient) -> None:
     """What is added, renamed or gone stands in the file, so that a change of it is a decision."""
     document = empty.get("/openapi.json").json()

@@ -28,6 +28,7 @@ def answered_or_refused_clearly(context: Any, response: Any, case: Any) -> None:
     assert response.status_code != 503 or "retry-after" in response.headers, told
 
 
+@pytest.mark.slow
 def test_made_up_requests_are_answered_as_told(demo_folder: Path) -> None:
     """No request ends in a bug; every answer has a status, a type and a shape that the document names."""
     # Imported here, since it costs every worker seconds and one of them runs this.

@@ -46,6 +46,7 @@ def server(tmp_path: Path) -> Iterator[ServedProcess]:
         process.end(signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_a_signal_ends_the_server_clean(server: ServedProcess, tmp_path: Path) -> None:
     """While previews of a hostile book are parsed others are answered; SIGTERM ends it all, what is stored stays."""
     book = endless_epub(tmp_path / "endless.epub").read_bytes()
@@ -79,6 +80,7 @@ def test_a_folder_has_one_server(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.slow
 def test_bodies_that_never_come_keep_nobody_out(server: ServedProcess, tmp_path: Path) -> None:
     """The next one ends that which has been coming longest, and whoever sends all of it is answered."""
     too_many = 6
@@ -146,6 +148,7 @@ def served_mill(server: ServedProcess, tmp_path: Path, monkeypatch: pytest.Monke
 COMMANDS = (["search", "mill", "the key", "--json"], ["context", "mill", "--action", "Bo looks for the key", "--json"])
 
 
+@pytest.mark.slow
 def test_commands_work_beside_a_server_with_its_index_and_without_one_that_hangs(
     served_mill: httpx.Client, server: ServedProcess
 ) -> None:

@@ -52,6 +52,7 @@ def _ask_much(client: TestClient) -> None:
     assert client.get("/page/projects/demo/card?entity=Ines").status_code == 200
 
 
+@pytest.mark.slow
 def test_metrics_count_requests_by_route(watched: TestClient) -> None:
     """Each request is counted under its route, method and status; no label tells an id, a name or a query."""
     _ask_much(watched)
@@ -68,6 +69,7 @@ def test_metrics_count_requests_by_route(watched: TestClient) -> None:
     _require_nothing_of_a_story(told.text)
 
 
+@pytest.mark.slow
 def test_spans_tell_routes_and_use_cases(watched: TestClient, spans: InMemorySpanExporter) -> None:
     """A request is a span with its use case within, part of its caller's trace; none tells of the story."""
     _ask_much(watched)
@@ -88,6 +90,7 @@ def test_spans_tell_routes_and_use_cases(watched: TestClient, spans: InMemorySpa
         _require_nothing_of_a_story(span.to_json())
 
 
+@pytest.mark.slow
 def test_metrics_need_a_token_where_there_is_one(tmp_path: Path) -> None:
     """Who may read may read metrics; a server needs nothing that its extra does not bring."""
     settings = ServerSettings(token=TOKEN, read_token=READ_TOKEN)
@@ -137,6 +140,7 @@ def test_spans_are_sent_where_opentelemetrys_variables_say(monkeypatch: pytest.M
         exporting_provider()
 
 
+@pytest.mark.slow
 def test_the_access_log_tells_nothing_of_a_story(watched: TestClient, caplog: pytest.LogCaptureFixture) -> None:
     """Each request has its line with route, status and its own id, and no line a name, a query or a text."""
     with caplog.at_level(logging.INFO, logger="runtime.doors.http.access"):

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
+pytestmark = pytest.mark.slow
+
 API = "/v1/projects/demo"
 
 CHANGES: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {

@@ -38,6 +38,7 @@ def prompt(projects_dir: Path, name: str, arguments: dict[str, str], **options: 
     return asked(projects_dir, ask, **options)
 
 
+@pytest.mark.slow
 def test_what_is_offered(demo_folder: Path) -> None:
     """One story offers its threads and scenes by address; several offer the list and templates."""
 
@@ -56,6 +57,7 @@ def test_what_is_offered(demo_folder: Path) -> None:
     assert one[2] == many[2] == {"write_next_scene", "check_this_draft"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("project_id", ["demo", None])
 def test_resources_tell_the_story(demo_folder: Path, project_id: str | None) -> None:
     """A card, the threads and the scenes are JSON; the name of a card may be any name."""
@@ -67,6 +69,7 @@ def test_resources_tell_the_story(demo_folder: Path, project_id: str | None) -> 
     assert len(scenes["scenes"]) == 23
 
 
+@pytest.mark.slow
 def test_a_context_is_read_by_the_projects_own_plan(demo_folder: Path) -> None:
     """The context of a scene that the project has a plan of is the block for a prompt."""
     plans = demo_folder / "demo" / "chapters"
@@ -79,6 +82,7 @@ def test_a_context_is_read_by_the_projects_own_plan(demo_folder: Path) -> None:
     assert "Ines" in read(demo_folder, f"{ROOT}/demo/scenes/9/1/context")
 
 
+@pytest.mark.slow
 def test_what_is_not_there_is_refused(demo_folder: Path) -> None:
     """An address of nothing, of another story or of a file is an error that tells no folder of the machine."""
 
@@ -101,6 +105,7 @@ def test_what_is_not_there_is_refused(demo_folder: Path) -> None:
     asked(demo_folder, ask)
 
 
+@pytest.mark.slow
 def test_addresses_and_prompts_are_completed(demo_folder: Path) -> None:
     """What an argument could be is offered: ids of projects, and names of the story that was chosen."""
 
@@ -124,6 +129,7 @@ def test_addresses_and_prompts_are_completed(demo_folder: Path) -> None:
     assert found == [["demo-zh"], ["Sparrow"], [], ["Ines Marrow"], []]
 
 
+@pytest.mark.slow
 def test_the_next_scene_is_written_in_the_storys_language(demo_folder: Path) -> None:
     """The prompt to write holds the plan and the context, in English or Chinese as the story is."""
     english = prompt(demo_folder, "write_next_scene", PLANNED)
@@ -140,6 +146,7 @@ def test_the_next_scene_is_written_in_the_storys_language(demo_folder: Path) -> 
     assert "check_draft" in chinese
 
 
+@pytest.mark.slow
 def test_a_draft_comes_with_what_was_found(demo_folder: Path) -> None:
     """The prompt to check holds the draft as it is, braces included, and what the story says of what it touches."""
     draft = "Ines walked in. Elias Marrow greeted her with {a bow}."

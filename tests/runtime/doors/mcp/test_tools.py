@@ -44,6 +44,7 @@ def test_a_set_of_tools_is_small(demo_folder: Path, tool_set: ToolSet) -> None:
     assert '"title":"' not in "".join(offered)
 
 
+@pytest.mark.slow
 def test_a_fixed_project_is_no_argument(demo_folder: Path) -> None:
     """With one project no tool takes one, and none is listed; without, every tool needs one by its id."""
     fixed, many = tools_of(demo_folder), tools_of(demo_folder, project_id=None)
@@ -71,6 +72,7 @@ def test_a_project_is_chosen_from_the_list(demo_folder: Path) -> None:
     assert projects["demo-zh"]["scenes"] > len(scenes.structured_content["scenes"]) == 1
 
 
+@pytest.mark.slow
 def test_a_project_is_never_a_path(demo_folder: Path) -> None:
     """What is no id of a listed project is refused, tells no folder of the machine, and makes nothing."""
     before = sorted(demo_folder.rglob("*"))
@@ -85,6 +87,7 @@ def test_a_project_is_never_a_path(demo_folder: Path) -> None:
     assert [each for each in sorted(demo_folder.rglob("*")) if each not in before] == []
 
 
+@pytest.mark.slow
 def test_a_read_only_server_offers_no_storing(demo_folder: Path) -> None:
     """A server that may only read lists no tool that stores, and knows none when it is called."""
     assert set(tools_of(demo_folder, is_read_only=True)) == READING
@@ -93,6 +96,7 @@ def test_a_read_only_server_offers_no_storing(demo_folder: Path) -> None:
     assert "Unknown tool" in text_of(answer)
 
 
+@pytest.mark.slow
 def test_arguments_may_come_as_json_in_a_text(demo_folder: Path) -> None:
     """Clients that send lists and objects as JSON texts are understood."""
     given = {"chapter_index": 3, "scene_index": 1, "scene_plan": json.dumps(PLAN)}
@@ -101,6 +105,7 @@ def test_arguments_may_come_as_json_in_a_text(demo_folder: Path) -> None:
     assert "Sparrow" in text_of(answer)
 
 
+@pytest.mark.slow
 def test_a_bug_is_told_without_its_words(demo_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What nobody foresaw is an error of the same shape, and tells nothing of the program."""
 

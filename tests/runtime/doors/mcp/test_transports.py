@@ -32,6 +32,7 @@ CALL = {
 HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
 
+@pytest.mark.slow
 def test_clients_of_either_protocol_share_a_story_over_stdio(demo_folder: Path, tmp_path: Path) -> None:
     """Each looks up and stores in the story that the command names; the index is the first one's, which answers the
     second, too; both see all notes, and the log holds no message.
@@ -66,6 +67,7 @@ def test_clients_of_either_protocol_share_a_story_over_stdio(demo_folder: Path, 
         assert "jsonrpc" not in log.read()
 
 
+@pytest.mark.slow
 def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
     """When the client goes away the process ends by itself, clean, and has written nothing but messages."""
     hello = {
@@ -92,6 +94,7 @@ def test_stdio_ends_with_its_input(demo_folder: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
 def test_http_is_behind_the_token(demo_folder: Path, mode: str) -> None:
     """Without the token nobody comes in; the reading one is offered reading tools alone, the other one all, of every
@@ -130,6 +133,7 @@ def test_http_is_behind_the_token(demo_folder: Path, mode: str) -> None:
     assert (f"It rains on {token}." in notes, read_token in notes) == (True, False)
 
 
+@pytest.mark.slow
 def test_a_server_ends_while_agents_are_at_work(demo_folder: Path) -> None:
     """Clients with calls under way do not keep a server from ending, with exit code 0."""
 
@@ -155,6 +159,7 @@ def test_a_server_ends_while_agents_are_at_work(demo_folder: Path) -> None:
     assert asyncio.run(run()) == 0
 
 
+@pytest.mark.slow
 def test_the_gate_stands_before_agents(demo_folder: Path) -> None:
     """Foreign hosts and origins, other methods, long bodies and what is no message are refused."""
     settings = ServerSettings(limits=Limits(body_bytes=10_000))
@@ -174,6 +179,7 @@ def test_the_gate_stands_before_agents(demo_folder: Path) -> None:
     assert [each.status_code for each in refusals] == [421, 403, 405, 405, 413, 400, 406]
 
 
+@pytest.mark.slow
 def test_too_many_agents_are_told_to_wait(demo_folder: Path) -> None:
     """Calls beyond the bounds are refused with when to come again, and do no harm to those at work."""
     limits = Limits(at_once=1, agents_waiting=1)
@@ -223,6 +229,7 @@ def test_without_the_extra_the_command_says_what_to_install(run: Run, monkeypatc
     run.refused("mcp", "demo", told="pip install 'novelgen[mcp]'")
 
 
+@pytest.mark.slow
 def test_an_agent_that_goes_away_is_no_bug(demo_folder: Path, caplog: pytest.LogCaptureFixture) -> None:
     """Who leaves before the request is whole is not answered, and the log does not call it a failure."""
     sent: list[Any] = []

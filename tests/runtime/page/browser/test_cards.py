@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from runtime.page.frame import ENGLISH
@@ -10,6 +11,7 @@ from tests.support.browser import PHONE, Window, window_of
 HERE = "/page/projects/demo"
 
 
+@pytest.mark.slow
 def test_a_cell_says_why_is_corrected_and_taken_back(own_window: Window) -> None:
     """Pointed at, a cell tells how it is known without moving anything; corrected, it has the mark of the author."""
     page = own_window.open(f"{HERE}/knowledge?about=Elias&as_of=2:1")
@@ -44,6 +46,7 @@ def test_on_a_phone_the_picture_reads_as_a_list(browser: Browser, demo_server: s
         assert window.complaints == []
 
 
+@pytest.mark.slow
 def test_two_tabs_overwrite_nothing_of_each_other(own_window: Window) -> None:
     """The second tab sends what it changed alone; of the same field both texts are shown, and brought together."""
     address = "/page/projects/demo/card?entity=C4"

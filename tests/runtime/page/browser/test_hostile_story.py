@@ -11,6 +11,8 @@ from tests.runtime.doors.http.serving import client_of
 from tests.runtime.page.hostile_story import ADDRESS, EMOJI, EVIL, LONG, write_hostile_story
 from tests.support.browser import PHONE, open_server, window_of
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def hostile_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:

@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import docx
+import pytest
 from playwright.sync_api import Browser, expect
 
 from runtime.page.frame import CATALOGUES
 from tests.support.browser import open_server, window_of
+
+pytestmark = pytest.mark.slow
 
 PATIENCE_MS = 60_000
 

@@ -1,9 +1,12 @@
 """Relationships, timeline and threads in a real browser: they follow the slider, and a thread is dragged to its end."""
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from runtime.page.frame import ENGLISH
 from tests.support.browser import Window, window_of
+
+pytestmark = pytest.mark.slow
 
 LIVE = "[data-live]"
 

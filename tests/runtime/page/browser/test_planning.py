@@ -4,6 +4,7 @@ import json
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from runtime.page.frame import CATALOGUES
@@ -18,6 +19,7 @@ def _clean(window: Window) -> None:
     assert window.complaints == []
 
 
+@pytest.mark.slow
 def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, own_server: str) -> None:
     """The form gives the block, to be copied; leaving a memory out shows what that does, and is taken back."""
     words = CATALOGUES["en"]
@@ -63,6 +65,7 @@ def test_a_plan_becomes_a_context_and_a_pin_shows_its_effect(browser: Browser, o
         assert window.complaints == []
 
 
+@pytest.mark.slow
 def test_a_plan_file_is_dropped_on_a_phone(browser: Browser, demo_server: str) -> None:
     """A dropped plan is built at once, in the language of the visitor, one part above the other."""
     plan = {"purpose": "他们打开钟下的匣子。", "characters": ["骆青荇"], "location": "江心洲钟楼"}
@@ -78,6 +81,7 @@ def test_a_plan_file_is_dropped_on_a_phone(browser: Browser, demo_server: str) -
         expect(page.locator("h1")).to_have_text(CATALOGUES["zh"]["something_wrong"])
 
 
+@pytest.mark.slow
 def test_a_finding_is_joined_to_the_draft_waived_and_told_again(browser: Browser, demo_folder: Path) -> None:
     """Pointer, keys and tap join the words of both sides; a waiver silences a finding until it is taken back."""
     words = CATALOGUES["zh"]

@@ -2,9 +2,12 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.support.browser import window_of
+
+pytestmark = pytest.mark.slow
 
 
 def test_the_slider_is_moved_by_pointer(browser: Browser, demo_server: str) -> None:

@@ -1,9 +1,12 @@
 """Correcting the story in a real browser: words and facts light each other, changes keep the place and are undone."""
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 from runtime.page.frame import ENGLISH
 from tests.support.browser import window_of
+
+pytestmark = pytest.mark.slow
 
 CHOOSE_WORDS = """([start, end]) => {
   const line = document.querySelector("article .text p").firstChild;

@@ -10,6 +10,8 @@ from runtime.page.frame import CHINESE, VIEWS
 from tests.runtime.doors.cli.test_chinese_throughout import english_in
 from tests.support.browser import DESKTOP, PHONE, Window, window_of
 
+pytestmark = pytest.mark.slow
+
 LOOKS: dict[str, dict[str, Any]] = {
     "demo": {"locale": "en-US", "size": DESKTOP, "dark": False},
     "demo-zh": {"locale": "zh-CN", "size": PHONE, "dark": True},
