@@ -632,7 +632,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if isinstance(outcome.error, ContextWriteError):
             issue = issue.model_copy(update={"kind": "not_written", "message": str(outcome.error)})
         logger.error("the context was not written: %s", issue.message)
-        issues = [*context.report.issues, issue] if context.report else [issue]
+        issues = [*context.report.issues, issue]
         return _with_report(context, issues=issues)
 
     def _search_request(self, run: ContextRun, deadline: Deadline) -> SearchRequest:
@@ -760,7 +760,7 @@ def _scene_number_issues(request: MemoryContextRequest) -> list[ReportIssue]:
 
 def _spent_s(context: SceneMemoryContext) -> float:
     """Return the seconds that a context took, but for the model's, which has a deadline of its own."""
-    timings_s = context.report.timings_s if context.report else {}
+    timings_s = context.report.timings_s
     return timings_s.get("total", 0.0) - timings_s.get("model", 0.0) - timings_s.get("selector", 0.0)
 
 

@@ -96,7 +96,7 @@ def _memories(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[cont
 
 
 def _wordings(context: SceneMemoryContext) -> dict[_MemoryKey, contexts.MemoryWording]:
-    items = {item.chunk_id: item for item in context.report.items} if context.report else {}
+    items = {item.chunk_id: item for item in context.report.items}
     told_ids = {item.chunk_id for item in items.values() if item.told_in is not None}
     wordings: dict[_MemoryKey, contexts.MemoryWording] = {}
     for chunk in context.relevant_memories:
@@ -135,7 +135,7 @@ def _moves(
 def _receipts(context: SceneMemoryContext) -> dict[_MemoryKey, contexts.ContextItem]:
     """Return the receipts by subject, best first."""
     keys = {chunk.chunk_id: _memory_key(chunk) for chunk in context.relevant_memories}
-    items = context.report.own_items if context.report else []
+    items = context.report.own_items
     return {keys[item.chunk_id]: item for item in items if item.chunk_id in keys}
 
 

@@ -4,7 +4,7 @@ Retrieval and planning use everything; only what comes out is cut. Where in doub
 """
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -336,25 +336,29 @@ class PointOfViewCut:
     def _knows_statement(self, change: StateChange) -> bool:
         """Return whether they know what an author states: by the note that states it, else as of a scene."""
         statement = Statement(change.entity_id, change.attribute, str(change.value))
-        if statement in self._known_statements:
+        place = None if change.chapter_index is None else StoryPosition(change.chapter_index, change.scene_index)
+        if (statement, place) in self._known_statements:
             return True
+        # A later note may keep from them that something is as it was.
         if statement in self._unknown_statements:
             return False
-        place = None if change.chapter_index is None else StoryPosition(change.chapter_index, change.scene_index)
         return self._view.knows_statement(_said_of(change), change.entity_id, place)
 
     @cached_property
-    def _known_statements(self) -> Collection[Statement]:
-        return self._statements_of(self._view.notes(known=True))
+    def _known_statements(self) -> Collection[tuple[Statement, StoryPosition | None]]:
+        """The states that notes state which they know, each with the note's place."""
+        return {(statement, note.noted_at) for statement, note in self._statements_of(self._view.notes(known=True))}
 
     @cached_property
     def _unknown_statements(self) -> Collection[Statement]:
-        return self._statements_of(self._view.notes(known=False))
+        """The states that notes state which they do not know."""
+        return {statement for statement, _ in self._statements_of(self._view.notes(known=False))}
 
-    def _statements_of(self, notes: Iterable[KnowledgeMemory]) -> Collection[Statement]:
-        """Return the states that notes state."""
-        statements = (statement_of(note.content, self.found.outline.entities) for note in notes)
-        return {statement for statement in statements if statement is not None}
+    def _statements_of(self, notes: Iterable[KnowledgeMemory]) -> Iterator[tuple[Statement, KnowledgeMemory]]:
+        for note in notes:
+            statement = statement_of(note.content, self.found.outline.entities)
+            if statement is not None:
+                yield statement, note
 
     def _differing_states(self) -> Iterable[EntityStateSnapshot]:
         known_snapshots_by_id = {state.entity_id: state for state in self.known.states}

@@ -155,7 +155,7 @@ def _hidden(
 
 def _memories(items: list[ContextItem], context: SceneMemoryContext) -> Iterator[ContextLine]:
     chunks = {memory.chunk_id: memory for memory in _memories_of(context)}
-    marks = successor_marks(context, labels_for(context.report.language if context.report else ""))
+    marks = successor_marks(context, labels_for(context.report.language))
     for item in items:
         chunk = chunks.get(item.chunk_id)
         is_passage = chunk is not None and chunk.content_type in PASSAGE_TYPES
@@ -194,10 +194,9 @@ def render_context(context: SceneMemoryContext, *, language: str | None = None) 
 
     See `SceneMemoryContext.as_prompt`.
     """
-    told_in = context.report.language if context.report else ""
-    told_in = told_in or story_language(" ".join(chunk.content for chunk in context.relevant_memories))
+    told_in = context.report.language or story_language(" ".join(chunk.content for chunk in context.relevant_memories))
     labels = labels_for(language or told_in)
-    names = dict(context.report.names) if context.report else {}
+    names = dict(context.report.names)
     fields = {
         section: [context_line.text for context_line in lines]
         for section, lines in groupby(
@@ -214,7 +213,7 @@ def render_context(context: SceneMemoryContext, *, language: str | None = None) 
         ]
         for heading, below in _GROUPS.items()
     }
-    view = context.report.point_of_view if context.report else None
+    view = context.report.point_of_view
     name = names.get(view.character_id or "", view.name) if view else ""
     heading = labels.hidden.format(name if _PLAIN_NAME.fullmatch(name) else labels.point_of_view)
     hidden = _hidden_lines(context, names, labels)
@@ -225,7 +224,7 @@ def render_context(context: SceneMemoryContext, *, language: str | None = None) 
     if not blocks:
         return ""
     notes = [labels.note]
-    if context.report and context.report.unread_scenes:
+    if context.report.unread_scenes:
         notes.append(labels.unread.format(unread=context.report.unread_scenes, scenes=context.report.scenes_before))
     return "\n\n".join(["\n".join([f"# {labels.title}", *notes]), *blocks]) + "\n"
 
@@ -272,7 +271,7 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
         text = labels.list_separator.join(names.get(entity_id, entity_id) for entity_id in unknown_to)
         return labels.unknown_to.format(text) if unknown_to else ""
 
-    if context.report and context.report.items:
+    if context.report.items:
         return [f"{line(item, item.text)}{knowers(item)}" for item in prompt_order(context.report.own_items)]
     return [line(chunk, chunk.content) for chunk in prompt_order(context.relevant_memories)]
 
@@ -280,8 +279,7 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
 def successor_marks(context: SceneMemoryContext, labels: Labels) -> dict[str, str]:
     """Return what to append to each outdated or continued memory of a context, by its id."""
     hidden_items = context.hidden.items if context.hidden else []
-    own_items = context.report.items if context.report else []
-    newer_by_id = {item.chunk_id: item.holds_now for item in (*own_items, *hidden_items)}
+    newer_by_id = {item.chunk_id: item.holds_now for item in (*context.report.items, *hidden_items)}
     return {
         memory.chunk_id: _what_followed(newer_by_id.get(memory.chunk_id), labels, is_over=bool(memory.slot_type))
         for memory in _memories_of(context)

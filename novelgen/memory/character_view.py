@@ -306,7 +306,7 @@ class CharacterView:
 
     def notes(self, *, known: bool) -> Iterator[KnowledgeMemory]:
         """Yield the author's notes that they know, or those that they do not."""
-        notes = (memory for memory in self.shared.rules.story.memories if memory.noted_at is not None)
+        notes = (memory for memory in self.shared.rules.story.memories if memory.position is None)
         return (note for note in notes if self.knows_source(note.source_id) == known)
 
     @property

@@ -202,7 +202,7 @@ def download_context(visit: Visited, file: ContextFile = "json") -> Response:
     elif file == "json":
         text = _as_json(context_document(context, is_full=True))
     else:
-        plan = context.report.scene_plan if context.report else None
+        plan = context.report.scene_plan
         text = _as_json(plan.model_dump(mode="json") if plan else {})
     name = f"scene_{context.chapter_index}_{context.scene_index}_{FILE_ENDINGS[file]}"
     kind = "text/plain" if file == "text" else "application/json"

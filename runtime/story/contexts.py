@@ -114,7 +114,7 @@ class StoryContexts(StoryBase):
         builder = ContextBuilder(self._stores, self.project_id, options)
         await_index(self._stores, self.project_id)
         context = builder.build(scene)
-        issues = context.report.issues if context.report else []
+        issues = context.report.issues
         is_written = not any(issue.stage == "write" for issue in issues)
         file = builder.paths.context_file(scene.chapter_index, scene.scene_index) if is_written else None
         return BuiltContext(context=context, language=builder.language(scene), file=file)
@@ -399,7 +399,7 @@ def _plans_by_place(plans_file: Path | None, failures: list[str]) -> dict[tuple[
 
 def _whole(context: SceneMemoryContext) -> SceneMemoryContext:
     """Return a context for which the story was read whole."""
-    for issue in context.report.issues if context.report else []:
+    for issue in context.report.issues:
         if issue.stage in _FATAL_STAGES:
             scene = f"{context.chapter_index}:{context.scene_index}"
             raise ContextWriteError(f"the context of scene {scene} stays as it is: {issue.message}")

@@ -192,3 +192,30 @@ def test_what_a_card_says_from_the_start_needs_no_scene(story: Story, told: dict
     [state] = [state for state in context.entity_states if state.entity_id == thing]
     assert state.state_data["holder"] == story.entities.get(other).entity.entity_id
     assert thing not in [state.entity_id for state in (context.hidden.entity_states if context.hidden else [])]
+
+
+@pytest.mark.parametrize("start", [None, "1:3"])
+def test_a_hidden_note_hides_the_state_that_it_states(story: Story, told: dict[str, Any], start: str | None) -> None:
+    """Also where the note has no place and the point of view was there with the thing."""
+    heroine, other, third = told["people"]
+    story.scenes.set_staging((1, 2), cast=[heroine, other])
+    story.memories.add(told["holders"][2], start=start, hidden_from=[heroine])
+    context = _context(story, told, "separate")
+    secret = story.entities.get(third).entity.entity_id
+    key, hidden = _key(story, told, context), _key(story, told, context, is_hidden=True)
+    assert key is None or key.state_data.get("holder") != secret
+    assert hidden.state_data["holder"] == secret
+
+
+def test_a_hidden_note_that_repeats_a_known_state_leaves_that_known(story: Story, told: dict[str, Any]) -> None:
+    """What she knew of the first time stays hers; that it is so again is hidden."""
+    heroine, other, third = told["people"]
+    story.scenes.set_staging((1, 2), cast=[heroine, other])
+    heroine_id, third_id = (story.entities.get(name).entity.entity_id for name in (heroine, third))
+    story.memories.add(told["holders"][1], start="1:3", known_by=[heroine])
+    plan = {"characters": [heroine], "purpose": told["thing"]}
+    story.memories.add(told["holders"][2], start="1:4", known_by=[heroine])
+    story.memories.add(told["holders"][1], start="1:5", hidden_from=[heroine])
+    key = _key(story, told, story.context(1, 6, plan, pov=heroine))
+    assert key.state_data["holder"] == third_id
+    assert key.believed == {"holder": heroine_id}
