@@ -194,13 +194,15 @@ def test_what_a_card_says_from_the_start_needs_no_scene(story: Story, told: dict
     assert thing not in [state.entity_id for state in (context.hidden.entity_states if context.hidden else [])]
 
 
-@pytest.mark.parametrize("start", [None, "1:3"])
+@pytest.mark.parametrize("start", [None, "1:4"])
 def test_a_hidden_note_hides_the_state_that_it_states(story: Story, told: dict[str, Any], start: str | None) -> None:
-    """Also where the note has no place and the point of view was there with the thing."""
-    heroine, other, third = told["people"]
-    story.scenes.set_staging((1, 2), cast=[heroine, other])
+    """Also where the note has no place and the point of view was last seen with the thing."""
+    heroine, _, third = told["people"]
+    story.ingest(text=told["texts"][0], chapter_index=1, scene_index=4)
+    story.scenes.set_staging((1, 4), cast=[heroine])
     story.memories.add(told["holders"][2], start=start, hidden_from=[heroine])
-    context = _context(story, told, "separate")
+    plan = {"characters": [heroine], "purpose": told["thing"]}
+    context = story.context(1, 5, plan, pov=heroine)
     secret = story.entities.get(third).entity.entity_id
     key, hidden = _key(story, told, context), _key(story, told, context, is_hidden=True)
     assert key is None or key.state_data.get("holder") != secret
