@@ -84,7 +84,8 @@ def store_written(visit: Visited, form: Form) -> Response:
     if staging.statements and not statements:
         return led_back(address, "scene_stored_unstaged", told=call_name, undo=undo)
     if staging.names_without_card:
-        return led_back(address, "scene_stored_uncarded", told=", ".join(staging.names_without_card), undo=undo)
+        names = visit.word("comma").join(staging.names_without_card)
+        return led_back(address, "scene_stored_uncarded", told=names, undo=undo)
     return led_back(address, "scene_stored", told=call_name, undo=undo)
 
 
