@@ -496,7 +496,6 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if unknown_counts is None:
             run = self._without_knowledge(replace(run, knowledge=NO_KNOWLEDGE))
             return run, None if view.mode == "separate" else replace(view_cut, view=None)
-        run = run.with_issues(guessed_scenes_issue(view_cut))
         return replace(run, point_of_view=view.model_copy(update={"unknown": unknown_counts})), view_cut
 
     def _assemble(self, run: ContextRun) -> SceneMemoryContext:
@@ -523,7 +522,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         run = run.with_timings({"select": time.monotonic() - started_s})
         run, context = self._with_knowers(run, context)
         if view_cut is not None:
-            run = _without_quotes(run)
+            run = _without_quotes(run).with_issues(guessed_scenes_issue(context))
             context = _with_report(context, planner=run.plan.planner)
         # Of the second scene of a story the end of the first tells what went before.
         is_told = not self._tokens_of("story_so_far") or run.outline is None or len(run.outline.scenes) < 2

@@ -58,6 +58,8 @@ class Labels:
     in_scene: str
     advanced: str
     unverified: str
+    guess: str
+    guessed: str
     believed: str
     outdated: str
     also: str
@@ -231,6 +233,7 @@ def _is_merely_held(thing: EntityStateSnapshot) -> bool:
     return (
         not thing.unverified
         and not thing.believed
+        and not thing.guessed_in
         and thing.state_data.keys() <= {HOLDER_ATTRIBUTE, PRESENCE_ATTRIBUTE}
     )
 
@@ -242,12 +245,14 @@ def render_attribute(
     labels: Labels,
     *,
     is_proven: bool = True,
+    is_guess: bool = False,
     as_of: str = "",
     believed_by: str | None = None,
 ) -> str:
-    """Render one attribute and its value, with marks for unproven, believed and old ones."""
+    """Render one attribute and its value, with marks for unproven, guessed, believed and old ones."""
     mark = "" if is_proven else labels.unverified
     mark += belief_mark(believed_by, names, labels)
+    mark += labels.guess if is_guess else ""
     return f"{labels.attribute(name)}{as_of}{labels.colon}{render_value(value, names, labels)}{mark}"
 
 
@@ -300,6 +305,7 @@ def state_parts(
                 names,
                 labels,
                 is_proven=name not in snapshot.unverified,
+                is_guess=name in snapshot.guessed_in,
                 as_of=_aged(name, snapshot, now),
                 believed_by=snapshot.believed.get(name),
             ),
@@ -404,6 +410,7 @@ def render_left_off(left_off: LeftOff, names: Mapping[str, str], *, labels: Labe
     present = labels.list_separator.join(names[entity_id] for entity_id in left_off.present if entity_id in names)
     about = [left_off.title, left_off.story_time, place, labels.left_off_with.format(present) if present else ""]
     heading = f"[{place_of(left_off.model_dump(), labels)}] {labels.separator.join(filter(None, about))}".rstrip()
+    heading += labels.guess if left_off.guessed_in else ""
     return [heading, *(line for line in left_off.text.splitlines() if line.strip())]
 
 
@@ -412,14 +419,16 @@ def render_told_before(before: ToldBefore, *, labels: Labels) -> str:
     start = f"{before.first_chapter}–" if before.level == "part" else ""
     about = labels.separator.join(filter(None, (before.title, before.story_time)))
     title = f"{about}{labels.colon}" if about and before.level != "chapter" else ""
-    return f"- [{start}{place_of(before.model_dump(), labels)}] {title}{before.text}"
+    mark = labels.guess if before.guessed_in else ""
+    return f"- [{start}{place_of(before.model_dump(), labels)}] {title}{before.text}{mark}"
 
 
 def render_timeline_entry(section: str, entry: Mapping[str, Any], names: Mapping[str, str], *, labels: Labels) -> str:
     """Render one entry of `timeline_context`, or of the story so far, as a line with its source position."""
     if section == "story_so_far":
         return render_told_before(ToldBefore.model_validate(entry), labels=labels)
-    return f"- [{place_of(entry, labels)}] {_BODIES[section](entry, names, labels)}"
+    mark = labels.guess if entry.get("guessed_in") else ""
+    return f"- [{place_of(entry, labels)}] {_BODIES[section](entry, names, labels)}{mark}"
 
 
 def _loop(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:

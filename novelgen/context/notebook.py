@@ -22,7 +22,7 @@ from novelgen.context.lines import (
     render_told_before,
     state_parts,
 )
-from novelgen.context.prompt_block import successor_marks
+from novelgen.context.prompt_block import memory_marks
 from novelgen.language.language import story_language
 from novelgen.language.normalise import scrub_text
 from novelgen.memory.search import RankedMemory
@@ -139,7 +139,7 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
         for section in SECTION_ORDER
         for entry in (context.timeline_context or {}).get(section) or []
     ]
-    marks = successor_marks(context, labels)
+    marks = memory_marks(context, labels)
     memories: list[tuple[str, ...]] = [
         (place_of(item.model_dump(), labels), item.text + marks.get(item.chunk_id, ""), _reasons(item, labels))
         for item in report.own_items

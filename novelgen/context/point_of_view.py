@@ -4,6 +4,7 @@ Retrieval and planning use everything; only what comes out is cut. Where in doub
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,12 +20,19 @@ from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, Stor
 from novelgen.memory.search import Candidate, SearchQuery, SearchResult
 from novelgen.memory.stated import Statement, statement_of
 from novelgen.memory.story import KnowledgeMemory, KnowledgeStory
-from novelgen.models.context import ContextItem, MemoryContextRequest, PointOfView, ReportedQuery, ReportIssue
+from novelgen.models.context import (
+    ContextItem,
+    MemoryContextRequest,
+    PointOfView,
+    ReportedQuery,
+    ReportIssue,
+    SceneMemoryContext,
+)
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relationship, snapshot_of
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import StoryPosition, story_place
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, OpenLoop, Relationship, StateChange
 
 _OF_PAIR: dict[str, Any] = {"relationship_type": "", "status": NEUTRAL_STATUS, "intensity": DEFAULT_INTENSITY} | {
@@ -67,6 +75,8 @@ class FoundStory:
     search: SearchResult
     states: Sequence[EntityStateSnapshot]
     timeline: Sequence[EntityStateSnapshot]
+    guessed_scenes: Sequence[tuple[int, int]] = ()
+    """Scenes in which a guess alone has the point of view."""
 
 
 @dataclass(frozen=True)
@@ -105,6 +115,9 @@ class PointOfViewCut:
             search=replace(self.found.search, candidates=tuple(self._known_candidates)),
             states=list(self._known_states()),
             timeline=(),
+            guessed_scenes=[
+                place for scene in self.found.outline.scenes if self._view.is_guessed_in(*(place := story_place(scene)))
+            ],
         )
 
     @cached_property
@@ -215,6 +228,11 @@ class PointOfViewCut:
             if view.knows(candidate.chunk)
         ]
 
+    def with_guesses(self, item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:
+        """Return a receipt with the scenes by which alone they know the memory, where a guess has them there."""
+        places = [(place.chapter_index, place.scene_index) for place in self._view.guesses_of(chunk)]
+        return item.model_copy(update={"guessed_in": places}) if places else item
+
     @cached_property
     def _known_candidates(self) -> list[Candidate]:
         return self.known_candidates(self.found.search.candidates)
@@ -259,6 +277,8 @@ class PointOfViewCut:
                 continue
             if loop.worded_in and not view.was_in(*loop.worded_in):
                 loop = loop.model_copy(update={"description": planted_as, "first_worded": "", "worded_in": None})
+            if view.is_guessed_in(*place):
+                loop = loop.model_copy(update={"guessed_in": [place]})
             if view.was_in(loop.last_chapter_index, loop.last_scene_index):
                 yield loop
             else:
@@ -306,8 +326,34 @@ class PointOfViewCut:
                         # What somebody else holds by now, the line of the thing alone says, as a belief.
                         "holds": [held_id for held_id in held_ids if held_id in snapshot.holds],
                         "believed": self._believed(visible_snapshot, snapshot),
+                        "guessed_in": {} if is_own else self._guessed_in(visible_snapshot, changes),
                     }
                 )
+
+    def _guessed_in(
+        self, seen: EntityStateSnapshot, changes: Iterable[StateChange]
+    ) -> dict[str, tuple[int | None, int | None]]:
+        """Return the attributes whose value they know by a scene in which a guess alone has them, with the scene."""
+        explicit = [change for change in sorted(changes, key=story_place) if change.kind == "explicit"]
+        last_changes = {change.attribute: change for change in explicit if change.attribute in seen.state_data}
+        guesses = {name: self._guess_of_change(change) for name, change in last_changes.items()}
+        return {name: (place.chapter_index, place.scene_index) for name, place in guesses.items() if place is not None}
+
+    def _guess_of_change(self, change: StateChange) -> StoryPosition | None:
+        """Return the scene by which they know a change, if a guess alone has them in it."""
+        place = None if change.chapter_index is None else StoryPosition(change.chapter_index, change.scene_index)
+        if change.by_author and change.kind == "explicit":
+            statement = Statement(change.entity_id, change.attribute, str(change.value))
+            notes = self._known_statements.get((statement, place), ())
+            if notes:
+                guesses = [self._view.guess_of_source(note.source_id) for note in notes]
+                return None if None in guesses else guesses[0]
+            rules = self._view.shared.rules
+            scene = rules.scene_beside(self.character_id or "", [change.entity_id], place)
+            place = scene.position if scene is not None else None
+        if place is None or not self._view.is_guessed_in(place.chapter_index, place.scene_index):
+            return None
+        return place
 
     def _believed(self, seen: EntityStateSnapshot, whole: EntityStateSnapshot) -> dict[str, str]:
         """Return the attributes of which the character knows a value that holds no longer."""
@@ -345,9 +391,12 @@ class PointOfViewCut:
         return self._view.knows_statement(_said_of(change), change.entity_id, place)
 
     @cached_property
-    def _known_statements(self) -> Collection[tuple[Statement, StoryPosition | None]]:
-        """The states that notes state which they know, each with the note's place."""
-        return {(statement, note.noted_at) for statement, note in self._statements_of(self._view.notes(known=True))}
+    def _known_statements(self) -> Mapping[tuple[Statement, StoryPosition | None], Sequence[KnowledgeMemory]]:
+        """The states that notes state which they know, each with the note's place, and the notes."""
+        notes_by_statement = defaultdict(list)
+        for statement, note in self._statements_of(self._view.notes(known=True)):
+            notes_by_statement[statement, note.noted_at].append(note)
+        return notes_by_statement
 
     @cached_property
     def _unknown_statements(self) -> Collection[Statement]:
@@ -396,7 +445,13 @@ class PointOfViewCut:
             own = {name: getattr(whole, name) for name in (f"perspective_{side}", f"dimensions_{side}") if side}
             if pair_changes or any(own.values()):
                 nobodys = {"perspective_a": "", "perspective_b": "", "dimensions_a": {}, "dimensions_b": {}}
-                yield standing_relationship.model_copy(update={**nobodys, **own})
+                guesses = {
+                    place
+                    for pair_change in pair_changes
+                    if not self._is_own_standing(pair_change, whole)
+                    and self._view.is_guessed_in(*(place := story_place(pair_change)))
+                }
+                yield standing_relationship.model_copy(update={**nobodys, **own, "guessed_in": sorted(guesses)})
 
     def _unknown_relationships(self, known_relationships_by_id: Mapping[str, Relationship]) -> Iterable[Relationship]:
         """Yield the unknown parts of relationships."""
@@ -416,11 +471,14 @@ class PointOfViewCut:
                 unknown_relationship = unknown_relationship.model_copy(update=hidden_fields)
             yield unknown_relationship
 
+    def _is_own_standing(self, change: PairChange, whole: Relationship) -> bool:
+        """Tell whether an author says how they stand to somebody, who need no scene to know it."""
+        return change.origin == "author" and self.character_id in (whole.character_a, whole.character_b)
+
     def _saw_pair(self, change: PairChange, whole: Relationship) -> bool:
         statement = " ".join(text for text in (change.relationship_type, change.status, change.event) if text)
         about = [whole.character_a, whole.character_b]
-        if change.origin == "author" and self.character_id in about:
-            # How two people stand who need no scene to know it.
+        if self._is_own_standing(change, whole):
             return not self._view.is_stated_apart(statement, about)
         return self._view.saw(statement, change.chapter_index, change.scene_index, about=about)
 
@@ -429,19 +487,31 @@ GUESSED_SCENES_NAMED = 5
 """So many of the scenes of which it is a guess who was there are named, the latest."""
 
 
-def guessed_scenes_issue(cut: PointOfViewCut) -> ReportIssue | None:
-    """Return the issue for scenes that the point of view may have been in; None without any."""
-    places = cut.view.guessed_scenes() if cut.view else []
-    if not places:
+def guessed_scenes(context: SceneMemoryContext) -> list[tuple[int, int]]:
+    """Return the scenes in which a guess alone has the point of view, of which the context tells them something."""
+    entries = [entry for section in (context.timeline_context or {}).values() for entry in section]
+    guesses = [
+        *(item.guessed_in for item in context.report.items),
+        *(before.guessed_in for before in context.story_so_far),
+        *((context.left_off.guessed_in,) if context.left_off else ()),
+        *(list(state.guessed_in.values()) for state in context.entity_states),
+        *([(chapter, scene) for chapter, scene in entry.get("guessed_in", ())] for entry in entries),
+    ]
+    return sorted({place for places in guesses for place in places})
+
+
+def guessed_scenes_issue(context: SceneMemoryContext) -> ReportIssue | None:
+    """Return the issue for scenes by whose guessed cast alone the point of view knows something; None without any."""
+    view = context.report.point_of_view
+    if view is None or not view.guessed_scenes:
         return None
-    named = [f"{place.chapter_index}:{place.scene_index}" for place in places[-GUESSED_SCENES_NAMED:]]
-    name = cut.request.scene_plan.pov.strip()
+    named = [f"{chapter}:{scene}" for chapter, scene in view.guessed_scenes[-GUESSED_SCENES_NAMED:]]
     return ReportIssue(
         stage="knowledge",
         kind="unresolved",
-        message=f"whether {name!r} was in {', '.join(named)} is a guess: the text names them there, nobody says who "
-        f"was there, and nothing of it is kept from them. Say it: "
-        f"`novelgen scene set {cut.request.project_id} {named[-1]} --cast …`",
+        message=f"whether {view.name!r} was in {', '.join(named)} is a guess: the text names them there, nobody says "
+        f"who was there, and nothing of it is kept from them. Say it: "
+        f"`novelgen scene set {context.project_id} {named[-1]} --cast …`",
     )
 
 

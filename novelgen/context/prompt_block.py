@@ -155,7 +155,7 @@ def _hidden(
 
 def _memories(items: list[ContextItem], context: SceneMemoryContext) -> Iterator[ContextLine]:
     chunks = {memory.chunk_id: memory for memory in _memories_of(context)}
-    marks = successor_marks(context, labels_for(context.report.language))
+    marks = memory_marks(context, labels_for(context.report.language))
     for item in items:
         chunk = chunks.get(item.chunk_id)
         is_passage = chunk is not None and chunk.content_type in PASSAGE_TYPES
@@ -215,7 +215,8 @@ def render_context(context: SceneMemoryContext, *, language: str | None = None) 
     }
     view = context.report.point_of_view
     name = names.get(view.character_id or "", view.name) if view else ""
-    heading = labels.hidden.format(name if _PLAIN_NAME.fullmatch(name) else labels.point_of_view)
+    plain_name = name if _PLAIN_NAME.fullmatch(name) else labels.point_of_view
+    heading = labels.hidden.format(plain_name)
     hidden = _hidden_lines(context, names, labels)
     mark = fence_mark(line for lines in (*sections.values(), hidden, [heading]) for line in lines)
     if hidden:
@@ -224,6 +225,8 @@ def render_context(context: SceneMemoryContext, *, language: str | None = None) 
     if not blocks:
         return ""
     notes = [labels.note]
+    if view is not None and view.guessed_scenes:
+        notes.append(labels.guessed.format(plain_name))
     if context.report.unread_scenes:
         notes.append(labels.unread.format(unread=context.report.unread_scenes, scenes=context.report.scenes_before))
     return "\n\n".join(["\n".join([f"# {labels.title}", *notes]), *blocks]) + "\n"
@@ -240,7 +243,7 @@ def _hidden_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
         if entity_id in names and names[entity_id] != name
     ]
     lines += [context_line.text for context_line in _hidden(hidden, names, labels, estimate_tokens)]
-    marks = successor_marks(context, labels)
+    marks = memory_marks(context, labels)
     return lines + [
         f"- [{memory_place_text(item, always=labels.everywhere)}] {item.text}{marks.get(item.chunk_id, '')}"
         for item in prompt_order(hidden.items)
@@ -253,7 +256,7 @@ def prompt_order(items: Sequence[MemoryLike]) -> list[MemoryLike]:
 
 
 def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels: Labels) -> list[str]:
-    marks = successor_marks(context, labels)
+    marks = memory_marks(context, labels)
     verbatim = {memory.chunk_id for memory in context.relevant_memories if memory.content_type in PASSAGE_TYPES}
     is_marked = context.report.point_of_view is not None
 
@@ -276,15 +279,18 @@ def _memory_lines(context: SceneMemoryContext, names: Mapping[str, str], labels:
     return [line(chunk, chunk.content) for chunk in prompt_order(context.relevant_memories)]
 
 
-def successor_marks(context: SceneMemoryContext, labels: Labels) -> dict[str, str]:
-    """Return what to append to each outdated or continued memory of a context, by its id."""
+def memory_marks(context: SceneMemoryContext, labels: Labels) -> dict[str, str]:
+    """Return what to append to each outdated, continued or guessed memory of a context, by its id."""
     hidden_items = context.hidden.items if context.hidden else []
-    newer_by_id = {item.chunk_id: item.holds_now for item in (*context.report.items, *hidden_items)}
-    return {
-        memory.chunk_id: _what_followed(newer_by_id.get(memory.chunk_id), labels, is_over=bool(memory.slot_type))
-        for memory in _memories_of(context)
-        if memory.superseded_by
-    }
+    items_by_id = {item.chunk_id: item for item in (*context.report.items, *hidden_items)}
+    marks = {chunk_id: labels.guess for chunk_id, item in items_by_id.items() if item.guessed_in}
+    for memory in _memories_of(context):
+        if memory.superseded_by:
+            item = items_by_id.get(memory.chunk_id)
+            newer = item.holds_now if item is not None else None
+            followed = _what_followed(newer, labels, is_over=bool(memory.slot_type))
+            marks[memory.chunk_id] = followed + marks.get(memory.chunk_id, "")
+    return marks
 
 
 def _memories_of(context: SceneMemoryContext) -> list[StoryMemoryChunk]:

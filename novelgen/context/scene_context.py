@@ -16,7 +16,7 @@ from novelgen.context.lines import (
     render_timeline_entry,
     state_parts,
 )
-from novelgen.context.point_of_view import FoundStory, PointOfViewCut
+from novelgen.context.point_of_view import FoundStory, PointOfViewCut, guessed_scenes
 from novelgen.context.prompt_block import prompt_order
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_planning import language_of
@@ -239,6 +239,9 @@ def assemble_context(
         memories = _with_told_ones(
             memories, matching_story.search.candidates, request, ended_omission, so_far, top_k=assembler.top_k
         )
+    if view_cut is not None:
+        items = zip(memories.items, memories.chunks, strict=True)
+        memories = replace(memories, items=tuple(view_cut.with_guesses(item, chunk) for item, chunk in items))
     used_ids = [
         *plan.entity_ids,
         *_ids_in(assembled_states.snapshots),
@@ -281,7 +284,7 @@ def assemble_context(
         scenes_before=len(story.scenes),
         unread_scenes=sum(scene.is_guessed for scene in story.scenes),
     )
-    return SceneMemoryContext(
+    context = SceneMemoryContext(
         project_id=request.project_id,
         chapter_index=request.chapter_index,
         scene_index=request.scene_index,
@@ -296,6 +299,11 @@ def assemble_context(
         if view_cut and point_of_view and point_of_view.mode == "separate"
         else None,
     )
+    scenes = guessed_scenes(context) if point_of_view else []
+    if point_of_view is None or not scenes:
+        return context
+    view = point_of_view.model_copy(update={"guessed_scenes": scenes})
+    return context.model_copy(update={"report": report.model_copy(update={"point_of_view": view})})
 
 
 def _told_tokens(so_far: Sequence[ToldBefore]) -> dict[str, int]:
@@ -376,7 +384,9 @@ def _known_end(
     if view_cut.view is not None and view_cut.view.witnessed_narration(f"{left_off.title}\n{left_off.text}", *place):
         known_place = left_off.location_id if left_off.location_id in names else None
         present = [entity_id for entity_id in left_off.present if entity_id in names]
-        return left_off.model_copy(update={"location_id": known_place, "present": present}), []
+        guesses = [place] if view_cut.view.is_guessed_in(*place) else []
+        known_fields = {"location_id": known_place, "present": present, "guessed_in": guesses}
+        return left_off.model_copy(update=known_fields), []
     why = LeftOutWhy(code="not_known", values={"name": point_of_view.name})
     return None, [why.item(section="left_off", id=f"{place[0]}:{place[1]}", tokens=left_off.tokens)]
 
@@ -436,6 +446,7 @@ class _Assembler:
             budget_tokens=share if budget_tokens is None else budget_tokens,
             labels=self.labels,
             count_tokens=self.count_tokens,
+            guessed_scenes=story.guessed_scenes,
         )
 
     def memories(

@@ -294,9 +294,26 @@ def left_off(scene: OutlineScene, text: str, *, budget_tokens: int, count_tokens
 
 
 def story_so_far(
-    story: StoryOutline, *, as_of: StoryPosition, budget_tokens: int, labels: Labels, count_tokens: TokenCounter
+    story: StoryOutline,
+    *,
+    as_of: StoryPosition,
+    budget_tokens: int,
+    labels: Labels,
+    count_tokens: TokenCounter,
+    guessed_scenes: Sequence[tuple[int, int]] = (),
 ) -> list[ToldBefore]:
-    """Summarise the past, oldest first: parts, chapters, then the last scenes."""
+    """Summarise the past, oldest first: parts, chapters, then the last scenes.
+
+    Lines of `guessed_scenes`, in which a guess alone has the point of view, are marked.
+    """
+
+    def marked(before: ToldBefore) -> ToldBefore:
+        scenes = [
+            (chapter, scene)
+            for chapter, scene in guessed_scenes
+            if before.first_chapter <= chapter <= before.chapter_index and before.scene_index in (None, scene)
+        ]
+        return before.model_copy(update={"guessed_in": scenes}) if scenes else before
 
     def worded(before: ToldBefore, sentences: Sequence[str]) -> ToldBefore:
         """Return the line with the chosen sentences and its cost."""
@@ -317,7 +334,7 @@ def story_so_far(
 
     before = [scene for scene in story.scenes if as_of.admits(scene.chapter_index, scene.scene_index)]
     room = int(SCENE_SHARE * budget_tokens)
-    whole = (shortened(_of_scene(scene), MAX_SENTENCES) for scene in reversed(before))
+    whole = (shortened(marked(_of_scene(scene)), MAX_SENTENCES) for scene in reversed(before))
     scenes = list(reversed(list(_while_fitting((notice for notice in whole if notice.text), room))))
     remaining_tokens = budget_tokens - sum(notice.tokens for notice in scenes)
     places = {story_place(notice) for notice in scenes}
@@ -330,13 +347,14 @@ def story_so_far(
     recent = [summary for summary in wanted_summaries if summary.chapter_index > last_in_parts] or wanted_summaries[-1:]
     finished = [part for part in story.part_summaries if as_of.admits(part.last_chapter, None)]
     rows = [
-        _recap_line("chapter", summary.chapter_index, summary.chapter_index, text=summary.summary) for summary in recent
+        marked(_recap_line("chapter", summary.chapter_index, summary.chapter_index, text=summary.summary))
+        for summary in recent
     ]
     chapters = fitting(rows, remaining_tokens // 2 if finished else remaining_tokens)
     remaining_tokens -= sum(notice.tokens for notice in chapters)
     untold_numbers -= {notice.chapter_index for notice in chapters}
     rows = [
-        _recap_line("part", part.first_chapter, part.chapter_index, title=part.title, text=part.summary)
+        marked(_recap_line("part", part.first_chapter, part.chapter_index, title=part.title, text=part.summary))
         for part in finished
         if part.origin == "author"
         or any(part.first_chapter <= number <= part.last_chapter for number in untold_numbers)

@@ -180,10 +180,32 @@ class CharacterView:
             return scene is not None
         return self.shared.rules.may_be_in(self.character_id, scene)
 
-    def guessed_scenes(self) -> list[StoryPosition]:
-        """Return the scenes that the character may have been in, though no record and no cast has them there."""
-        rules = self.shared.rules
-        return [scene.position for scene in rules.story.scenes if rules.may_be_in(self.character_id, scene)]
+    def is_guessed_in(self, chapter_index: int | None, scene_index: int | None) -> bool:
+        """Tell whether the character was in a scene by a guess alone: nobody says who was there."""
+        if not self.was_in(chapter_index, scene_index):
+            return False
+        return not self.shared.rules.story.scene_at[StoryPosition(chapter_index, scene_index)].has_record
+
+    def guesses_of(self, chunk: StoryMemoryChunk) -> list[StoryPosition]:
+        """Return the scenes in which a guess alone has the character, by which they know a piece of the story."""
+        if chunk.is_consolidated:
+            guesses = map(self.guess_of_source, self.shared.stands_for.get(chunk.chunk_id, ()))
+            return sorted({guess for guess in guesses if guess is not None})
+        if chunk.content_type in PASSAGE_TYPES or chunk.content_type == SUMMARY_TYPE:
+            is_guessed = self.is_guessed_in(chunk.chapter_index, chunk.scene_index)
+            return [StoryPosition(chunk.chapter_index, chunk.scene_index)] if is_guessed else []
+        guess = self.guess_of_source(chunk.memory_id)
+        return [] if guess is None else [guess]
+
+    def guess_of_source(self, source_id: str) -> StoryPosition | None:
+        """Return the scene by which they know a source, if a guess alone has them in it."""
+        if source_id not in self.shared.memory_of:
+            return None
+        knowing = self.knowing(source_id)
+        if knowing.is_said or knowing.since is None:
+            return None
+        is_guessed = self.is_guessed_in(knowing.since.chapter_index, knowing.since.scene_index)
+        return knowing.since if is_guessed else None
 
     def saw(
         self, text: str, chapter_index: int | None, scene_index: int | None, *, about: Collection[str] = ()

@@ -229,19 +229,21 @@ class KnowledgeRules:
     def scene_beside(
         self, character_id: str, about: Sequence[str], place: StoryPosition | None
     ) -> KnowledgeScene | None:
-        """Return the scene right before or after an author's place with a character and its subjects."""
+        """Return the scene beside an author's place with a character and its subjects, a sure one first."""
         if place is None:
             return None
         end = bisect_right(self._positions, place)
         start = read_from(place.chapter_index or 0, place.scene_index)
         scenes = [*self.story.scenes[end - 1 : end], self.story.scene_at.get(start)]
         names = [name for entity_id in about for name in self.story.names.get(entity_id, ())]
-        for scene in scenes:
-            if scene is None or not (character_id in scene.present or self.may_be_in(character_id, scene)):
-                continue
-            if not scene.present.isdisjoint(about) or any(name in scene.text for name in names):
-                return scene
-        return None
+        shared = [
+            scene
+            for scene in scenes
+            if scene is not None
+            and (character_id in scene.present or self.may_be_in(character_id, scene))
+            and (not scene.present.isdisjoint(about) or any(name in scene.text for name in names))
+        ]
+        return next((scene for scene in shared if scene.has_record), shared[0] if shared else None)
 
     def _knows_from_source_scene(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""

@@ -20,7 +20,7 @@ from novelgen.models.plan import (
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
 from novelgen.models.record import is_unsaid
 from novelgen.models.shown import Shown, rendered
-from novelgen.models.state import EntityStateSnapshot
+from novelgen.models.state import EntityStateSnapshot, GuessedScenes
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.nearest import did_you_mean
 
@@ -221,6 +221,7 @@ class ContextItem(Model):
         exclude_if=is_unsaid,
         description="Ids of those who do not because a record or the author says so.",
     )
+    guessed_in: GuessedScenes = Field(default_factory=list, exclude_if=is_unsaid)
     holds_now: HoldsNow | None = Field(
         default=None, exclude_if=is_unsaid, description="What came in its place, where that was found as well."
     )
@@ -243,6 +244,11 @@ class PointOfView(Model):
     unknown: dict[str, int] = Field(
         default_factory=dict,
         description="How much is kept from the context proper, per kind: memories, states, timeline, names.",
+    )
+    guessed_scenes: GuessedScenes = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Scenes without a stated cast, by which alone they know something of the context.",
     )
 
 
@@ -393,6 +399,7 @@ class LeftOff(Model):
     story_time: str = Field(default="", exclude_if=is_unsaid, description="When it played, as its record says.")
     text: str = Field(description="Its last sentences, with their line breaks.")
     tokens: int = Field(ge=0)
+    guessed_in: GuessedScenes = Field(default_factory=list, exclude_if=is_unsaid)
 
 
 class ToldBefore(Model):
@@ -406,6 +413,7 @@ class ToldBefore(Model):
     story_time: str = Field(default="", exclude_if=is_unsaid, description="When a scene played, as its record says.")
     text: str
     tokens: int = Field(ge=0, description="Of its line.")
+    guessed_in: GuessedScenes = Field(default_factory=list, exclude_if=is_unsaid)
 
 
 class HiddenContext(Model):

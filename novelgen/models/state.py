@@ -18,6 +18,10 @@ PRESENCE_ATTRIBUTE = "presence"
 GUESSED = "guessed"
 """Key of a presence that rules read out of a text: no record says who was on stage and where."""
 
+GuessedScenes = Annotated[
+    list[tuple[int, int]], Field(description="Scenes without a stated cast, by which alone the point of view knows it.")
+]
+
 
 class StateChange(Model):
     """A new value of one attribute at a position.
@@ -67,6 +71,11 @@ class EntityStateSnapshot(Shown, Model):
         exclude_if=not_,
         description="Attribute to the id of whose belief its value is: another holds by now, unknown to them.",
     )
+    guessed_in: dict[str, tuple[int, int]] = Field(
+        default_factory=dict,
+        exclude_if=not_,
+        description="Of a point of view: attribute to the scene without a stated cast by which they know its value.",
+    )
     since: dict[str, tuple[int, int | None]] = Field(
         default_factory=dict, description="Attribute to the place from which on its value holds, where a scene said it."
     )
@@ -111,6 +120,7 @@ class OpenLoop(Shown, Model):
     last_scene_index: int | None = None
     resolution_summary: str | None = None
     age_scenes: int | None = Field(default=None, description="Stored scenes between planting and the position.")
+    guessed_in: GuessedScenes = Field(default_factory=list, exclude_if=not_)
 
     def scenes(self) -> set[tuple[int, int]]:
         """Return the scenes of its planting and last move, without author's dates."""
@@ -221,6 +231,7 @@ class Relationship(Shown, Model):
     history: list[RelationshipEvent] = Field(default_factory=list, description="Oldest first.")
     chapter_index: int | None = Field(default=None, description="Where it last changed.")
     scene_index: int | None = None
+    guessed_in: GuessedScenes = Field(default_factory=list, exclude_if=not_)
 
     def seen_by(self, character_id: str) -> RelationshipView:
         """Return the relationship from one side.

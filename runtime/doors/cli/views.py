@@ -11,7 +11,7 @@ from novelgen.context.lines import (
     render_told_before,
     render_value,
 )
-from novelgen.context.prompt_block import successor_marks
+from novelgen.context.prompt_block import memory_marks
 from novelgen.language.sentences import split_sentences
 from novelgen.models.context import (
     ContextDifference,
@@ -53,7 +53,7 @@ def print_context(context: SceneMemoryContext, labels: ViewLabels, written_to: P
     _print_timeline(context, report, labels)
     print_heading(prompt.memories)
     if report.own_items:
-        print_items(report.own_items, labels, successor_marks(context, labels.prompt))
+        print_items(report.own_items, labels, memory_marks(context, labels.prompt))
     else:
         print_text(labels["head.nothing"])
     if context.hidden is not None:
@@ -85,7 +85,7 @@ def print_first_screen(context: SceneMemoryContext, labels: ViewLabels) -> None:
         left_off = [render_left_off(omission, report.names, labels=prompt)[0], *statements]
     loops = (context.timeline_context or {}).get("open_loops") or []
     threads = [render_timeline_entry("open_loops", loop, report.names, labels=prompt)[2:] for loop in loops]
-    marks = successor_marks(context, prompt)
+    marks = memory_marks(context, prompt)
     memories = [f"[{labels.memory_place(item)}] {item.text}{marks.get(item.chunk_id, '')}" for item in report.own_items]
     parts = {
         "must_hold": states[False][: FIRST_LINES["states"]],
@@ -119,7 +119,7 @@ def _print_hidden(context: SceneMemoryContext, report: ContextReport, labels: Vi
     for notice in hidden.story_so_far:
         print_text(render_told_before(notice, labels=prompt))
     if hidden.items:
-        print_items(hidden.items, labels, successor_marks(context, labels.prompt))
+        print_items(hidden.items, labels, memory_marks(context, labels.prompt))
 
 
 def _why(item: ContextItem) -> list[str]:
@@ -362,7 +362,7 @@ def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: 
         name: f"{prompt.attribute(name)}{prompt.colon}{value_text(name, value, names, labels)}"
         f"{prompt.unverified if name in snapshot.unverified else ''}"
         f"{belief_mark(snapshot.believed.get(name), names, prompt)}"
-        f"{guess_mark(labels) if name in snapshot.guessed else ''}"
+        f"{guess_mark(labels) if name in snapshot.guessed or name in snapshot.guessed_in else ''}"
         for name, value in state.items()
         if value not in (None, "", [])
     }

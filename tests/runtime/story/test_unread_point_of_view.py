@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from novelgen.models.context import SceneMemoryContext
+from novelgen.models.memory import PASSAGE_TYPES
 from novelgen.models.state import EntityStateSnapshot
 from runtime.front_door import Memory
 from runtime.story.story import Story
@@ -21,7 +22,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "holders": ("Ines has the brass key.", "The brass key is in Abe's hands.", "The brass key is in Cora's hands."),
         "other": "The letter is in Ines's hands.",
         "believes": "(Ines still believes this)",
-        "guess": "whether 'Ines' was in 1:2 is a guess",
+        "guess": "whether 'Ines' was in 1:1, 1:2, 1:3 is a guess",
+        "mark": "(guess)",
+        "explained": "if Ines was not, Ines does not know it",
         "death": "Abe is dead.",
         "private": "Cora calls Abe Tin in private.",
         "narration": "Abe waited by the wall.",
@@ -38,7 +41,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "holders": ("铜钥匙在小满手里。", "铜钥匙在阿布手里。", "铜钥匙在林叔手里。"),
         "other": "那封信在小满手里。",
         "believes": "（小满以为如此）",
-        "guess": "whether '小满' was in 1:2 is a guess",
+        "guess": "whether '小满' was in 1:1, 1:2, 1:3 is a guess",
+        "mark": "（推测）",
+        "explained": "小满若不在场，便不知道",
         "death": "阿布死了。",
         "private": "林叔背地里叫阿布铁皮。",
         "narration": "阿布等在墙根下。",
@@ -99,7 +104,62 @@ def test_who_is_away_by_a_guess_alone_knows_what_happened(story: Story, told: di
     assert _key(story, told, context, is_hidden=True) is None
     [issue] = _issues(context)
     assert issue.startswith(told["guess"])
-    assert "scene set wall 1:2 --cast" in issue
+    assert "scene set wall 1:3 --cast" in issue
+
+
+@pytest.mark.parametrize("knowledge", ["separate", "exclude"])
+def test_what_is_known_by_a_guessed_presence_alone_is_marked(
+    story: Story, told: dict[str, Any], knowledge: str
+) -> None:
+    """Passages, notes, states, threads and the scenes before carry a mark until the author states the casts."""
+    heroine, other, _ = told["people"]
+    thing = story.entities.get(told["thing"]).entity.entity_id
+    story.memories.add(told["holders"][1], start="1:3")
+    story.memories.add(told["death"], start="1:3")
+    story.threads.add(told["death"], start="1:3")
+    story.memories.add(told["other"], start="1:3")
+    plan = {"characters": [heroine], "purpose": f"{told['thing']} {told['narration']}"}
+    context = story.context(1, 4, plan, pov=heroine, knowledge=knowledge)  # type: ignore[arg-type]
+    [key] = [state for state in context.entity_states if state.entity_id == thing]
+    assert key.guessed_in == {"holder": (1, 2)}
+    guesses = {item.text: item.guessed_in for item in context.report.items}
+    # What names her she knows wherever she was.
+    assert (guesses[told["death"]], guesses[told["other"]]) == ([(1, 2)], [])
+    passages = [chunk for chunk in context.relevant_memories if chunk.content_type in PASSAGE_TYPES]
+    assert passages
+    for chunk in passages:
+        assert guesses[chunk.content] == [(chunk.chapter_index, chunk.scene_index)]
+    assert context.left_off
+    assert context.left_off.guessed_in == [(1, 3)]
+    assert context.story_so_far
+    assert all(before.guessed_in for before in context.story_so_far)
+    assert context.timeline_context
+    assert [thread["guessed_in"] for thread in context.timeline_context["open_loops"]] == [[[1, 2]]]
+    view = context.report.point_of_view
+    assert view
+    assert view.guessed_scenes == [(1, 1), (1, 2), (1, 3)]
+    prompt = context.as_prompt().splitlines()
+    assert len([line for line in prompt if told["explained"] in line]) == 1
+    marked = [line for line in prompt if line.endswith(told["mark"])]
+    for line in (told["death"], told["thing"], passages[0].content):
+        assert any(line in text for text in marked), line
+    assert not any(told["other"] in text for text in marked)
+    for number in (1, 2, 3):
+        story.scenes.set_staging((1, number), cast=[heroine, other])
+    context = _context(story, told, knowledge)
+    assert told["mark"] not in context.as_prompt()
+    assert "guessed_" not in context.model_dump_json()
+    assert _issues(context) == []
+
+
+def test_a_guess_beside_a_stated_cast_marks_nothing_that_both_tell(story: Story, told: dict[str, Any]) -> None:
+    """A note between two scenes is known by the one whose cast the author stated."""
+    heroine, other, _ = told["people"]
+    story.scenes.set_staging((1, 3), cast=[heroine, other])
+    story.memories.add(told["death"], start="1:3")
+    context = _context(story, told, "separate")
+    [item] = [item for item in context.report.items if item.text == told["death"]]
+    assert item.guessed_in == []
 
 
 @pytest.mark.slow
@@ -108,7 +168,8 @@ def test_a_value_that_holds_no_longer_is_a_belief(story: Story, told: dict[str, 
     """Where the author says that she was away she believes the old holder, and the new one is hidden."""
     heroine, other, _ = (story.entities.get(name).entity.entity_id for name in told["people"])
     story.memories.add(told["holders"][1], start="1:3")
-    story.scenes.set_staging((1, 2), cast=[told["people"][1]])
+    for number, cast in enumerate(([heroine], [other], [heroine]), 1):
+        story.scenes.set_staging((1, number), cast=cast)
     context = _context(story, told, knowledge)
     key = _key(story, told, context)
     assert (key.state_data["holder"], key.believed) == (heroine, {"holder": heroine})
