@@ -344,20 +344,34 @@ class StoryEntities(base.StoryBase):
             issues=issues,
         )
 
-    def merge(self, keep: str, gone: base.Name) -> EntityChangeResult:
+    def merge(self, keep: str, gone: base.Name, *, start: base.Place = None) -> EntityChangeResult:
         """Make one entity part of another: everything is re-linked, and it can be undone.
 
         Args:
             keep: Who stays, by id, name or alias.
             gone: Who becomes part of it.
+            start: From where on they are one, of an identity that comes out late: before it they are two, and neither
+                tells of the other; None means in every scene.
 
         Raises:
-            UserInputError: When both are one, or of different types.
+            UserInputError: When both are one, of different types, or not both known before `start`.
         """
+        revealed_at = base.position_of(start)
         with self._stores.database(self.project_id).write() as unit:
             known_entities = base.known_entities(unit, None)
             kept_entity, merged_entity = (base.entity_of_exact_name(name, known_entities) for name in (keep, gone))
-            change = unit.merges.merge(kept_entity.entity_id, merged_entity.entity_id)
+            if revealed_at is None:
+                change = unit.merges.merge(kept_entity.entity_id, merged_entity.entity_id)
+            else:
+                known_ids = {entity.entity_id for entity in unit.entities.list_as_of(as_of=revealed_at)}
+                at = base.place_of_statement(unit, revealed_at)
+                for entity in (kept_entity, merged_entity):
+                    if entity.entity_id not in known_ids or at.chapter_index is None:
+                        raise UserInputError(
+                            f"{entity.name!r} is not known before {str(revealed_at)!r}; give a later scene from which "
+                            "the two are one, or none to make them one in every scene"
+                        )
+                change = unit.merges.unmask(kept_entity.entity_id, merged_entity.entity_id, at=at)
         return EntityChangeResult(change=change, entity=kept_entity, other=merged_entity, indexing=self._follow_edit())
 
     def split(

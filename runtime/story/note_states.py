@@ -41,8 +41,8 @@ class NotedState(BaseModel):
     borne_by: str | None = Field(
         default=None,
         exclude_if=not_,
-        description="Id of another card of that name: the note gives the name to nobody; merge the cards if they are "
-        "one.",
+        description="Id of another card of that name: the note gives the name to nobody; merge the cards from there "
+        "on if they prove to be one.",
     )
 
 

@@ -148,6 +148,11 @@ def test_two_become_one_and_one_becomes_two(client: TestClient) -> None:
     take_back(client, seen)
     assert _entities(client) == before
     assert ENGLISH["undone"] in read(client.get(f"{HERE}/who-is-who")).text
+    seen = send(client, "card/merge", on=preview, start="4:1")
+    known = [{each["entity_id"] for each in _entities(client, as_of=place)} for place in ("4:1", "3:1")]
+    assert ["C7" in ids for ids in known] == [False, True]
+    take_back(client, seen)
+    assert _entities(client) == before
 
     card = read(client.get(f"{HERE}/card?entity=C3"))
     (tick,) = [each["name"] or "" for each in card.ticks if each["value"] == "Lind"]

@@ -90,6 +90,40 @@ def test_a_merge_tells_no_earlier_place_of_the_later_card(story: Story, town: To
     assert _known(story, "1:2") == [town.old_name]
 
 
+def test_an_identity_that_comes_out_late_is_told_from_its_scene_on(story: Story, town: Town) -> None:
+    """Before it two cards and two names in a context, which tell nothing of each other; undo parts them again."""
+    shown = story.entities.add(town.old_name, start="1:1").entity
+    mask = story.entities.add("Zz", start="1:2").entity
+    story.entities.edit(shown.entity_id, {"mood": "calm"}, start="1:2")
+    merged = story.entities.merge(shown.entity_id, mask.entity_id, start="1:4")
+    plan = {"characters": [town.old_name, "Zz"], "purpose": f"{town.old_name} Zz"}
+
+    def told(place: str) -> tuple[set[str], list[str]]:
+        context = story.context(*map(int, place.split(":")), plan)
+        heads = [line for line in context.as_prompt().splitlines() if town.old_name in line and "Zz" in line]
+        return set(context.report.names.values()), heads
+
+    assert told("1:3") == ({town.old_name, "Zz"}, [])
+    names = {name for entity in story.entities.list(as_of="1:3") for name in entity.names()}
+    assert len(story.entities.list(as_of="1:3")) == 2
+    assert names == {town.old_name, "Zz"}
+    assert told("1:4")[0] == {town.old_name}
+    [one] = story.entities.list(as_of="1:4")
+    assert (one.entity_id, set(one.names())) == (shown.entity_id, {town.old_name, "Zz"})
+    story.undo(merged.change.change_id)
+    assert len(story.entities.list(as_of="1:4")) == 2
+
+
+@pytest.mark.parametrize("start", ["1:1", "1:2"])
+def test_two_are_one_only_after_both_are_known(story: Story, town: Town, start: str) -> None:
+    """A merge from a scene in which one of them is not known yet is refused, and changes nothing."""
+    shown = story.entities.add(town.old_name, start="1:1").entity
+    mask = story.entities.add("Zz", start="1:3").entity
+    with pytest.raises(UserInputError, match="is not known before"):
+        story.entities.merge(shown.entity_id, mask.entity_id, start=start)
+    assert len(story.entities.list(as_of="1:4")) == 2
+
+
 def test_an_old_merge_can_be_undone_though_scenes_were_derived_since(story: Story, town: Town) -> None:
     """An alias that came since stays with who stayed; what stands in the way is said with the change to undo first."""
     early = story.entities.add(town.old_name, start="1:1").entity

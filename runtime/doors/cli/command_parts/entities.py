@@ -184,8 +184,13 @@ def _merge(view: View) -> Any:
 
     keep, removed_name = view.values["keep"], view.values["gone"]
     if _is_candidate(view, keep) or _is_candidate(view, removed_name):
+        if view.values.get("start") is not None:
+            raise UserInputError(
+                f"{keep!r} or {removed_name!r} has no card yet; make one with `novelgen entity confirm`, "
+                "then merge the two"
+            )
         return StoryNameCandidates(view.stores, view.project).merge(keep=keep, other=removed_name)
-    return view.part.merge(keep=keep, gone=removed_name)
+    return view.part.merge(**view.values)
 
 
 @does("show", "merge_entities")
@@ -199,7 +204,8 @@ def _show_merged(result: Any, view: View) -> None:
     else:
         removed_id = f"{result.change.other_id} ({result.other.name if result.other else view.values['gone']})"
         kept_text = f"{result.change.entity_id} ({result.entity.name if result.entity else view.values['keep']})"
-        view.say("merged", gone=removed_id, kept=kept_text)
+        start = view.values.get("start")
+        view.say("merged" if start is None else "merged_from", gone=removed_id, kept=kept_text, place=start)
 
 
 @does("show", "split_entity")

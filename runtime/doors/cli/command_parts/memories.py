@@ -91,9 +91,11 @@ def _say_stated(stated: Any, view: View, *, key: str) -> None:
             "states_taken_in_secret" if view.values.get("hidden_from") else "states_taken",
             **values,
             other=stated.borne_by,
+            gone=stated.entity_id,
             project=view.project,
             field=in_shell(f"disguise={stated.name}"),
             start=f" --from {start}" if start else "",
+            revealed=start or "…",
         )
         return
     where = {"place": stated.holds_after} if stated.holds_after else {}

@@ -18,10 +18,11 @@ def test_a_name_hidden_from_somebody_is_no_advice_to_merge(run: Run, language: s
     for name in people:
         run.well("card", "add", "tide", name, "--from", "1:1")
     revealed = run.well("note", "tide", NOTES[language], "--from", "2:1").output
-    assert "entity merge tide" in revealed
-    assert {"en": "If it comes out only here, keep both cards.", "zh": "请保留两张卡片"}[language] in revealed
+    assert "entity merge tide C1 C0 --from 2:1" in " ".join(revealed.split())
     told = run.well("note", "tide", NOTES[language], "--hidden-from", people[2], "--from", "2:1").output
-    assert "merge tide" not in told
+    assert "entity merge tide C1 C0 --from …" in " ".join(told.split())
     assert f"disguise={people[0]}" in told
     assert "--from 2:1" in told
     run.well("card", "edit", "tide", people[1], f"disguise={people[0]}", "--from", "2:1")
+    merged = run.well("entity", "merge", "tide", "C1", "C0", "--from", "2:1", "--yes").output
+    assert {"en": "are one from 2:1 on", "zh": "自 2:1 起"}[language] in " ".join(merged.split())
