@@ -10,6 +10,7 @@ import socket
 import sys
 import traceback
 
+import runtime.index.chroma_index  # noqa: F401 - the worker imports it late, so each fork would import it anew
 from runtime.index import worker
 
 _REQUEST_BYTES = 1 << 20
