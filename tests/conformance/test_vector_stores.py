@@ -30,7 +30,7 @@ from tests.runtime.index.story_rows import expected, make_rows, random_vectors
 from tests.support.demo_project import copy_shipped_demos, demo_request, ingest_demo, settings_for
 from tests.support.postgres_server import postgres_server, why_there_is_no_server
 
-DEMO_PLACES = [("demo", 5, 4), ("demo", 7, 1), ("demo-zh", 6, 1)]
+DEMO_PLACES = [("demo", 5, 4), ("demo", 7, 1)]
 STORES = [
     "chroma embedded",
     "chroma server",
@@ -170,8 +170,7 @@ def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int, 
     folder = tmp_path_factory.mktemp("reference")
     copy_shipped_demos(folder)
     with MemoryStores(settings_for(folder), vector_store=SameProcessIndex(open_in_memory)) as stores:
-        for project_id in ("demo", "demo-zh"):
-            ingest_demo(stores, project_id)
+        ingest_demo(stores, "demo")
     # Opened anew, the index in memory is empty: every search falls back to SQL.
     with MemoryStores(settings_for(folder), vector_store=SameProcessIndex(open_in_memory)) as stores:
         return {place: context_ids(stores, place) for place in DEMO_PLACES}
@@ -189,9 +188,8 @@ def test_contexts_of_the_demos_are_the_same_on_every_store(
     """Same memories in the same order, also after a rebuild that takes the place of the live index."""
     copy_shipped_demos(tmp_path)
     with MemoryStores(store.settings(tmp_path), vector_store=store.own) as stores:
-        for project_id in ("demo", "demo-zh"):
-            ingest_demo(stores, project_id)
-            assert verify_index(stores, project_id).is_sound
+        ingest_demo(stores, "demo")
+        assert verify_index(stores, "demo").is_sound
         assert {place: context_ids(stores, place) for place in DEMO_PLACES} == reference
         request = SearchRequest(project_id="demo", queries=[SearchQuery(text="the heron key")], timeout_s=HANG_GUARD_S)
         result = search_memories(stores, request)

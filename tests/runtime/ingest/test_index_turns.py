@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from tests.support.databases import BOTH, postgres_database, postgres_for_tests
 from tests.support.demo_project import settings_for
 
 pytestmark = pytest.mark.slow
+
+PAUSE_S = 0.2
+"""Between two scenes of the third program, so that the two that rebuild get the processors."""
 
 
 @pytest.fixture(params=BOTH)
@@ -74,6 +78,7 @@ def test_two_programs_that_rebuild_at_once_lose_nothing_of_a_third(settings: Nov
         while any(program.poll() is None for program in programs) and place < 40:
             place += 1
             ingest_scene(stores, PROJECT, scene_of(place, "meanwhile"))
+            time.sleep(PAUSE_S)
         for program in programs:
             _, said = program.communicate(timeout=120)
             assert program.returncode == 0, said
