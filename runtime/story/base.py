@@ -480,6 +480,13 @@ def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity
     return [entity_at(stored_entity.entity, END_OF_STORY) for stored_entity in unit.entities.list_all()]
 
 
+def entities_by_end_of(unit: UnitOfWork, start: StoryPosition) -> list[Entity]:
+    """Return the entities as shown when the scene at a position ends: its own newcomers are among them."""
+    if start.chapter_index is None:
+        return known_entities(unit, start)
+    return known_entities(unit, StoryPosition(start.chapter_index, (start.scene_index or 1) + 1))
+
+
 def entity_of_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
     """Return the entity that an id, a name or an alias means."""
     entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]

@@ -160,8 +160,8 @@ class StoryEntities(base.StoryBase):
             aliases: Its other names.
             holder: Who has it, by id, name or alias; of an item.
             state: Attributes of its state, whatever their names look like.
-            start: It is known on entering this position, `1:1` from the start; None means from where the text first
-                names it, else after the last stored scene.
+            start: It is known, and its state holds, on entering this position, `1:1` from the start; None means from
+                where the text first names it, else after the last stored scene.
 
         Raises:
             UserInputError: When the name is taken, or a field looks misspelt or does not fit; names those that there
@@ -195,10 +195,12 @@ class StoryEntities(base.StoryBase):
                 **{f"name_{field}": value for field, value in first.items()},
                 said_from=None if chapter is None else (chapter, 1 if scene is None else scene),
             )
-            entity, _, attributes = fields_by_name.with_said(unit, bare, stated_fields, at, state=state)
+            # What a new card says holds from where the card is known, not from where its author writes it.
+            said_at = named_at or at
+            entity, _, attributes = fields_by_name.with_said(unit, bare, stated_fields, said_at, state=state)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
-                unit.states.append(_state_changes(entity, attributes, at), follows_scene=False)
+                unit.states.append(_state_changes(entity, attributes, said_at), follows_scene=False)
             change = unit.journal.keep("add", entity.entity_id, "", rows)
             issues = [
                 *_shared_names(known_entities, entity.entity_id, own_names),
@@ -206,7 +208,7 @@ class StoryEntities(base.StoryBase):
             ]
         if rescanned:
             self._follow_edit()
-        return AddedEntity(entity=entity, holds_after=base.place_name(named_at or at), change=change, issues=issues)
+        return AddedEntity(entity=entity, holds_after=base.place_name(said_at), change=change, issues=issues)
 
     def add_character(
         self,

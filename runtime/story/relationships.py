@@ -191,7 +191,7 @@ class StoryRelationships(base.StoryBase):
         """
         as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            one, other = _pair(base.known_entities(unit, as_of), character_a, character_b)
+            one, other = _pair(base.entities_by_end_of(unit, as_of), character_a, character_b)
             known_relationship = unit.relationships.between(one, other, as_of=as_of)
             if known_relationship is not None:
                 raise UserInputError(
@@ -277,7 +277,7 @@ class StoryRelationships(base.StoryBase):
                 raise UserInputError(f"{name} cannot become {value!r}; leave it out to keep what is known")
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            one, other = _pair(base.known_entities(unit, as_of), character_a, character_b)
+            one, other = _pair(base.entities_by_end_of(unit, as_of), character_a, character_b)
             known_relationship = unit.relationships.between(one, other, as_of=as_of)
             if known_relationship is None:
                 raise UserInputError(

@@ -90,7 +90,7 @@ class StoryThreads(base.StoryBase):
             raise UserInputError("the description is empty; write what the story leaves open")
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            known_entities = base.known_entities(unit, as_of)
+            known_entities = base.entities_by_end_of(unit, as_of)
             thread = RecordedLoop(
                 id=unit.threads.next_id(),
                 category=category,

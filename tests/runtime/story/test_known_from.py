@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from novelgen.errors import UserInputError
+from novelgen.errors import UnknownEntityError, UserInputError
 from runtime.front_door import Memory
 from runtime.story.story import Story
 
@@ -74,6 +74,30 @@ def test_a_card_without_a_place_says_where_the_text_first_names_it(story: Story,
     assert story.entities.get(town.late).entity.first_told == (1, 3)
     story.entities.edit(town.late, {"role": "minor"}, start="1:1")
     assert _known(story, "1:3") == ["Nobody"], "reading the place does not fix it"
+
+
+def test_what_a_new_card_says_holds_from_where_it_is_known(story: Story, town: Town) -> None:
+    """The holder and the state of a card that the text names in the first scene are read from the second on."""
+    story.entities.add(town.late, start="1:1")
+    added = story.entities.add(town.old_name, kind="item", holder=town.late, state={"condition": "worn"})
+    assert added.holds_after == "1:1"
+    state = story.entities.get(added.entity.entity_id, as_of="1:2").state
+    assert state
+    assert state.state_data == {"holder": "C0", "condition": "worn"}
+    assert set(state.since.values()) == {(1, 1)}
+
+
+def test_a_thread_may_be_about_whom_its_scene_introduces(story: Story, town: Town) -> None:
+    """Also how two stand; whom only a later scene introduces is refused."""
+    first = story.entities.add(town.old_name).entity
+    other = story.entities.add("Zz", start="1:1").entity
+    story.entities.add(town.late)
+    thread = story.threads.add("?", characters=[town.old_name], start="1:1")
+    assert thread.related_entities == [first.entity_id]
+    pair = story.relationships.add("Zz", town.old_name, "friends", start="1:1")
+    assert {pair.character_a, pair.character_b} == {first.entity_id, other.entity_id}
+    with pytest.raises(UnknownEntityError):
+        story.threads.add("?", characters=[town.late], start="1:1")
 
 
 def test_a_merge_tells_no_earlier_place_of_the_later_card(story: Story, town: Town) -> None:
