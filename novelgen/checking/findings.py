@@ -47,7 +47,7 @@ def of_change(
     labels, subject_words = labels_of(story), words(SUBJECT, story.language)
     names_by_id = names or {entity.entity_id: entity.name for entity in story.entities}
     label, value = (
-        labels.attribute(change.attribute),
+        labels.attribute(change.attribute, change.entity_type),
         render_value(change.value, names_by_id, labels)[:MAX_VALUE_CHARACTERS],
     )
     if change.value is None or change.value == "":

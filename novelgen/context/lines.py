@@ -1,5 +1,6 @@
 """Headings of the prompt block, and states and timeline entries as lines, in the story's language and within bounds."""
 
+from collections import ChainMap, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -78,30 +79,45 @@ class Labels:
     latest: str
     dimensions: Mapping[str, FeelingWords]
     attributes: Mapping[str, str]
+    attributes_by_kind: Mapping[str, Mapping[str, str]]
     values: Mapping[str, str]
 
-    def attribute(self, name: str) -> str:
-        """Return the attribute's word, or its own name when there is none."""
-        return self.attributes.get(name, name)
+    def attribute(self, name: str, kind: str = "") -> str:
+        """Return the attribute's word on a kind of card, or its own name when there is none."""
+        return self.attributes_by_kind.get(kind, {}).get(name) or self.attributes.get(name, name)
 
     def value(self, value: object) -> str:
         """Return the word for a program's value such as True or dead."""
         return self.values.get(str(value).casefold(), str(value))
 
 
-def _card_words(language: str) -> dict[str, str]:
-    """Return the names of the fields of cards."""
-    return {field.key: field.called(language) for fields in fields_by_kind().values() for field in fields}
+def _card_words(language: str) -> dict[str, dict[str, str]]:
+    """Return the names of the fields of cards, by kind."""
+    return {kind: {field.key: field.called(language) for field in fields} for kind, fields in fields_by_kind().items()}
+
+
+def _differing_words(words_by_kind: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Return the names of fields that another kind of card calls otherwise: 外观 of a thing, 外貌 of a person."""
+    words_by_key: defaultdict[str, set[str]] = defaultdict(set)
+    for own_words in words_by_kind.values():
+        for key, word in own_words.items():
+            words_by_key[key].add(word)
+    return {
+        kind: {key: word for key, word in own_words.items() if len(words_by_key[key]) > 1}
+        for kind, own_words in words_by_kind.items()
+    }
 
 
 @cache
 def _labels(language: str) -> Labels:
     dimensions = words("context", language, "dimensions")
+    card_words = _card_words(language)
     return Labels(
         language=language,
         **words("context", language, "labels"),
         dimensions={name: FeelingWords(*map(tuple, word_lists)) for name, word_lists in dimensions.items()},
-        attributes={**_card_words(language), **words("context", language, "attributes")},
+        attributes={**ChainMap(*card_words.values()), **words("context", language, "attributes")},
+        attributes_by_kind=_differing_words(card_words),
         values=words("context", language, "values"),
     )
 
@@ -244,6 +260,7 @@ def render_attribute(
     names: Mapping[str, str],
     labels: Labels,
     *,
+    kind: str = "",
     is_proven: bool = True,
     is_guess: bool = False,
     as_of: str = "",
@@ -253,7 +270,7 @@ def render_attribute(
     mark = "" if is_proven else labels.unverified
     mark += belief_mark(believed_by, names, labels)
     mark += labels.guess if is_guess else ""
-    return f"{labels.attribute(name)}{as_of}{labels.colon}{render_value(value, names, labels)}{mark}"
+    return f"{labels.attribute(name, kind)}{as_of}{labels.colon}{render_value(value, names, labels)}{mark}"
 
 
 def belief_mark(believed_by: str | None, names: Mapping[str, str], labels: Labels) -> str:
@@ -304,6 +321,7 @@ def state_parts(
                 fields[name],
                 names,
                 labels,
+                kind=snapshot.entity_type,
                 is_proven=name not in snapshot.unverified,
                 is_guess=name in snapshot.guessed_in,
                 as_of=_aged(name, snapshot, now),

@@ -116,7 +116,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
             if name not in UNTOLD and value not in (*EMPTY, {}, card.entity.description)
         },
         fields=[offered_field for offered_field in fields if not isinstance(profile.get(offered_field.key), dict)],
-        values=field_values(card.entity, names),
+        values=field_values(card.entity, names, visit.word("between_names")),
         names_by_kind=_names_by_kind(visit),
         kinds=KINDS,
         related=visit.kept(visit.story.relationships.query, character_id=entity_id) if is_person else [],
@@ -135,7 +135,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
         is_dead=any(is_death(*pair) for pair in states.items()),
         standing=attributes[True],
         over=attributes[False],
-        attribute_name=lambda attribute: labels.attribute(attribute).replace("_", " "),
+        attribute_name=lambda attribute: labels.attribute(attribute, card.entity.entity_type).replace("_", " "),
         worded=lambda value: "—" if value in EMPTY else render_value(value, names, labels),
         in_field=lambda value: _in_field(value, names),
     )
@@ -218,10 +218,10 @@ def _names_by_kind(visit: Visited) -> dict[str, list[str]]:
     return {kind: [entity.name for entity in known_entities if entity.entity_type == kind] for kind in KINDS}
 
 
-def field_values(entity: Entity, names: Mapping[str, str]) -> dict[str, str]:
+def field_values(entity: Entity, names: Mapping[str, str], separator: str) -> dict[str, str]:
     """Return a card's field values for a form, lists on one line."""
     return {
-        name: "、".join(names.get(str(item), str(item)) for item in (value if isinstance(value, list) else [value]))
+        name: separator.join(names.get(text, text) for text in map(str, value if isinstance(value, list) else [value]))
         for name, value in entity.profile.items()
         if not isinstance(value, dict)
     }

@@ -75,14 +75,14 @@ def _fill_model(model: type[Model], form: Mapping[str, str], *names: str, **valu
         raise InvalidRequestError(described(error)) from error
 
 
-def form_of(planned: PlannedScene) -> dict[str, str]:
+def form_of(visit: Visit, planned: PlannedScene) -> dict[str, str]:
     """Return the fields of a form that a plan fills."""
     plan = planned.plan
     fields = {
         **{name: getattr(plan, name) for name in ("purpose", "location", "pov")},
         "chapter": str(planned.chapter_index),
         "scene": str(planned.scene_index),
-        "characters": ", ".join(plan.characters),
+        "characters": visit.word("between_names").join(plan.characters),
         "key_actions": "\n".join(plan.key_actions),
     }
     return {name: value for name, value in fields.items() if value}
@@ -167,7 +167,8 @@ def plan_context(visit: Visited, form: Form) -> Response:
     form_values = plan_in(visit, form)
     text = form.get("plan_text", "").strip()
     if text:
-        form_values = plan_in(visit, form_of(planned_scene(read_plan_text(text), visit.asked_scene(form_values))))
+        place = visit.asked_scene(form_values)
+        form_values = plan_in(visit, form_of(visit, planned_scene(read_plan_text(text), place)))
     # What is wrong with a form is said where it was sent, not at an address that is wrong from then on.
     request_of(visit, form_values)
     bounds_of(form_values)
@@ -230,7 +231,7 @@ def _page(
         "look": look,
         "shown": shown_text,
         "modes": get_args(KnowledgeMode),
-        "own_plans": [(plan, _address(visit, plan_in(visit, form_of(plan)))) for plan in own_plans],
+        "own_plans": [(plan, _address(visit, plan_in(visit, form_of(visit, plan)))) for plan in own_plans],
         "people": [entity.name for entity in known_entities if entity.entity_type == "character"][:NAMES_OFFERED],
         "locations": [entity.name for entity in known_entities if entity.entity_type == "location"][:NAMES_OFFERED],
         "is_later": visit.as_of is not None and visit.asked_scene(form) > visit.here.next_scene,

@@ -76,7 +76,7 @@ class PageForm:
         operation: Its name in the table, or which one it is by what was sent.
         done: The words of the notice, `did_…`, or which ones by the result.
         read: The arguments, where they are not the fields of the form under their own names; None changes nothing.
-        told: What the notice names, of the result, or the first of these fields that is filled.
+        told: What the notice names, of the result, one thing or several, or the first of these fields that is filled.
         to_card: Whose card it leads to, of the result.
         keeps_empty: Arguments that an empty field clears; other empty fields say nothing.
         confirmed: Whether somebody must have ticked that it is meant.
@@ -86,7 +86,7 @@ class PageForm:
     operation: str | Callable[[FormValues], str]
     done: str | Callable[[Any], str]
     read: Callable[[Visit, FormValues], dict[str, Any] | None] | None = None
-    told: Callable[[Any], str] | tuple[str, ...] = ()
+    told: Callable[[Any], str | list[str]] | tuple[str, ...] = ()
     to_card: Callable[[Any], str] | None = None
     keeps_empty: tuple[str, ...] = ()
     confirmed: bool = False
@@ -129,6 +129,8 @@ class PageForm:
         # What has no number, or several, tells by itself what it changed.
         is_same = number is None and any(hasattr(result, name) for name in ("change", "change_id"))
         text = self.told(result) if callable(self.told) else next(filter(None, map(sent.get, self.told)), "")
+        if not isinstance(text, str):
+            text = visit.word("between_names").join(text)
         return led_back(
             visit.link("card", entity=self.to_card(result)) if self.to_card else back,
             "same" if is_same else self.done if isinstance(self.done, str) else self.done(result),
@@ -421,7 +423,7 @@ def _card_edited(visit: Visit, form: FormValues) -> dict[str, Any]:
     if "name" in statements and not statements["name"]:
         raise UserInputError("a card needs a name; write one")
     names = {entity.entity_id: entity.name for entity in visit.story.entities.list(as_of=visit.until)}
-    values_before = field_values(shown_entity, names)
+    values_before = field_values(shown_entity, names, visit.word("between_names"))
     changed: dict[str, Any] = {
         text: value for text, value in statements.items() if value != getattr(shown_entity, text)
     }
@@ -548,7 +550,7 @@ FORMS: dict[str, PageForm] = {
     ),
     "who-is-who/confirm": PageForm(operation="confirm_candidate", done="confirm_card", told=("name",)),
     "who-is-who/confirm-several": PageForm(
-        operation="confirm_candidates", done="confirm_card", told=lambda result: ", ".join(map(_card_name, result))
+        operation="confirm_candidates", done="confirm_card", told=lambda result: [*map(_card_name, result)]
     ),
     "who-is-who/name": PageForm(operation="merge_candidate", done="name", told=("other",)),
     "who-is-who/drop": PageForm(operation="drop_candidate", done="drop", told=("name",)),

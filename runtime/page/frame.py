@@ -177,6 +177,11 @@ class Frame:
         """The position in an address, empty at the end."""
         return "" if self.as_of is None else str(self.as_of)
 
+    @cached_property
+    def project_title(self) -> str:
+        """The name that people know the project by."""
+        return self.project_id
+
     @property
     def projects(self) -> list[str]:
         """Projects of the folder that one may go over to, this one among them."""

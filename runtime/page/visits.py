@@ -24,6 +24,7 @@ from runtime.page.frame import VIEWS, Frame, Here
 from runtime.page.typed_again import typed_again
 from runtime.search.kept_readings import KeptReadings
 from runtime.story.base import chapter_names_of, entity_names
+from runtime.story.projects import StoryProjects
 from runtime.story.story import Story
 
 FORM_TYPE = "application/x-www-form-urlencoded"
@@ -107,6 +108,11 @@ class Visit(Frame):
         Its vector index starts with the first search.
         """
         return Story(self.served.stores, self.served.project_id, chat_model=self.served.app_state.chat_model)
+
+    @cached_property
+    def project_title(self) -> str:
+        """The project's title, or its id where it has none."""
+        return StoryProjects(self.served.stores, self.project_id).title_of_project()
 
     def names(self) -> dict[str, str]:
         """Return display names of the entities by id, as of the position."""

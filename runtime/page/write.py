@@ -20,9 +20,13 @@ from runtime.page.forms import led_back
 from runtime.page.frame import project_address
 from runtime.page.visits import Form, Visit, Visited, names_in, number_in, problem_in, router
 from runtime.story.base import entity_of_name
+from runtime.story.text_placing import StoredPlace, split_title
 
 WRITE_FIELDS = (*PLAN_FIELDS, "title", "text", "with_model")
 """The fields of the view, beside the place of the scene."""
+
+FEWEST_SCENES = 2
+"""So many scenes of a text are named one by one, more by the first and the last."""
 
 
 @router.get("/page/projects/{project_id}/write")
@@ -78,15 +82,23 @@ def store_written(visit: Visited, form: Form) -> Response:
     undo = "" if stored_ingest_report.change_id is None else str(stored_ingest_report.change_id)
     chapter, _, scene = (stored_ingest_report.place.position if stored_ingest_report.place else "").partition(":")
     address = project_address(visit.project_id, "story", chapter=chapter, scene=scene, draft=draft)
-    call_name = (
-        stored_ingest_report.place.called or stored_ingest_report.place.position if stored_ingest_report.place else ""
-    )
+    call_name = "" if stored_ingest_report.place is None else _stored_places(visit, stored_ingest_report.place)
     if staging.statements and not statements:
         return led_back(address, "scene_stored_unstaged", told=call_name, undo=undo)
     if staging.names_without_card:
-        names = visit.word("comma").join(staging.names_without_card)
+        names = visit.word("between_names").join(staging.names_without_card)
         return led_back(address, "scene_stored_uncarded", told=names, undo=undo)
     return led_back(address, "scene_stored", told=call_name, undo=undo)
+
+
+def _stored_places(visit: Visit, place: StoredPlace) -> str:
+    """Return where a text was stored, of several scenes the first and the last."""
+    first = place.called or place.position
+    if place.scenes == 1:
+        return first
+    chapter, scene = map(int, place.position.split(":"))
+    mark = visit.word("between_names") if place.scenes == FEWEST_SCENES else "–"
+    return f"{first}{mark}{chapter}:{scene + place.scenes - 1}"
 
 
 class _Staging(NamedTuple):
@@ -190,6 +202,7 @@ def _page(
         kept=kept_text,
         known=page_fields,
         text=form["text"],
+        title_on_top=split_title(form["text"])[0],
         check=check,
         found=[] if check is None else list(enumerate(check.findings, start=1)),
         job=job,

@@ -10,6 +10,7 @@ import threading
 import unicodedata
 import uuid
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -168,6 +169,12 @@ class StoryProjects(StoryBase):
         """Reject an unknown project, accepting folders with failing stores."""
         if not self._stores.paths(self.project_id).hold_a_project:
             self._stores.database(self.project_id)
+
+    def title_of_project(self) -> str:
+        """Return a project's title, or its id without one."""
+        with suppress(errors.UnknownProjectError), self._stores.database(self.project_id).read() as unit:
+            return unit.projects.require().name or self.project_id
+        return self.project_id
 
     def language_of_project(self) -> str:
         """Return a project's language by database or settings.json, or an empty text."""

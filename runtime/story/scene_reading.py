@@ -238,7 +238,7 @@ class _Teller:
         return self.fact(
             "state",
             f"{change.entity_id}.{change.attribute}",
-            f"{labels.attribute(change.attribute)}{labels.colon}{value}",
+            f"{labels.attribute(change.attribute, change.entity_type)}{labels.colon}{value}",
             about=self.name(change.entity_id),
             value="\n".join(render_value(value, self.names, labels) for value in values if value not in (None, "")),
             was=was if was not in (value, _NO_VALUE) else "",

@@ -296,7 +296,11 @@ def _hit(card: Card, score: float, words: _CardWords) -> CardHit:
 
 def _entity_card(entity: Entity, state: EntityStateSnapshot | None, names: Mapping[str, str], labels: Labels) -> Card:
     aliases = labels.list_separator.join(alias.alias for alias in entity.aliases)
-    profile = [_field(name, value, names, labels) for name, value in entity.profile.items() if value and name != DATED]
+    profile = [
+        _field(name, value, entity.entity_type, names, labels)
+        for name, value in entity.profile.items()
+        if value and name != DATED
+    ]
     stated = {} if state is None else state.state_data
     return Card(
         entity_id=entity.entity_id,
@@ -304,7 +308,9 @@ def _entity_card(entity: Entity, state: EntityStateSnapshot | None, names: Mappi
         name=entity.name,
         lines=tuple(line for line in (entity.description, entity.role, aliases, *profile) if line),
         state_lines=tuple(
-            _field(name, value, names, labels) for name, value in stated.items() if name != PRESENCE_ATTRIBUTE and value
+            _field(name, value, entity.entity_type, names, labels)
+            for name, value in stated.items()
+            if name != PRESENCE_ATTRIBUTE and value
         ),
     )
 
@@ -321,8 +327,8 @@ def _scene_card(scene: Scene) -> Card:
     )
 
 
-def _field(name: str, value: Any, names: Mapping[str, str], labels: Labels) -> str:
-    return f"{labels.attribute(name)}{labels.colon}{render_value(value, names, labels)}"
+def _field(name: str, value: Any, kind: str, names: Mapping[str, str], labels: Labels) -> str:
+    return f"{labels.attribute(name, kind)}{labels.colon}{render_value(value, names, labels)}"
 
 
 def _spaced(text: str) -> str:

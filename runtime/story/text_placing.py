@@ -50,21 +50,26 @@ def read_finished_text(text: str, *, title: str = "", keep_remarks: bool = False
     Raises:
         UserInputError: When there is no text, or the text holds several chapters.
     """
-    lines = text.strip("\n").split("\n")
     if not text.strip():
         raise UserInputError("there is no text; nothing was stored")
+    lines = text.strip("\n").split("\n")
     headings = numbered_headings(lines)
     if len({heading.title for heading in headings}) > 1:
         raise UserInputError(
             f"the text holds several chapters: {headings[0].title!r}, {headings[1].title!r}, …; import it"
         )
-    first = next(index for index, line in enumerate(lines) if line.strip())
-    on_top = heading_of(lines[first])
-    if on_top is not None and any(line.strip() for line in lines[first + 1 :]):
-        title, lines = title or on_top.title, lines[first + 1 :]
-    body = "\n".join(lines)
+    title_on_top, body = split_title(text)
     body, remarks = (body, []) if keep_remarks else without_remarks(body, chapter_number=0)
-    return FinishedText(title, body.strip(), remarks)
+    return FinishedText(title or title_on_top, body.strip(), remarks)
+
+
+def split_title(text: str) -> tuple[str, str]:
+    """Return the heading on top of a text, empty without one, and what stands below it."""
+    lines = text.strip("\n").split("\n")
+    first = next((index for index, line in enumerate(lines) if line.strip()), 0)
+    rest = "\n".join(lines[first + 1 :])
+    heading = heading_of(lines[first]) if rest.strip() else None
+    return ("", text) if heading is None else (heading.title, rest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,13 +89,19 @@ class ViewLabels:
         """Return items as people list them: with commas, in Chinese with 、."""
         return self.prompt.list_separator.join(map(str, items))
 
+    def in_brackets(self, text: str) -> str:
+        """Return a remark behind other words, in brackets; nothing without one."""
+        if not text:
+            return ""
+        return f"（{text}）" if self.language == "zh" else f" ({text})"
+
     def role(self, role: str) -> str:
         """Return the role of a character, one of the four common ones in the reader's language."""
         return self.get(f"role.{role}", role)
 
-    def field(self, name: str) -> str:
-        """Return the name of a card field or state attribute."""
-        return self.prompt.attribute(name).replace("_", " ")
+    def field(self, name: str, kind: str = "") -> str:
+        """Return the name of a card field or state attribute, as a kind of card has it."""
+        return self.prompt.attribute(name, kind).replace("_", " ")
 
     def reason(self, text: str) -> str:
         """Return why something is in a context, or is not, in the language of the story."""

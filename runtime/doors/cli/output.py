@@ -177,11 +177,11 @@ def report_issue(issue: ReportIssue) -> None:
 
 def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels) -> str:
     """Return the index's state in words, with failures and the repair."""
-    reason = f" ({in_words(indexing.issues[0].message)})" if indexing.issues else ""
+    reason = labels.in_brackets(in_words(indexing.issues[0].message)) if indexing.issues else ""
     if not indexing.waiting:
         return labels["line.up_to_date"] + reason
     waiting_text = labels["line.memories_wait"].format(indexing.waiting)
-    return f"{waiting_text}{reason}; {labels['value.run']} `novelgen reindex {project_id}`"
+    return f"{waiting_text}{reason}{labels.prompt.separator}{labels['value.run']} `novelgen reindex {project_id}`"
 
 
 def report_indexing(indexing: IndexingResult, project_id: str) -> None:

@@ -25,7 +25,6 @@ from novelgen.models.context import (
     TimelineDifference,
 )
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
-from novelgen.words import filled
 from runtime.doors.cli.labels import ViewLabels
 from runtime.doors.cli.output import last_rows, print_cut, print_heading, print_pairs, print_table, print_text
 
@@ -137,7 +136,7 @@ def print_items(items: list[ContextItem], labels: ViewLabels, marks: Mapping[str
             labels[f"forms.{item.form}"],
             item.text
             + marks.get(item.chunk_id, "")
-            + (f"\n  ← {labels.reason('; '.join(why))}" if (why := _why(item)) else ""),
+            + (f"\n  ← {labels.prompt.separator.join(map(labels.reason, why))}" if (why := _why(item)) else ""),
         )
         for number, item in enumerate(items, start=1)
     ]
@@ -176,17 +175,17 @@ def _print_unread(project_id: str, report: ContextReport, labels: ViewLabels) ->
 
 def print_summary(report: ContextReport, labels: ViewLabels, written_to: Path | None) -> None:
     """Print a context's summary, without repeating issues."""
-    spent_text = labels.reason(", ".join(f"{need} {tokens}" for need, tokens in report.tokens_per_need.items()))
+    spent_text = labels.reason(labels.listing(f"{need} {tokens}" for need, tokens in report.tokens_per_need.items()))
     why = report.planner.reason
     for issue in report.issues:
         why = why.removesuffix(f": {issue.message}")
-    reason = f" ({labels.get(f'reason.{why}', why)})" if why else ""
+    reason = labels.in_brackets(labels.get(f"reason.{why}", why)) if why else ""
     print_text()
     print_pairs(
         {
             "planner": f"{labels.reason(report.planner.used)}{reason}",
             "selector": _selected(report.selector, labels),
-            "total": f"{sum(report.tokens.values())} ({spent_text})" if spent_text else "0",
+            "total": f"{sum(report.tokens.values())}{labels.in_brackets(spent_text)}" if spent_text else "0",
             "unresolved": labels.listing(_strangers(report)),
             "issues": "" if report.issues or report.unresolved_names else labels["head.no_issues"],
             "written": written_to or labels["head.not_written"],
@@ -199,7 +198,7 @@ def _selected(selector: SelectorReport | None, labels: ViewLabels) -> str:
     """Return by whom the memories were chosen and of how many; empty where no model was asked."""
     if selector is None:
         return ""
-    return f"{labels.reason(selector.used)} ({selector.chosen} / {selector.listed})"
+    return labels.reason(selector.used) + labels.in_brackets(f"{selector.chosen} / {selector.listed}")
 
 
 def _strangers(report: ContextReport) -> list[str]:
@@ -223,8 +222,8 @@ def print_explanation(report: ContextReport, labels: ViewLabels) -> None:
             labels.memory_place(item),
             item.memory_id,
             f"{item.score:.3f}",
-            labels.reason(", ".join(f"{part} {value:.2f}" for part, value in item.score_parts.items())),
-            labels.reason(", ".join(f"{retriever} {rank}" for retriever, rank in item.retriever_ranks.items())),
+            labels.reason(labels.listing(f"{part} {value:.2f}" for part, value in item.score_parts.items())),
+            labels.reason(labels.listing(f"{retriever} {rank}" for retriever, rank in item.retriever_ranks.items())),
         )
         for number, item in enumerate(report.own_items, start=1)
     ]
@@ -245,7 +244,7 @@ def print_explanation(report: ContextReport, labels: ViewLabels) -> None:
         print_table(("section", "entity_id", "tokens", "score", "text"), left_out, labels=labels)
     if strangers := _strangers(report):
         print_heading(labels["head.unresolved"])
-        print_text(", ".join(strangers))
+        print_text(labels.listing(strangers))
     print_heading(labels["head.timings"])
     print_pairs({labels.get(f"stage.{stage}", stage): f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
 
@@ -283,7 +282,7 @@ def print_difference(difference: ContextDifference, labels: ViewLabels, file: Pa
         print_table(("change", "place", "form", "text"), rows, labels=labels)
     print_issues(difference.issues, labels)
     planners = [
-        labels.reason(f"{planner.used} ({planner.reason})" if planner.reason else planner.used)
+        labels.reason(planner.used) + labels.in_brackets(labels.reason(planner.reason))
         for planner in (difference.planner_was, difference.planner_now)
     ]
     versions = [version or "?" for version in (difference.story_version_was, difference.story_version_now)]
@@ -359,7 +358,7 @@ def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: 
     """
     prompt, state = labels.prompt, snapshot.state_data
     texts = {
-        name: f"{prompt.attribute(name)}{prompt.colon}{value_text(name, value, names, labels)}"
+        name: f"{prompt.attribute(name, snapshot.entity_type)}{prompt.colon}{value_text(name, value, names, labels)}"
         f"{prompt.unverified if name in snapshot.unverified else ''}"
         f"{belief_mark(snapshot.believed.get(name), names, prompt)}"
         f"{guess_mark(labels) if name in snapshot.guessed or name in snapshot.guessed_in else ''}"
@@ -372,7 +371,7 @@ def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: 
 
 def guess_mark(labels: ViewLabels) -> str:
     """Return what stands behind something that only rules say."""
-    return filled("（{0}）" if labels.language == "zh" else " ({0})", labels["value.guess"])
+    return labels.in_brackets(labels["value.guess"])
 
 
 def value_text(attribute: str, value: object, names: Mapping[str, str], labels: ViewLabels) -> str:
@@ -384,4 +383,6 @@ def value_text(attribute: str, value: object, names: Mapping[str, str], labels: 
         return render_value(value, names, prompt)
     scene = labels.place(value.get("chapter_index"), value.get("scene_index"))
     location = value.get("location_id")
-    return f"{render_value(location, names, prompt)} ({scene})" if location else prompt.in_scene.format(scene)
+    if not location:
+        return prompt.in_scene.format(scene)
+    return render_value(location, names, prompt) + labels.in_brackets(scene)

@@ -100,6 +100,15 @@ filtering?.addEventListener("input", () => {
     : "";
 });
 
+// The heading on top of a text is its title where no other one is given: it is shown as that while one writes.
+const ON_TOP = /^\s*(?:#{1,6}\s+(.+?)|(第\s*\S{1,12}\s*[章回](?:[\s:：].*)?|chapter\s+\w+\b.{0,60}))\s*(?:\n|$)/i;
+for (const area of document.querySelectorAll("textarea[data-titles]")) {
+  area.addEventListener("input", () => {
+    const heading = area.value.match(ON_TOP);
+    document.getElementById(area.dataset.titles).placeholder = heading?.[1] ?? heading?.[2] ?? "";
+  });
+}
+
 // A draft stays in this tab until it was checked: a server that does not answer must not cost it.
 for (const area of document.querySelectorAll("textarea[data-keeps]")) {
   const key = `novelgen-draft-${area.dataset.keeps}`;

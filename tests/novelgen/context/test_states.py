@@ -186,3 +186,11 @@ def test_who_holds_a_thing_is_told_once() -> None:
     key = placed("I0", 2, holder="C0", condition="bent")
     rendered = render_states([keeper, key], names, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
     assert list(rendered.lines.values()) == ["- Ada: status: alive", "- the key: held by [1:2]: Ada; condition: bent"]
+
+
+def test_a_field_has_the_word_of_its_kind_of_card() -> None:
+    """A thing has 外观 where a person has 外貌; fields that all kinds call the same keep their word."""
+    labels = labels_for("zh")
+    assert [labels.attribute("appearance", kind) for kind in ("item", "character", "")] == ["外观", "外貌", "外貌"]
+    assert labels.attribute("holder", "item") == labels.attribute("holder")
+    assert labels_for("en").attribute("goals", "character") == labels_for("en").attribute("goals")

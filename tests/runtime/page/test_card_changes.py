@@ -1,11 +1,13 @@
 """What a person changes on cards and in the picture of who knows what, and takes back with the button of the notice."""
 
+import re
 from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
 
-from runtime.page.frame import ENGLISH
+from novelgen.words import filled
+from runtime.page.frame import CHINESE, ENGLISH
 from tests.runtime.page.reading import HERE, assert_refused, read, send, take_back
 
 pytestmark = pytest.mark.slow
@@ -319,3 +321,32 @@ def test_the_second_of_two_tabs_meets_what_the_first_wrote(client: TestClient, a
     merged = seen.filled(f"{HERE}/{address}") | {field: "One. Two."}
     assert merged["version"] != version["version"]
     assert "One. Two." in send(client, address, **merged).text
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "appearance"), [("en", ENGLISH, {"appearance"}), ("zh", CHINESE, {"外貌", "外观"})]
+)
+def test_lists_and_fields_are_in_the_words_of_the_page(
+    empty: TestClient, language: str, words: dict[str, str], appearance: set[str]
+) -> None:
+    """Names are joined with the comma of the language, and a thing has 外观 where a person has 外貌."""
+    empty.headers["Accept-Language"] = language
+    empty.post("/v1/projects", json={"project_id": "new", "language": language})
+    text = (
+        "“走吧，”林晚说。林晚笑了。陈默说：“好。”陈默点头。"
+        if language == "zh"
+        else '"Go," said Wren. "No," said Mack.'
+    )
+    empty.post("/page/projects/new/write/store", data={"text": text})
+    here = "/page/projects/new"
+    names = [each["name"] for each in empty.get("/v1/projects/new/candidates").json()["candidates"]][:2]
+    form = {f"names:{index}": name for index, name in enumerate(names)}
+    seen = read(empty.post(f"{here}/who-is-who/confirm-several", data=form, follow_redirects=True))
+    assert filled(words["did_confirm_card"], name=words["between_names"].join(names)) in seen.text
+    shown: set[str] = set()
+    for name, kind in (("铜钥匙", "item"), ("周默", "character")):
+        empty.post("/v1/projects/new/entities", json={"name": name, "kind": kind, "fields": {"appearance": "rust"}})
+        card = empty.get("/v1/projects/new/entities/" + name).json()["entity"]
+        page = empty.get(f"{here}/card?entity={card['entity_id']}").text
+        shown |= {*re.findall(r'<dt dir="auto">(\w+)</dt><dd dir="auto">rust', page)}
+    assert shown == appearance

@@ -277,3 +277,22 @@ def test_a_person_gives_the_token_as_a_password(demo_folder: Path) -> None:
         for authorization, status in asked.items():
             assert client.get("/", headers={"Authorization": authorization}).status_code == status, authorization
         assert client.get("/", headers={"Authorization": "Basic \u00e9".encode()}).status_code == 401
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_empty_project_shows_its_title_and_no_filters(empty: TestClient, language: str) -> None:
+    """The head has the title and not the id, and no list is narrowed that has nothing; one without a title its id."""
+    empty.headers["Accept-Language"] = language
+    empty.post("/v1/projects", json={"project_id": "misty", "name": "雾屿"})
+    for view in VIEWS:
+        answer = empty.get(f"/page/projects/misty/{view}")
+        assert "<bdi>雾屿</bdi></summary>" in answer.text
+        assert " · 雾屿 · novelgen</title>" in answer.text
+        assert not any("filter" in (each.get("class") or "").split() for each in read(answer).all("form")), view
+    empty.post("/v1/projects", json={"project_id": "bare"})
+    assert "<bdi>bare</bdi></summary>" in empty.get("/page/projects/bare/story").text
+    empty.post("/v1/projects/misty/entities", json={"name": "小满", "kind": "character"})
+    (filtering,) = [
+        each for each in read(empty.get("/page/projects/misty/cards")).all("form") if each.get("class") == "filter"
+    ]
+    assert filtering["role"] == "search"

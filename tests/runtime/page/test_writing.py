@@ -114,7 +114,29 @@ def test_place_and_cast_of_the_desk_are_those_of_the_stored_scene(client: TestCl
     take_back(client, seen)
     assert _texts(client) == before
     seen = send(client, "write/store", **plan, text="One.\n\n***\n\nTwo.", chapter="40", scene="1")
-    assert ENGLISH["did_scene_stored_unstaged"].format(name="40:1") in seen.text
+    assert ENGLISH["did_scene_stored_unstaged"].format(name="40:1, 40:2") in seen.text
     assert not client.get(f"{API}/scenes/40/2").json()["scene"]["staged"]
     seen = send(client, "write/store", characters="Nobody", text="Three.", chapter="41", scene="1")
     assert not client.get(f"{API}/scenes/41/1").json()["scene"]["staged"]
+
+
+@pytest.mark.parametrize(("language", "catalogue"), [("en", ENGLISH), ("zh", CHINESE)])
+def test_the_heading_on_top_is_the_title_and_each_stored_scene_is_named(
+    empty: TestClient, language: str, catalogue: dict[str, str]
+) -> None:
+    """The title box shows it until another title is typed, and the notice names both scenes, of more the last."""
+    empty.headers["Accept-Language"] = language
+    empty.post("/v1/projects", json={"project_id": "new"})
+    for heading in ("第三章 断桥", "Chapter 3: The Bridge"):
+        text = f"# {heading}\n\n雨下了一夜。\n\n***\n\n桥断了。"
+        checked = empty.post("/page/projects/new/write", data={"text": text, "do": "check"}, follow_redirects=True)
+        (title,) = [each for each in read(checked).all("input") if each.get("name") == "title"]
+        assert (title.get("value"), title.get("placeholder")) == ("", heading)
+    (title,) = [
+        each for each in read(empty.get("/page/projects/new/write")).all("input") if each.get("name") == "title"
+    ]
+    assert not title.get("placeholder")
+    for chapter, scenes, named in (("4", 2, f"4:1{catalogue['between_names']}4:2"), ("5", 3, "5:1–5:3")):
+        form = {"text": "\n\n***\n\n".join(f"雨下了{scene}夜。" for scene in range(scenes)), "chapter": chapter}
+        stored = empty.post("/page/projects/new/write/store", data=form, follow_redirects=True)
+        assert catalogue["did_scene_stored"].format(name=named) in read(stored).text

@@ -31,7 +31,7 @@ def _show_remembered(result: Any, _: View) -> None:
         in_words(f"{memory.memory_id}: {view_labels_for().value(memory.tier)}, importance {memory.importance}")
     )
     if result.ended:
-        output.print_text(in_words(f"put an end to: {', '.join(result.ended)}"))
+        output.print_text(in_words(f"put an end to: {view_labels_for().listing(result.ended)}"))
     if result.copies:
         output.print_text(in_words(f"remembered by witnesses, too: {len(result.copies)}"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import click
@@ -62,9 +63,8 @@ def _show_entity(card: Any, view: View) -> None:
             f" {dated_value.key}" if dated_value.key else "",
             labels.place(*(dated_value.start or (None, None))),
         )
-        profile[f"{labels.field(dated_value.field)}{key} ({place})"] = render_value(
-            dated_value.value, view.names, prompt
-        )
+        field_name = f"{labels.field(dated_value.field, result.entity_type)}{key}{labels.in_brackets(place)}"
+        profile[field_name] = render_value(dated_value.value, view.names, prompt)
     # Of a thing it is counted alone where it is named.
     hidden_columns = () if result.entity_type in ("character", "location") else ("scene_count",)
     counts = {name: value for name, value in card.metadata.items() if name not in hidden_columns}
@@ -76,7 +76,7 @@ def _show_entity(card: Any, view: View) -> None:
             labels["head.place"]: labels.place(*result.first_told),
             labels["value.role"]: labels.role(result.role),
             labels["head.text"]: result.description,
-            **{labels.field(name): value for name, value in profile.items()},
+            **{labels.field(name, result.entity_type): value for name, value in profile.items()},
             **{labels.field(name): count_text(value, view) for name, value in counts.items()},
         }
     )
@@ -97,16 +97,15 @@ def _show_entity(card: Any, view: View) -> None:
 
 @does("show", "edit_entity")
 def _show_edited_entity(result: Any, view: View) -> None:
+    field_name = partial(view.labels.field, kind=result.entity.entity_type)
     view.say(
-        "changed_fields",
-        id=result.entity.entity_id,
-        fields=view.labels.listing(map(view.labels.field, result.updated_fields)),
+        "changed_fields", id=result.entity.entity_id, fields=view.labels.listing(map(field_name, result.updated_fields))
     )
     if result.holds_after is not None:
         start = view.values.get("start")
         view.say(
             "holds_from" if start else "holds_after",
-            attributes=view.labels.listing(map(view.labels.field, [*result.dated, *result.attributes])),
+            attributes=view.labels.listing(map(field_name, [*result.dated, *result.attributes])),
             place=start or result.holds_after,
         )
 
@@ -169,7 +168,7 @@ def _merging(view: View, payload: Mapping[str, Any]) -> Any:
 
 def _call_text(view: View, name: str) -> str:
     entity = view.part.get(name).entity
-    return f"{entity.entity_id} ({entity.name})"
+    return entity.entity_id + view.labels.in_brackets(entity.name)
 
 
 def _is_candidate(view: View, name: str) -> bool:
@@ -202,16 +201,21 @@ def _show_merged(result: Any, view: View) -> None:
         else:
             view.say("offered_as", names=names, name=result.joined.name if result.joined else result.change.entity_id)
     else:
-        removed_id = f"{result.change.other_id} ({result.other.name if result.other else view.values['gone']})"
-        kept_text = f"{result.change.entity_id} ({result.entity.name if result.entity else view.values['keep']})"
+        removed_name = result.other.name if result.other else view.values["gone"]
+        kept_name = result.entity.name if result.entity else view.values["keep"]
         start = view.values.get("start")
-        view.say("merged" if start is None else "merged_from", gone=removed_id, kept=kept_text, place=start)
+        view.say(
+            "merged" if start is None else "merged_from",
+            gone=result.change.other_id + view.labels.in_brackets(removed_name),
+            kept=result.change.entity_id + view.labels.in_brackets(kept_name),
+            place=start,
+        )
 
 
 @does("show", "split_entity")
 def _show_split(result: Any, view: View) -> None:
     change = result.change
-    old = f"{change.entity_id} ({result.entity.name})" if result.entity else change.entity_id
+    old = change.entity_id + view.labels.in_brackets(result.entity.name) if result.entity else change.entity_id
     view.say("split", id=change.other_id, name=view.values["new_name"], old=old)
 
 

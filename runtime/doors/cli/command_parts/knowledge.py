@@ -24,7 +24,7 @@ _UNKNOWN_COLUMNS = "why=:why_unknown might_know_from==might_know_from"
 
 def _print_two(view: View, tables: Iterable[tuple[str, str, Sequence[Any]]]) -> None:
     for heading, text, matches in tables:
-        output.print_heading(f"{view.labels[f'line.{heading}']} ({len(matches)})")
+        output.print_heading(view.labels[f"line.{heading}"] + view.labels.in_brackets(str(len(matches))))
         view.table(cells_of(text), matches)
 
 
@@ -70,4 +70,5 @@ def _show_together(shared: Any, view: View) -> None:
     key = "line.together_alone" if shared.alone else "line.together_never_alone"
     output.print_text(view.labels[key].format(*people, len(shared.scenes), len(shared.alone)))
     for scene in shared.scenes:
-        output.print_text(f"  {view.cell('@', scene)}" + (f" ({view.labels['value.alone']})" if scene.is_alone else ""))
+        remark = view.labels.in_brackets(view.labels["value.alone"] if scene.is_alone else "")
+        output.print_text(f"  {view.cell('@', scene)}{remark}")

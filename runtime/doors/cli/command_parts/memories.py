@@ -28,7 +28,9 @@ def _attached_to(result: Any, view: View) -> str:
 def _attachment_text(attachments: Sequence[Any], view: View) -> str:
     """A memory's attachments on one line: entities, chapters, book."""
     lines = (
-        f"{attachment.name} ({attachment.target})" if attachment.name else _target(attachment.target, view)
+        attachment.name + view.labels.in_brackets(attachment.target)
+        if attachment.name
+        else _target(attachment.target, view)
         for attachment in attachments
     )
     return view.labels["line.comma"].join(lines)
@@ -184,7 +186,7 @@ def _show_consolidation(report: Any, view: View) -> None:
             labels["value.limit"]: labels["line.memories_per_entity"].format(report.limit),
             labels["line.would_consolidate" if report.dry_run else "value.consolidated"]: done_text,
             labels["value.memories"]: f"{report.memories_before} -> {report.memories_after}",
-            labels["line.still_over_the_limit"]: ", ".join(f"{name} {n}" for name, n in report.over_limit.items()),
+            labels["line.still_over_the_limit"]: labels.listing(f"{name} {n}" for name, n in report.over_limit.items()),
             labels["line.changed_meanwhile"]: labels["line.groups_left_alone"].format(report.overtaken)
             if report.overtaken
             else None,
@@ -194,5 +196,5 @@ def _show_consolidation(report: Any, view: View) -> None:
         }
     )
     if report.dry_run:
-        rows = [(group.entity_id, ", ".join(group.source_ids)) for group in report.groups]
+        rows = [(group.entity_id, labels.listing(group.source_ids)) for group in report.groups]
         output.print_table(("entity", "memories"), rows, labels=labels)

@@ -50,7 +50,7 @@ def _lived(scene: Any, view: View) -> str:
     if not scene.is_flashback:
         return order
     key = "line.before_the_story" if scene.lived == "before_story" else "value.flashback"
-    return f"{order} ({view.labels[key]})"
+    return order + view.labels.in_brackets(view.labels[key])
 
 
 @cell

@@ -220,7 +220,8 @@ def _print_check(finished_check: DraftCheck, *, with_waived: bool) -> None:
 def _print_finding(finding: ContinuityFinding, labels: ViewLabels, language: str) -> None:
     kind, severity = labels.value(finding.kind), labels.value(finding.severity)
     output.print_text()
-    head = f"{finding.finding_id}  {kind}{labels['line.comma']}{severity} ({finding.confidence:.2f})"
+    confidence = labels.in_brackets(f"{finding.confidence:.2f}")
+    head = f"{finding.finding_id}  {kind}{labels['line.comma']}{severity}{confidence}"
     output.print_text(f"{head}{labels.prompt.colon}{finding.message}")
     output.print_text(
         f"  {labels['value.draft']}{labels.prompt.colon}{labels['line.quoted'].format(finding.draft_quote)}"

@@ -193,8 +193,8 @@ def _results_by_heading(report: Report, labels: ViewLabels) -> dict[str, Any]:
     unverified = sum(len(extraction.unverified) for extraction in report.scenes)
     return {
         "memories": labels["line.memories_unverified"].format(memories, unverified),
-        "new_entities": ", ".join(new),
-        "not_placed": "; ".join(statements[:MAX_UNPLACED_LISTED]) + more,
+        "new_entities": labels.listing(new),
+        "not_placed": labels.prompt.separator.join(statements[:MAX_UNPLACED_LISTED]) + more,
     }
 
 
@@ -249,12 +249,12 @@ def _chapter_pairs(chapters: Sequence[extraction.ChapterPass], labels: ViewLabel
     ]
     return {
         "chapters_reconciled": labels["line.comma"].join(lines),
-        "now_one": ", ".join(pairs),
-        "now_apart": ", ".join(
+        "now_one": labels.listing(pairs),
+        "now_apart": labels.listing(
             f"{part.entity_id} ≠ {part.other_id}" for item in chapter_passes for part in item.parted
         ),
-        "new_names": ", ".join(names),
-        "threads_ended": ", ".join(
+        "new_names": labels.listing(names),
+        "threads_ended": labels.listing(
             loop_id for chapter_pass in chapter_passes for loop_id in chapter_pass.ended_threads
         ),
     }

@@ -116,7 +116,7 @@ def _taken_in(
                 labels["value.project"]: report.project_id,
                 labels["value.scenes"]: text.format(*counts, len(report.failures)),
                 labels["value.memories"]: report.memories,
-                **({labels["line.ended_by_rule"]: ", ".join(ended_texts)} if ended_texts else {}),
+                **({labels["line.ended_by_rule"]: labels.listing(ended_texts)} if ended_texts else {}),
                 labels["value.entities"]: report.entities,
                 labels["value.index"]: output.index_state(report.indexing, report.project_id, labels),
             }
@@ -251,7 +251,7 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
     output.print_remarks(result.damaged, labels, heading="damaged_lines")
     output.print_heading(labels["line.would_import" if result.dry_run else "line.imported"])
     counts_by_label = {
-        "read_as": ", ".join(result.encodings),
+        "read_as": labels.listing(result.encodings),
         "passed_over": _join_names(result.passed_over, labels),
         "new_entities": _join_names(preview.new_entities, labels),
         "new_scenes": _join_names(preview.new_scenes, labels),
@@ -278,7 +278,7 @@ def _print_parts(result: ProjectImport, labels: ViewLabels) -> None:
     for part in result.left_out_parts:
         shown_texts = part.texts if result.dry_run else part.texts[:MAX_PART_TEXTS]
         text = " · ".join(shown_texts) + (" …" if len(part.texts) > len(shown_texts) else "")
-        output.print_text(f"  {labels[f'line.part_{part.kind}']}: {part.count}" + (f" ({text})" if text else ""))
+        output.print_text(f"  {labels[f'line.part_{part.kind}']}: {part.count}{labels.in_brackets(text)}")
 
 
 def _print_unread(result: ProjectImport, labels: ViewLabels) -> None:
@@ -332,4 +332,4 @@ def _join_names(names: Sequence[object], labels: ViewLabels) -> str:
     if not names:
         return ""
     more = labels["line.and_more"].format(len(names) - MAX_LISTED) if len(names) > MAX_LISTED else ""
-    return f"{len(names)}: {', '.join(map(str, names[:MAX_LISTED]))} {more}".rstrip()
+    return f"{len(names)}: {labels.listing(names[:MAX_LISTED])} {more}".rstrip()

@@ -66,7 +66,7 @@ relationship show demo-zh 阿雀 关羽
 card add demo-zh 铜镜 --kind item
 card list demo-zh --kind item
 card show demo-zh 铜镜
-card edit demo-zh 铜镜 description=旧铜镜
+card edit demo-zh 铜镜 description=旧铜镜 外观=起了绿锈
 card rename demo-zh 铜镜 青铜镜
 card rename demo-zh 铜镜 青铜镜 --apply
 card rename demo-zh 无此人 某人
@@ -152,6 +152,7 @@ search demo-zh 铜钥匙 --entity 无此人
 context demo-zh --chapter 7 --scene 1
 context demo-zh --chapter 7 --scene 1 --explain
 context demo-zh --chapter 7 --scene 1 --diff
+context demo-zh --chapter 7 --with 无此人 --with 无那人 --explain
 context demo-zh --chapter 7 --purpose 开门 --with 无此人 --pov 关羽
 context demo-zh --stale
 context demo-zh --chapter 70
@@ -227,12 +228,14 @@ KEPT_ENGLISH = set(
 """Names of packages, settings, templates of cards, fields of files and arguments, which are typed as they stand."""
 
 _WORD = re.compile(r"[A-Za-z_]{2,}")
+_ENGLISH_MARK = re.compile(r"(?<=[\u4e00-\u9fff”）])[,;] |[,;] (?=[\u4e00-\u9fff“（])|\((?=[\u4e00-\u9fff])")
+"""Chinese words that are joined or put in brackets by hand."""
 
 
 def english_in(text: str) -> list[str]:
-    """Return the lines of a text that hold English words."""
+    """Return the lines of a text that hold English words, or English marks beside Chinese words."""
     told = ((line.strip(), set(_WORD.findall(SEEN_AS_TYPED.sub(" ", line)))) for line in text.splitlines())
-    return [line for line, found in told if found - KEPT_ENGLISH]
+    return [line for line, found in told if found - KEPT_ENGLISH or _ENGLISH_MARK.search(line)]
 
 
 @pytest.mark.slow

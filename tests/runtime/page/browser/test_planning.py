@@ -132,3 +132,20 @@ def test_a_draft_in_gbk_is_dropped_and_noise_is_refused(browser: Browser, demo_s
         assert refused.value.status == 422
         expect(page.locator("#draft-text")).to_have_value(DRAFT)
         assert "noise.txt" in page.locator("#draft-text").evaluate("area => area.validationMessage")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("button", ["what_story_knows", "check_draft"])
+def test_a_result_of_the_desk_is_in_view_on_a_phone(browser: Browser, own_server: str, button: str) -> None:
+    """Below a form that is longer than the window, what it asked for is at the top of the window."""
+    words = CATALOGUES["en"]
+    with window_of(browser, own_server, size=PHONE) as window:
+        page = window.open("/page/projects/demo/write")
+        page.get_by_label(words["purpose"]).fill("They open the box under the bell.")
+        page.locator("#desk-text").fill("# Chapter 40: The Door\n\nElias Marrow stood in the door of the lock shop.")
+        assert page.locator("#desk-title").get_attribute("placeholder") == "Chapter 40: The Door"
+        page.get_by_role("button", name=words[button], exact=True).click()
+        window.settle()
+        top, height = page.locator("#beside").evaluate("each => [each.getBoundingClientRect().top, innerHeight]")
+        assert -1 <= top < height / 3
+        _clean(window)
