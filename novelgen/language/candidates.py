@@ -5,7 +5,14 @@ from collections.abc import Collection, Iterable, Sequence
 from pydantic import BaseModel, Field
 
 from novelgen.language import normalise
-from novelgen.language.chinese_names import SHORT_STORY, chinese_groups, chinese_questions, settle_chinese
+from novelgen.language.chinese_names import (
+    FULL_NAME,
+    SHORT_STORY,
+    chinese_groups,
+    chinese_questions,
+    has_surname,
+    settle_chinese,
+)
 from novelgen.language.english_names import english_groups, english_questions, settle_english
 from novelgen.language.language import has_cjk, story_language
 from novelgen.language.sightings import CandidateKind, FoundName, ScenePlace, likely_kind
@@ -117,11 +124,18 @@ def often_enough(candidates: Sequence[NameCandidate], min_count: int | None) -> 
 def without_known(
     candidates: Sequence[NameCandidate], known_names: Iterable[str], *, joined_names: Iterable[tuple[str, str]] = ()
 ) -> list[NameCandidate]:
-    """Drop candidates with known names, and join those the author joined."""
-    keys = {normalise.name_key(name) for name in known_names}
-    kept_candidates = [
-        candidate for candidate in candidates if not keys.intersection(map(normalise.name_key, candidate.names()))
-    ]
+    """Drop candidates with known names, and join those the author joined.
+
+    Full names of somebody whose card has a short one alone are asked: Gus Pellow of Gus, 何小满 of 小满.
+    """
+    known = list(known_names)
+    keys = {normalise.name_key(name) for name in known}
+    kept_candidates: list[NameCandidate] = []
+    for candidate in candidates:
+        known_name = next((name for name in candidate.names() if normalise.name_key(name) in keys), None)
+        asked = candidate if known_name is None else _fuller_names(candidate, known_name, known)
+        if asked is not None:
+            kept_candidates.append(asked)
     for keep, other in joined_names:
         first, second = (candidate_of(kept_candidates, name) for name in (keep, other))
         if first is not None and second is not None and first is not second:
@@ -130,6 +144,27 @@ def without_known(
             ]
             kept_candidates.append(_together(first, second))
     return sorted(kept_candidates, key=_rank)
+
+
+def _fuller_names(candidate: NameCandidate, known_name: str, known_names: Iterable[str]) -> NameCandidate | None:
+    """Return the names of a known candidate that are fuller than its known one, as a question."""
+    known_keys = set(map(normalise.title_free_key, known_names))
+    variants = [
+        variant
+        for variant in candidate.variants
+        if normalise.title_free_key(variant.name) not in known_keys
+        if _fullness(variant.name) > _fullness(known_name) and _is_full_name(variant.name)
+    ]
+    if not variants:
+        return None
+    return candidate.model_copy(
+        update={
+            "name": variants[0].name,
+            "variants": variants,
+            "count": sum(variant.count for variant in variants),
+            "same_as": known_name,
+        }
+    )
 
 
 def candidate_of(candidates: Iterable[NameCandidate], name: str) -> NameCandidate | None:
@@ -198,6 +233,13 @@ def _candidate(group: Sequence[FoundName]) -> NameCandidate:
         speaks=speaks,
         score=round(signs / (signs + 2.0), 2),
     )
+
+
+def _is_full_name(name: str) -> bool:
+    """Tell whether a name has a surname and a given name, or several words."""
+    if has_cjk(name):
+        return len(name) == FULL_NAME and has_surname(name) and name[1:] not in normalise.CHINESE_TITLES_AFTER
+    return len(_words(name)) > 1
 
 
 def _fullness(name: str) -> int:

@@ -299,6 +299,9 @@ def _may_name(word: str) -> bool:
     """Tell whether a word of simplified characters may be a name at all."""
     if word in _STOP or not 1 < len(word) <= 6 or _NOT_IN_NAMES.intersection(word[1:]) or _NUMBER_OF.match(word):
         return False
+    if word[0] == "越" and "越" in word[1:]:
+        # 越聚越多 is no 越聚越.
+        return False
     if word[0] in _SURNAMES_ALSO_WORDS and has_surname(word):
         if word[0] == "那" and not _is_given_name(word[1:]):
             return False

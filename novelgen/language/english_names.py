@@ -24,7 +24,9 @@ from novelgen.language.sightings import (
 _RANKS = frozenset(word_list("english_names_ranks"))
 _TITLES_OF_PEOPLE = MALE_TITLES | FEMALE_TITLES | _RANKS
 
-_NEVER_NAMES = frozenset(word_list("english_names_never_names"))
+_CALENDAR = frozenset(word_list("english_names_calendar"))
+_ORDINALS = frozenset(word_list("numerals_small_ordinals"))
+_NEVER_NAMES = frozenset(word_list("english_names_never_names")) | _CALENDAR
 """Capitalised for other reasons than that they name somebody of this story; also in the forms of `i'm`."""
 
 _FUNCTION_WORDS = frozenset(word_list("english_names_function_words"))
@@ -39,7 +41,17 @@ _PLACE_PREPOSITIONS = dict.fromkeys("in at into through across outside inside".s
 _PLACE_WORDS = frozenset(word_list("english_names_place_words"))
 _FACTION_WORDS = frozenset(word_list("english_names_faction_words"))
 _ITEM_WORDS = frozenset(word_list("english_names_item_words"))
+_OFFICES = frozenset(word_list("english_names_offices"))
+"""What somebody is, where it stands behind a name: "H. Quayle, Chair"."""
+
+_NEVER_ENDINGS = tuple(word_list("english_names_never_endings"))
+_MIN_OF_ENDING = 7
+"""Letters of a word from which on its ending says that it names nobody."""
+
+_WORDS_OF_THINGS = _PLACE_WORDS | _FACTION_WORDS | _ITEM_WORDS
+_SAINTS = frozenset(("st", "saint"))
 _JOINING = "of|of the|de|de la|du|des|del|della|di|da|la|le|von|van|van der|von der|al|el|bin|ibn|ben"
+_JOINING_WORDS = frozenset(_JOINING.replace("|", " ").split())
 _CAPITAL = r"[A-ZÀ-ÖØ-Þ](?:[^\W\d_]|['](?=[A-Za-z]))*\.?(?:-[^\W\d_]+)*"
 _LONGEST_RUN = 60
 """Words that are taken together at most: of more in capitals none is the name of anybody."""
@@ -53,9 +65,18 @@ _BEGINS_A_NAME = frozenset("mr mrs miss ms mme mlle madame mademoiselle monsieur
 _OPENS = "“‘\"'«([_*—–- \t\n"
 _ENDS = ".!?…:"
 _LONGEST_BEFORE = 24
-_CALLED_BEFORE = re.compile(r"(?:[a-z],|\b[Mm]y dear|\b[Oo]ld|\b[Yy]oung|\b[Dd]ear)\s$")
+_CALLED_BEFORE = re.compile(
+    r"(?:(?:\b[a-z]|[“\"‘'`.!?—]\s?[A-Z])[^\W\d_’']*(?:[’'][a-z]+)?,|\b[Mm]y dear|\b[Oo]ld|\b[Yy]oung|\b[Dd]ear)\s$"
+)
+"""Who is called, not who follows another name in a list: "Come, Ada", but "H. Quayle, Chair"."""
+
+_LISTED_BEFORE = re.compile(rf"{_CAPITAL},\s$")
+_CONTRACTED = re.compile("'(?:ll|d|ve|re)$")
 _AFTER_CALLED = frozenset(",.!?;")
 _KNOWN_FROM = 3
+_OFTEN_OPENED = 2
+"""So many sentences that begin with two words alike begin with a name."""
+
 _INITIAL = re.compile(r"[A-Z]\.?")
 _PRONOUN = re.compile(r"[^A-ZÀ-ÖØ-Þ]{0,90}?\b(?:(?P<he>he|him|his|himself)|(?P<she>she|her|hers|herself))\b")
 
@@ -84,6 +105,7 @@ class EnglishRun:
     called: bool
     place: float
     article: bool
+    listed: bool
     pronoun: str = ""
 
 
@@ -112,7 +134,7 @@ def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
             opens = False
         text = line[start:end].removesuffix(".")
         owns = text.endswith(("'s", "s'"))
-        words = tuple(text.removesuffix("'s").removesuffix("'").split())
+        words = tuple(_CONTRACTED.sub("", text).removesuffix("'s").removesuffix("'").split())
         stated_match = _BEFORE.search(before)
         previous = stated_match.group(1).casefold() if stated_match else ""
         after = _AFTER.match(line, end)
@@ -122,11 +144,12 @@ def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
                 opens,
                 paragraph=paragraph,
                 says=bool(after and after["says"]) or _SAYS_BEFORE.search(before) is not None,
-                acts=bool(after and after["acts"]),
+                acts=bool(after and after["acts"]) or _CONTRACTED.search(text) is not None,
                 owns=owns,
                 called=_CALLED_BEFORE.search(before) is not None and line[end : end + 1] in _AFTER_CALLED,
                 place=_place_sign(before),
                 article=previous in ARTICLES,
+                listed=_LISTED_BEFORE.search(before) is not None,
                 pronoun=(pronoun.lastgroup or "") if (pronoun := _PRONOUN.match(line, end)) else "",
             )
         )
@@ -164,11 +187,13 @@ def settle_english(scenes: Sequence[tuple[ScenePlace, str]]) -> list[FoundName]:
     readings = [(place, read_english(text)) for place, text in scenes]
     lower: Counter[str] = Counter()
     free: Counter[str] = Counter()
+    opening_pairs: Counter[tuple[str, str]] = Counter()
     for _, scene in readings:
         lower.update(scene.lower)
         for run in scene.runs:
             free.update(run.words[1:] if run.opens else run.words)
-    words = _WordUse(lower, free)
+            opening_pairs.update([(run.words[0], run.words[1])] if run.opens and len(run.words) > 1 else [])
+    words = _WordUse(lower, free, opening_pairs)
     sightings = (
         (place, sighting) for place, scene in readings for run in scene.runs for sighting in _sightings(run, words)
     )
@@ -191,6 +216,8 @@ class _WordUse:
 
     lower: Counter[str]
     free: Counter[str]
+    opening_pairs: Counter[tuple[str, str]]
+    """Two words in capitals at the head of a sentence."""
 
     def is_common(self, word: str) -> bool:
         """Tell whether a capital is no sign of a name: the word mostly stands in small letters."""
@@ -212,28 +239,41 @@ def _sightings(run: EnglishRun, words: _WordUse) -> Iterable[NameSighting]:
         and (_bare(kept_names[0]) in _FUNCTION_WORDS or (opens and _is_stray(kept_names, words)))
     ):
         kept_names, opens = kept_names[1:], False
+    if _is_day_before_name(kept_names, words):
+        kept_names, opens = kept_names[1:], False
     while kept_names and _bare(kept_names[-1]) in _FUNCTION_WORDS:
         kept_names = kept_names[:-1]
     for part in _split_by_never(kept_names):
         name = _clean(part)
-        if name:
+        if name and not (run.listed and len(part) == 1 and _bare(part[0]) in _OFFICES):
             is_last = part[-1] == run.words[-1]
-            titled = len(part) > 1 and _bare(part[0]) in _TITLES_OF_PEOPLE
-            last = _bare(part[-1])
-            person = titled + (run.acts and is_last and not run.article) * 0.4 + run.owns * 0.3 + run.called * 0.4
             is_compound = len(part) > 1
+            last = _bare(part[-1])
+            # At St Brannoc's, the St Christopher: a house or a thing has the name of a saint.
+            is_saint = is_compound and _bare(part[0]) in _SAINTS
+            is_saints = is_saint and (run.article or (run.owns and run.place > 0))
+            titled = is_compound and _bare(part[0]) in _TITLES_OF_PEOPLE and not is_saints
+            # She was married to Bert Tully: a given name and a surname are no place.
+            in_full = is_compound and _bare(part[0]) in _GIVEN_NAMES and last not in _WORDS_OF_THINGS
+            person = (
+                titled
+                + (run.acts and is_last and not run.article) * 0.4
+                + run.called * 0.4
+                + in_full * (run.place > 0) * 0.5
+            )
+            person += run.owns * (not is_saints) * 0.3
             yield NameSighting(
                 name,
                 {
                     "character": person + 2.0 * run.says,
-                    "location": 2.0 * (last in _PLACE_WORDS and is_compound) + run.place,
+                    "location": 2.0 * (last in _PLACE_WORDS and is_compound) + run.place + is_saints * run.owns,
                     "faction": 2.0 * (last in _FACTION_WORDS and is_compound and last not in _PLACE_WORDS),
                     "item": 2.0 * (last in _ITEM_WORDS and is_compound),
                     "term": 0.5 * run.article,
                 },
                 says=run.says,
                 # "When Maggie came": the capital of a given name is its own, though a sentence begins there.
-                free=not run.opens or (not opens and _bare(part[0]) in _MALE_NAMES | _FEMALE_NAMES),
+                free=not run.opens or (not opens and _bare(part[0]) in _GIVEN_NAMES),
                 he=run.pronoun == "he" and is_last,
                 she=run.pronoun == "she" and is_last,
                 paragraph=run.paragraph,
@@ -246,11 +286,20 @@ def _is_given_before_name(kept_names: Sequence[str], words: _WordUse, *, opens: 
     Where it begins a sentence, another one must hold it with a capital.
     """
     first = _bare(kept_names[0])
-    is_given = first in _FUNCTION_WORDS and first in _MALE_NAMES | _FEMALE_NAMES
+    is_given = first in _FUNCTION_WORDS and first in _GIVEN_NAMES
     is_before_name = (
         len(kept_names) > 1 and _bare(kept_names[1]) not in _FUNCTION_WORDS and words.is_proper(kept_names[1])
     )
     return is_given and is_before_name and (not opens or words.free[kept_names[0]] > 0)
+
+
+def _is_day_before_name(kept_names: Sequence[str], words: _WordUse) -> bool:
+    """Tell whether a day stands before somebody's name: "On the Wednesday Sergeant Beck came", not the March Hare."""
+    if len(kept_names) < 2 or _bare(kept_names[0]) not in _CALENDAR or not kept_names[0].endswith("day"):
+        return False
+    following, last = _bare(kept_names[1]), _bare(kept_names[-1])
+    is_name = following in _TITLES_OF_PEOPLE | _GIVEN_NAMES or words.is_proper(kept_names[1])
+    return is_name and following not in _CALENDAR and last not in _WORDS_OF_THINGS
 
 
 def _bare(word: str) -> str:
@@ -264,7 +313,14 @@ def _is_stray(kept_words: list[str], words: _WordUse) -> bool:
     """
     if _bare(kept_words[0]) in _TITLES_OF_PEOPLE:
         return False
-    is_rare = len(kept_words) > 1 and not words.free[kept_words[0]] and words.free[kept_words[1]] >= _KNOWN_FROM
+    is_rare = (
+        len(kept_words) > 1
+        and not words.free[kept_words[0]]
+        and words.free[kept_words[1]] >= _KNOWN_FROM
+        # Ivy Tully is somebody, though her name stands at the head of sentences alone.
+        and _bare(kept_words[0]) not in _GIVEN_NAMES
+        and words.opening_pairs[kept_words[0], kept_words[1]] < _OFTEN_OPENED
+    )
     return is_rare or words.is_common(kept_words[0])
 
 
@@ -290,10 +346,17 @@ def _clean(part: list[str]) -> str:
         part = part[:-1]
     bare = [_bare(word) for word in part]
     proper = [word for word in bare if word not in TITLES and word not in ARTICLES and len(word) > 1]
-    if not part or not proper or (len(part) == 1 and bare[0] in _NEVER_NAMES):
+    if not part or not proper or (len(part) == 1 and (bare[0] in _NEVER_NAMES or _ends_like_no_name(bare[0]))):
         return "" if not _is_title_name(part) else part[0].rstrip(".")
+    if _CALENDAR.intersection(proper) and {*proper} <= _CALENDAR | _ORDINALS | _JOINING_WORDS:
+        return ""
     name = " ".join(part)
     return name if _INITIAL.fullmatch(part[-1]) else name.rstrip(".")
+
+
+def _ends_like_no_name(word: str) -> bool:
+    """Tell whether a word in small letters has an ending of abstract words: amenities, arbitration."""
+    return len(word) >= _MIN_OF_ENDING and word.endswith(_NEVER_ENDINGS) and word not in _GIVEN_NAMES
 
 
 def _is_title_name(part: list[str]) -> bool:
@@ -308,7 +371,7 @@ def _is_kept(name_match: FoundName, words: _WordUse) -> bool:
     if not proper:
         return words.free[name_match.name] > words.lower[name_match.name.casefold()]
     # Ben is somebody, though every sentence that holds the name begins with it.
-    is_given = _bare(parts[0]) in _MALE_NAMES | _FEMALE_NAMES and name_match.count >= LEAST_COUNT
+    is_given = _bare(parts[0]) in _GIVEN_NAMES and name_match.count >= LEAST_COUNT
     is_free = bool(name_match.free) or (is_given and not words.lower[_bare(parts[0])])
     return len(parts) > 1 or not (words.is_common(parts[0]) or not is_free or len(parts[0]) < 3)
 
@@ -323,6 +386,7 @@ def _split(entries: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 _MEN, _WOMEN = _split(word_list("english_men")), _split(word_list("english_women"))
 _MALE_NAMES, _FEMALE_NAMES = (frozenset(names).union(*names.values()) for names in (_MEN, _WOMEN))
+_GIVEN_NAMES = _MALE_NAMES | _FEMALE_NAMES
 _FORMAL_NAMES: defaultdict[str, list[str]] = defaultdict(list)
 """The full given names of which each may be a short form."""
 for _name, _shorts in {**_MEN, **_WOMEN}.items():
@@ -443,7 +507,7 @@ def _may_be_somebody(
     """Return whether several words may be a given name and a surname."""
     if "'" in core[0] or core[0] in _PARTICLES:
         return False
-    if core[0] in _MALE_NAMES | _FEMALE_NAMES or any(_titles(name_match.name) for name_match in name_matches):
+    if core[0] in _GIVEN_NAMES or any(_titles(name_match.name) for name_match in name_matches):
         return True
     is_thing = likely_kind(name_matches) in _THINGS
     is_family = any(_titles(name_match.name) & _COMMON for name_match in by_core.get((core[-1],), ()))
@@ -490,7 +554,7 @@ def _place_words(
     for name_match in name_matches:
         if name_match not in bare:
             titled[frozenset(_titles(name_match.name))].append(name_match)
-    is_given = bool(bearers) or (word in _MALE_NAMES | _FEMALE_NAMES and not family)
+    is_given = bool(bearers) or (word in _GIVEN_NAMES and not family)
     own: list[_Bearer] = []
     bare_count = sum(name_match.count for name_match in bare)
     gender = _gender_of_given(word)
@@ -664,9 +728,7 @@ def english_questions(groups: dict[int, Sequence[FoundName]]) -> dict[int, int]:
     whole: dict[str, set[int]] = defaultdict(set)
     for at, group in groups.items():
         people[at].add(group)
-        people[at].first = next(
-            (core[0] for core in cores[at] if len(core) > 1 or core[0] in _MALE_NAMES | _FEMALE_NAMES), ""
-        )
+        people[at].first = next((core[0] for core in cores[at] if len(core) > 1 or core[0] in _GIVEN_NAMES), "")
         for core in cores[at]:
             if likely_kind(group) not in _THINGS:
                 whole[core[0]].add(at)

@@ -384,3 +384,59 @@ def test_a_first_chapter_offers_whom_it_names_once() -> None:
     for scenes, is_story in (([(1, 1, FIRST_CHAPTER)], False), (long, True)):
         offered = find_name_candidates(scenes, is_story=is_story)
         assert rare.isdisjoint(candidate.name for candidate in offered)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "kinds"),
+    [
+        ("It was signed H. Quayle, Chair, Amenities, and Wren read it.", {"H. Quayle", "Wren"}, {}),
+        ("On the Wednesday Sergeant Beck came. We saw Beck.", {"Sergeant Beck", "Beck"}, {"Beck": "character"}),
+        ("He took the March Hare by the ear, and the March Hare ran.", {"March Hare"}, {}),
+        ("On Friday Wren left. We saw Wren, on the fifth, in Friday Street.", {"Wren", "Friday Street"}, {}),
+        ("We met on the Fourteenth of October, and on Easter Monday we saw Wren.", {"Wren"}, {}),
+        ("She was married to Bert Tully in six weeks.", {"Bert Tully"}, {"Bert Tully": "character"}),
+        ("The doctor at St Brannoc's saw Wren.", {"St Brannoc", "Wren"}, {"St Brannoc": "location"}),
+        ("She hung the St Christopher on Wren, and St John said it.", {"St Christopher", "Wren", "St John"}, {}),
+        ("He knew Dinah'll come, and saw Dinah.", {"Dinah"}, {"Dinah": "character"}),
+    ],
+)
+def test_days_offices_and_saints_are_told_from_people(text: str, names: set[str], kinds: dict[str, str]) -> None:
+    """Days, dates and offices are nobody; a given name and a surname are no place, and a saint's house is one."""
+    candidates = find_name_candidates([(1, 1, text)], min_count=1)
+    assert {name for candidate in candidates for name in candidate.names()} == names
+    assert {name: _named(candidates, name).kind for name in kinds} == kinds
+    assert {candidate.kind for candidate in candidates if candidate.name == "St Christopher"} <= {"term"}
+
+
+def test_who_stands_at_the_head_of_sentences_alone_is_somebody() -> None:
+    """By a given name, or where two sentences begin so, before a name that is known; what stands there once is not."""
+    known = "We saw Wren Tully. We saw Del Tully. We saw Mack Tully. "
+    assert "Ivy Tully" in _names([(1, 1, known + "Ivy Tully saw it.")])
+    assert "Joost Tully" not in _names([(1, 1, known + "Joost Tully saw it.")])
+    assert "Joost Tully" in _names([(1, 1, known + "Joost Tully saw it. Joost Tully wept.")])
+
+
+@pytest.mark.parametrize(
+    ("text", "card", "fuller"),
+    [
+        ("We saw Gus. “Sit,” said Gus to me. “Gus Pellow!” said Ada to Gus.", ["Gus", "Augustin"], "Gus Pellow"),
+        (FIRST_CHAPTER, ["小满"], "何小满"),
+    ],
+)
+def test_a_fuller_name_of_a_card_is_asked(text: str, card: list[str], fuller: str) -> None:
+    """A card with the short name alone does not hide the full one; with both, or the full one, nothing is asked."""
+    found = find_name_candidates([(1, 1, text)], is_story=True)
+    asked = _named(without_known(found, card), fuller)
+    assert (asked.names(), asked.same_as, asked.count) == ([fuller], card[0], 1)
+    for known in ([*card, fuller], [fuller]):
+        assert candidate_of(without_known(found, known), fuller) is None
+        assert candidate_of(without_known(found, known), card[0]) is None
+
+
+def test_words_of_time_and_degree_are_no_names_in_chinese() -> None:
+    """天黑 is no place, 越聚越多 nobody, and 安家费 is money; who stands beside them is found."""
+    text = (
+        "从早上干到天黑。人越聚越多，没有人说话。还有一笔“安家费”，何家没有领过安家费。"
+        "林晚走了。“走吧。”林晚说。天黑，林晚点灯。"
+    )
+    assert {candidate.name for candidate in find_name_candidates([(1, 1, text)], is_story=True)} == {"林晚"}
