@@ -123,7 +123,7 @@ def test_the_readable_view_speaks_the_storys_language(capsys: pytest.CaptureFixt
         "3:1 场的记忆有何变化",
         "C9 (移除)",
         "最后出现于",
-        "山神庙 (1:2)",
+        "山神庙（1:2）",
         "全文 → 简写",
         "→ 林冲到庙",
         "[1] 放火",

@@ -70,7 +70,7 @@ def test_a_manuscript_is_shown_split(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "book.md"
     file.write_text("The Book\n\n第一回 雪\n\n林冲上山。\n\n第二回 火\n\n草场起火。", "utf-8")
     shown = run.well("import", str(file), "--project", "book", "--dry-run")
-    for part in ("第一回 雪", "草场起火", "第一章之前", "The Book", "1:1, 2:1"):
+    for part in ("第一回 雪", "草场起火", "第一章之前", "The Book", "1:1、2:1"):
         assert part in shown.stdout
 
 

@@ -125,7 +125,7 @@ def test_what_stands_among_the_issues_is_not_told_again(capsys: pytest.CaptureFi
     )
     print_summary(report, view_labels_for("zh-CN"), written_to=None)
     out = capsys.readouterr().out
-    assert "规则 (未采用模型的规划)" in out
+    assert "规则（未采用模型的规划）" in out
     assert why not in out
 
 
