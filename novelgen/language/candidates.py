@@ -162,6 +162,8 @@ def _fuller_names(candidate: NameCandidate, known_name: str, known_names: Iterab
             "name": variants[0].name,
             "variants": variants,
             "count": sum(variant.count for variant in variants),
+            "scenes": min(candidate.scenes, sum(variant.count for variant in variants)),
+            "first": _place(min(variant.first_place for variant in variants)),
             "same_as": known_name,
         }
     )

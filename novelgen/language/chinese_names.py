@@ -209,6 +209,26 @@ def _word_class(word: str) -> str:
     return tagged[0][1] if len(tagged) == 1 else ""
 
 
+_AROUND_A_NAME = 8
+"""Characters beside a word by which the segmenter reads it."""
+
+
+def is_given_name_at(text: str, start: int, end: int) -> bool:
+    """Tell whether a word of two characters is read as the given name behind a surname: 归墟 in 吴归墟站在门口."""
+    surname = simplified(text[max(0, start - 1) : start])
+    if end - start != FULL_NAME - 1 or surname not in _SURNAMES or surname in _SURNAMES_ALSO_WORDS:
+        return False
+    import rjieba  # noqa: PLC0415
+
+    before = max(0, start - _AROUND_A_NAME)
+    at = before
+    for word, tag in rjieba.tag(simplified(text[before : end + _AROUND_A_NAME])):
+        if at == start - 1:
+            return at + len(word) == end and tag.startswith("nr")
+        at += len(word)
+    return False
+
+
 @dataclass(slots=True)
 class _Signs:
     """The contexts of a word over the whole story."""

@@ -8,6 +8,7 @@ from functools import cached_property
 from types import MappingProxyType
 
 from novelgen.language import normalise
+from novelgen.language.chinese_names import is_given_name_at
 from novelgen.language.language import has_cjk
 from novelgen.language.matching import NameFinder, NameMatch, name_finder
 from novelgen.models.entity import Entity
@@ -267,7 +268,7 @@ class NameResolver:
     def _read(self, text: str, also_present: Sequence[str]) -> tuple[list[Mention], list[str]]:
         """Return the entities a text names, plus candidates for ambiguous names."""
         candidates = [(match, self._candidates(match, text)) for match in self._finder.find(text)]
-        matches = [(match, ids) for match, ids in candidates if ids]
+        matches = [(match, ids) for match, ids in candidates if ids and not self._is_given_name(match, ids, text)]
         certain = {ids[0] for match, ids in matches if len(ids) == 1 and not self._needs_presence(match, ids)}
         nearby = certain.union(also_present)
         mentions: list[Mention] = []
@@ -292,6 +293,11 @@ class NameResolver:
         ids = self._index.by_name(match.name) or self._index.by_alias(match.name)
         title = _LAST_WORD.search(text, max(0, match.start - 20), match.start)
         return self._index.of_fitting_gender(ids, f"{title.group(1)} {match.name}") if title else ids
+
+    def _is_given_name(self, match: NameMatch, ids: list[str], text: str) -> bool:
+        """Tell whether the name of a place or thing is there the given name of somebody without a card."""
+        is_nobody = all(self._types[entity_id] != "character" for entity_id in ids)
+        return is_nobody and has_cjk(match.name) and is_given_name_at(text, match.start, match.end)
 
     def _needs_presence(self, match: NameMatch, ids: list[str]) -> bool:
         """A description of a person ("the porter", 老儿) counts only where that person is about."""

@@ -525,7 +525,7 @@ _GLOSSARY_FILES = (".csv", ".tsv", ".json")
 def _glossary_named(source: Path, project_id: str) -> str:
     return (
         f"{str(source)!r} is no manuscript; if it is a glossary of terms and translations: "
-        f"`novelgen glossary import {project_id} --file {source.name}`"
+        f"`novelgen glossary import {project_id} {source.name}`"
     )
 
 

@@ -48,6 +48,8 @@ def _memory_words(result: Any) -> str:
 
 def _noted_done(result: Any) -> str:
     """Return the notice of a stored note, with its state or without."""
+    if result.is_repeat:
+        return "noted_already"
     if result.standing:
         return "note_changes_nothing"
     return "add" if result.stated is None or result.stated.borne_by else "note_states"
@@ -63,6 +65,8 @@ def _added_done(result: Any) -> str:
 
 
 def _noted_words(result: Any) -> str:
+    if result.is_repeat:
+        return named_by_words(result.note.content)
     if result.standing:
         return f"{result.standing[0].name} → {result.standing[0].value_name}"
     return "" if result.stated is None else f"{result.stated.name} → {result.stated.value_name or '—'}"
@@ -128,6 +132,7 @@ class PageForm:
         number = change_number(result)
         # What has no number, or several, tells by itself what it changed.
         is_same = number is None and any(hasattr(result, name) for name in ("change", "change_id"))
+        is_same = is_same and not getattr(result, "is_repeat", False)
         text = self.told(result) if callable(self.told) else next(filter(None, map(sent.get, self.told)), "")
         if not isinstance(text, str):
             text = visit.word("between_names").join(text)

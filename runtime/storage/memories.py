@@ -121,6 +121,15 @@ class MemoryRepository(Repository):
         is_note = (MemoryRow.slot_type == slot_type, MemoryRow.content_type == "note", MemoryRow.status == "active")
         return stored_memories(self._session, *is_note, before(as_of, MemoryRow))
 
+    def notes_with_text(self, content: str, *, at: StoryPosition) -> list[StoredMemory]:
+        """Return the active notes of the same words that are read from the same place on."""
+        is_note = (MemoryRow.content == content, MemoryRow.content_type == "note", MemoryRow.status == "active")
+        return [
+            memory
+            for memory in stored_memories(self._session, *is_note)
+            if (memory.chunk.chapter_index, memory.chunk.scene_index) == (at.chapter_index, at.scene_index)
+        ]
+
     def unknown_sources(self, source_ids: Sequence[str], *, as_of: StoryPosition) -> list[str]:
         """Return those of some source_ids that no memory before a position has, sorted."""
         return sorted(set(source_ids) - self._sources_among(source_ids, before(as_of, MemoryRow)))

@@ -98,6 +98,9 @@ class AddedNote(BaseModel):
     standing: list[StandingValue] = Field(
         default_factory=list, exclude_if=not_, description="Where it states nothing: what stays of whom it names."
     )
+    is_repeat: bool = Field(
+        default=False, exclude_if=not_, description="It was noted already, at this place: that note is kept alone."
+    )
 
 
 class StoryMemories(base.StoryBase):
@@ -150,7 +153,8 @@ class StoryMemories(base.StoryBase):
         One that states plainly who holds a thing, where somebody or something is, or that somebody is dead, changes
         that state from its place on. Where nobody is named as knowing it, those know it whom it is about and who were
         there; attached to `book`, all.
-        The setting `attach_notes_by_name` turns the reading of names off.
+        The setting `attach_notes_by_name` turns the reading of names off. The same note again at the same place is
+        kept once.
 
         Args:
             content: What holds in the story.
@@ -183,15 +187,23 @@ class StoryMemories(base.StoryBase):
             ids = [target_id for target_id in targets if is_entity_target(target_id)]
             beyond = [target_id for target_id in targets if not is_entity_target(target_id)]
             place = place_before(start)
+            is_proved = bool(evidence and evidence.strip())
+            span = _span_of(unit, evidence or "", place) if is_proved else None
+            fields = {"short": short, "importance": importance, "event_type": event_type, "source_span": span}
+            statements: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
+            knowers = [(knower_id(unit, name, END_OF_STORY), kind) for kind, names in statements for name in names]
+            for same in unit.memories.notes_with_text(content.strip(), at=place):
+                if always <= same.pinned and _says_the_same(unit, same.chunk, fields, targets, tags, knowers):
+                    named_ids = same.chunk.entities_mentioned
+                    return AddedNote(note=same.chunk, named=named_ids, occurs_nowhere=False, is_repeat=True)
             stated = noted_state(unit, content, start)
             standing = standing_values(unit, content, start) if stated is None else []
-            is_proved = bool(evidence and evidence.strip())
             note = unit.memories.add_note(
                 content.strip(),
                 at=place,
                 follows_scene=is_proved,
                 event_type=event_type,
-                source_span=_span_of(unit, evidence or "", place) if is_proved else None,
+                source_span=span,
                 entities=ids,
                 mentioned=self._names_in_note(unit, content, known_entities, start) if attached_to is None else (),
                 tags=tags,
@@ -206,21 +218,19 @@ class StoryMemories(base.StoryBase):
             note = unit.memories.require(note.chunk_id).chunk
             named_ids = list(dict.fromkeys([*ids, *NameResolver(known_entities).entity_ids_in(content)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
-            statements: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
-            for kind, names in statements:
-                for name in names:
-                    unit.knowledge.say(
-                        Knowledge(
-                            character_id=knower_id(unit, name, END_OF_STORY),
-                            source_id=note.memory_id,
-                            chapter_index=note.chapter_index,
-                            scene_index=note.scene_index,
-                            kind=kind,
-                            how="author",
-                            origin="author",
-                        ),
-                        follows_scene=is_proved,
-                    )
+            for character_id, kind in knowers:
+                unit.knowledge.say(
+                    Knowledge(
+                        character_id=character_id,
+                        source_id=note.memory_id,
+                        chapter_index=note.chapter_index,
+                        scene_index=note.scene_index,
+                        kind=kind,
+                        how="author",
+                        origin="author",
+                    ),
+                    follows_scene=is_proved,
+                )
             edited_rows = [row for row in state_rows if row.key.get("chunk_id") != note.chunk_id]
             change_id = unit.journal.keep_added(note.chunk_id, edited=edited_rows).change_id
         return AddedNote(
@@ -580,6 +590,30 @@ def _with_evidence(
         return edit.model_copy(update={"source_span": "none"})
     place = StoryPosition(memory.chunk.chapter_index, memory.chunk.scene_index)
     return edit.model_copy(update={"source_span": _span_of(unit, evidence, place), "verified": True})
+
+
+def _says_the_same(
+    unit: UnitOfWork,
+    note: StoryMemoryChunk,
+    fields: Mapping[str, Any],
+    targets: Sequence[str],
+    tags: Sequence[str],
+    knowers: Sequence[tuple[str, KnowledgeKind]],
+) -> bool:
+    """Tell whether a stored note of the same words says all that a new one would, to the same people."""
+    stored_targets = {attachment.target for attachment in unit.attachments.attachments_of(note.chunk_id)}
+    stored_knowers = {
+        (statement.character_id, statement.kind)
+        for statement in unit.knowledge.said()
+        if statement.source_id == note.memory_id and statement.origin == "author"
+    }
+    return (
+        note.superseded_by is None
+        and all(value is None or value == getattr(note, name) for name, value in fields.items())
+        and stored_targets.issuperset(targets)
+        and set(tags) <= set(note.tags)
+        and stored_knowers == set(knowers)
+    )
 
 
 def _said_targets(unit: UnitOfWork, attached_to: Sequence[Target] | None, as_of: StoryPosition | None) -> list[str]:

@@ -152,6 +152,21 @@ def test_an_ambiguous_title_lists_all_who_bear_it(story: Story) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("吴归墟从水里爬了出来。", False),
+        ("林晚与吳歸墟说话。", False),
+        ("他向归墟走去。", True),
+        ("小王去归墟。", True),
+        ("老王归墟走了一趟。", True),
+    ],
+)
+def test_the_name_of_a_place_is_no_given_name(story: Story, text: str, expected: bool) -> None:
+    """15: behind a surname it is part of somebody's name, whether or not that one has a card."""
+    assert ("归墟" in names(story.chunk_context(text))) == expected
+
+
+@pytest.mark.parametrize(
     ("text", "expected"), [("树林晚上很静。", False), ("林晚上山去了。", True), ("他陪林晚上街。", True)]
 )
 def test_the_ends_of_two_words_are_no_name(story: Story, text: str, expected: bool) -> None:

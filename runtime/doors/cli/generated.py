@@ -49,6 +49,20 @@ def described_commands() -> dict[str, Described]:
     return described | {entry.command: _described_command(entry.command) for entry in OPERATION_COMMANDS.values()}
 
 
+_PATH: Described = {"name": "path_text", "kind": "file_text", "is_required": False, "metavar": "PATH"}
+"""The file of an import by position, as `novelgen import` takes it; `--file` is the same."""
+
+
+def _one_file(path: str, *, by_position: str | None, by_option: str | None) -> str:
+    """Return the text of the one file that is given."""
+    if by_position is not None and by_option is not None:
+        raise click.UsageError("give the file once: PATH or --file")
+    text = by_option if by_position is None else by_position
+    if text is None:
+        raise click.UsageError(f"which file is not said; give its path: novelgen {path} PROJECT PATH")
+    return text
+
+
 def _described_command(path: str) -> Described:
     operation, entry, model = _row(path)
     fields, forms = model.model_fields, forms_of(model)
@@ -64,6 +78,8 @@ def _described_command(path: str) -> Described:
         if entity_id not in first
     ]
     options += [dict(fields) for fields in entry.more]
+    if entry.takes_path:
+        arguments.append(_PATH)
     if operation.is_of_character:
         arguments.insert(0, _CHARACTER)
     if operation.may_create:
@@ -84,6 +100,8 @@ def run(
     """Run a command, and print its result."""
     operation, entry, model = _row(path)
     forms = forms_of(model)
+    if entry.takes_path:
+        arguments["text"] = _one_file(path, by_position=arguments.pop(_PATH["name"]), by_option=arguments["text"])
     payload = {
         entity_id: _payload(arguments.pop(entity_id), info, forms[entity_id])
         for entity_id, info in model.model_fields.items()

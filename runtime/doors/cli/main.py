@@ -113,7 +113,10 @@ def _command(path: str, fields: dict[str, Any]) -> click.Command:
 def _argument(fields: dict[str, Any]) -> click.Argument:
     many, kind = -1 if fields.get("is_many") else 1, _kind(fields.get("kind", "text"))
     is_required, metavar = fields.get("is_required", True), fields.get("metavar")
-    return click.Argument([fields["name"]], type=kind, nargs=many, required=is_required, metavar=metavar)
+    callback = _read if fields.get("kind") == "file_text" else None
+    return click.Argument(
+        [fields["name"]], type=kind, nargs=many, required=is_required, metavar=metavar, callback=callback
+    )
 
 
 def _option(fields: dict[str, Any]) -> click.Option:

@@ -35,6 +35,7 @@ class OperationCommand:
         example: Lines of examples, without the program's name.
         help: Its help, where a method's own is none for people.
         by_position: Arguments by position; None takes those that are required.
+        takes_path: Whether the file of `text` is given by position, too, as PATH.
         spellings: Argument to the option by which it is given, where that is not its name.
         without: Arguments that the command does not take.
         more: Options of the view, which the method does not have.
@@ -54,6 +55,7 @@ class OperationCommand:
     example: str = ""
     help: str = ""
     by_position: tuple[str, ...] | None = None
+    takes_path: bool = False
     spellings: Mapping[str, str] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     more: Sequence[Mapping[str, Any]] = ()

@@ -181,7 +181,7 @@ def index_state(indexing: IndexingResult, project_id: str, labels: ViewLabels) -
     if not indexing.waiting:
         return labels["line.up_to_date"] + reason
     waiting_text = labels["line.memories_wait"].format(indexing.waiting)
-    return f"{waiting_text}{reason}{labels.prompt.separator}{labels['value.run']} `novelgen reindex {project_id}`"
+    return f"{waiting_text}{reason}; {labels['value.run']} `novelgen reindex {project_id}`"
 
 
 def report_indexing(indexing: IndexingResult, project_id: str) -> None:

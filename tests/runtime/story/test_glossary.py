@@ -128,6 +128,6 @@ def test_a_glossary_is_no_chapter(stores: MemoryStores, project: str, tmp_path: 
     file = tmp_path / name
     file.write_text("灵石->spirit stone #currency\n归墟->the Ruins of Return\n", encoding="utf-8")
     before = Story(stores, project).scenes.list()
-    with pytest.raises(InvalidFileError, match=f"`novelgen glossary import {project} --file {name}`"):
+    with pytest.raises(InvalidFileError, match=f"`novelgen glossary import {project} {name}`"):
         StoryTransfer(stores, project).import_source(source=file)
     assert Story(stores, project).scenes.list() == before

@@ -43,6 +43,26 @@ def test_a_note_says_whom_it_concerns(guild: Story) -> None:
         guild.memories.get(memory_id="M999")
 
 
+def test_an_exact_repeat_of_a_note_is_kept_once(guild: Story) -> None:
+    """Nothing is stored, and the note that stands is told; another place, or more that is said, makes another note."""
+    first = guild.memories.add("Odile limps.", start="2:1", hidden_from=["C2"])
+    again = guild.memories.add(" Odile limps. ", start="2:1", hidden_from=["C2"])
+    assert (again.note.chunk_id, again.change_id, again.is_repeat) == (first.note.chunk_id, None, True)
+    others = [
+        guild.memories.add("Odile limps.", start="2:1"),
+        guild.memories.add("Odile limps."),
+        guild.memories.add("Odile limps.", start="2:1", hidden_from=["C1"]),
+        guild.memories.add("Odile limps.", start="2:1", always=True, attached_to=["book"]),
+        guild.memories.add("Odile limps.", start="2:1", importance=3),
+        guild.memories.add("Odile limps.", start="2:1", tags=["body"]),
+    ]
+    assert not any(other.is_repeat for other in others)
+    assert len({first.note.chunk_id, *(other.note.chunk_id for other in others)}) == len(others) + 1
+    assert guild.memories.add("Odile limps.").is_repeat
+    guild.memories.delete(others[1].note.chunk_id)
+    assert not guild.memories.add("Odile limps.").is_repeat
+
+
 @pytest.mark.slow
 def test_a_note_on_somebody_still_to_come_may_be_pinned(guild: Story) -> None:
     """The author's own word on somebody whom no scene has is marked, and pinned and weighed as the author likes."""

@@ -135,6 +135,9 @@ def _show_note(result: Any, view: View) -> None:
             _say_stated(result.stated, view, key="would_state")
         return
     start, note = view.values.get("start"), result.note
+    if result.is_repeat:
+        view.say("noted_already", id=note.chunk_id)
+        return
     view.say("noted_from" if start else "noted", id=note.chunk_id, place=start)
     if any(item.type == "chapter" for item in note.attached_to):
         lines = (_target(item.id, view) for item in note.attached_to if item.type == "chapter")
@@ -146,7 +149,7 @@ def _show_note(result: Any, view: View) -> None:
 
 @does("aside", "add_note")
 def _note_aside(result: Any, view: View) -> None:
-    if view.asked["is_previewed"]:
+    if view.asked["is_previewed"] or result.is_repeat:
         return
     if result.occurs_nowhere:
         view.remark("occurs_nowhere")

@@ -118,6 +118,8 @@ memory unconsolidate demo-zh --yes
 memory list demo-zh --type note
 note demo-zh 渡口只在涨潮时开 --key 渡口
 glossary import demo-zh --file 没有
+glossary import demo-zh
+glossary import demo-zh summary.txt --file summary.txt
 glossary export demo-zh json
 lore list demo-zh
 lore export demo-zh

@@ -22,6 +22,32 @@ def test_a_new_project_can_be_peopled_before_its_first_scene(run: Run, projects_
     run.refused("new", "灯塔", told="new")
 
 
+@pytest.mark.parametrize(("project", "already"), [("bay", "already noted as note-N0"), ("灯塔", "已记过，即 note-N0")])
+def test_a_repeated_note_says_that_it_is_noted(run: Run, project: str, already: str) -> None:
+    """In the story's language, with the id of the one note that is kept."""
+    run.well("init", project, "--language", "zh" if project == "灯塔" else "en")
+    run.well("note", project, "The bridge is gone.", "--from", "2:1")
+    again = run.well("note", project, "The bridge is gone.", "--from", "2:1")
+    assert already in again.stdout
+    assert "undo" not in again.stdout
+    assert len(run.json("memory", "list", project)["memories"]) == 1
+
+
+def test_a_glossary_and_a_lorebook_are_given_by_path(run: Run, tmp_path: Path) -> None:
+    """As `novelgen import` takes its file; `--file` is the same, and one of both is asked for."""
+    run.well("init", "bay")
+    glossary, lorebook = tmp_path / "terms.csv", tmp_path / "world.json"
+    glossary.write_text("src,dst\nheron key,鹭鸶钥匙\n", "utf-8")
+    lorebook.write_text(json.dumps({"entries": {"0": {"key": ["tide"], "content": "The tide is late."}}}), "utf-8")
+    for command, file in (("glossary", glossary), ("lore", lorebook)):
+        run.well(command, "import", "bay", str(file))
+        run.well(command, "import", "bay", "--file", str(file))
+        run.refused(command, "import", "bay", told=f"novelgen {command} import PROJECT PATH")
+        run.refused(command, "import", "bay", str(file), "--file", str(file), told="give the file once")
+    assert [entry["text"] for entry in run.json("lore", "list", "bay")["entries"]] == ["The tide is late."]
+    assert [entity["name"] for entity in run.json("card", "list", "bay")["entities"]] == ["heron key"]
+
+
 @pytest.mark.slow
 def test_an_export_comes_back_as_another_project(run: Run, ingested: Path, tmp_path: Path, projects_dir: Path) -> None:
     """A dry run makes nothing, the import the same story."""
