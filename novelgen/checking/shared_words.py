@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from novelgen.checking.evidence import PASSAGE_CHARACTERS, passages_of
@@ -37,11 +37,21 @@ _ENGLISH_NOUN = re.compile(
 )
 _ENGLISH_WORD = re.compile(r"[^\W\d_]{3,}(?![’']t)")
 _NO_NOUNS = frozenset(word_list("english_no_nouns"))
-_NO_NOUN_ENDINGS = {
-    ending: frozenset(nouns.split(","))
-    for ending, _, nouns in (entry.partition("=") for entry in word_list("english_no_noun_endings"))
-}
-"""Endings of adverbs, adjectives and participles, each with the nouns that have it."""
+_CHINESE_NO_NOUNS = frozenset(word_list("chinese_no_nouns"))
+"""Adjectives that the segmenter reads as nouns or names."""
+
+
+def _endings(name: str) -> dict[str, frozenset[str]]:
+    """Return endings, each with the nouns that have it."""
+    entries = (entry.partition("=") for entry in word_list(name))
+    return {ending: frozenset(nouns.split(",")) for ending, _, nouns in entries}
+
+
+_NO_NOUN_ENDINGS = _endings("english_no_noun_endings")
+"""Endings of adverbs, adjectives and participles."""
+
+_MODIFIER_ENDINGS = _endings("english_modifier_endings") | _endings("chinese_modifier_endings")
+"""Endings of what stands before a noun and says how it is: greenish, eastern, 灰色, 木制."""
 _BODY = re.compile("|".join(patterns("body_parts").values()), re.IGNORECASE)
 _CHINESE = re.compile(f"[{CJK_RANGES}]")
 
@@ -107,9 +117,12 @@ def _chinese_nouns(text: str) -> Iterator[Noun]:
     import rjieba  # noqa: PLC0415
 
     start = 0
-    for word, tag in rjieba.tag(text):
+    tagged = [*rjieba.tag(text), ("", ""), ("", "")]
+    for (word, tag), after, further in zip(tagged, tagged[1:], tagged[2:], strict=False):
         end = start + len(word)
-        if tag.startswith("n") and _CHINESE.search(word):
+        is_before_noun = (further if after[0] == "的" else after)[1].startswith("n")
+        is_noun = word not in _CHINESE_NO_NOUNS and not (is_before_noun and _ends_in(word, _MODIFIER_ENDINGS))
+        if tag.startswith("n") and is_noun and _CHINESE.search(word):
             is_pointed = _CHINESE_POINTING.search(text[max(0, start - 8) : start]) is not None
             # The classifier of 那张纸条 may be read into the noun.
             if len(word) > 1 or is_pointed:
@@ -123,9 +136,13 @@ def _english_nouns(text: str) -> Iterator[Noun]:
         at = match.start("phrase")
         is_pointed = match["pointing"].casefold() not in ("a", "an")
         has_noun = False
-        for word in _ENGLISH_WORD.finditer(match["phrase"]):
+        words = [*_ENGLISH_WORD.finditer(match["phrase"])]
+        for word, following in zip_longest(words, words[1:]):
             terms = telling_words(word.group())
             is_noun = _may_be_noun(word.group().casefold())
+            is_before_noun = following is not None and bool(telling_words(following.group()))
+            if is_before_noun and _ends_in(word.group().casefold(), _MODIFIER_ENDINGS):
+                continue
             if not terms or (has_noun and not is_noun):
                 # A common word ends what the article points to, and so does a verb or adverb behind the noun.
                 break
@@ -136,9 +153,12 @@ def _english_nouns(text: str) -> Iterator[Noun]:
 
 
 def _may_be_noun(word: str) -> bool:
-    return word not in _NO_NOUNS and not any(
-        word.endswith(ending) and word not in nouns for ending, nouns in _NO_NOUN_ENDINGS.items()
-    )
+    return word not in _NO_NOUNS and not _ends_in(word, _NO_NOUN_ENDINGS)
+
+
+def _ends_in(word: str, endings: Mapping[str, frozenset[str]]) -> bool:
+    """Tell whether a word has an ending and is none of the nouns that have it, too."""
+    return any(word.endswith(ending) and word not in nouns for ending, nouns in endings.items())
 
 
 def _terms(word: str) -> frozenset[str]:

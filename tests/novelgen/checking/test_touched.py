@@ -297,3 +297,18 @@ def test_an_adverb_an_adjective_and_a_participle_are_no_things() -> None:
     story = told(ENGLISH, text="Once it was right, warm and yellow; she touched it, left it ruined.")
     names = [draft[span.start : span.end] for _, span, *_ in nouns_of(read_draft(draft, story))]
     assert names == ["lamp", "coat", "boy", "van", "family", "bed"]
+
+
+@pytest.mark.parametrize(
+    ("draft", "nouns"),
+    [
+        ("He hung the grey shabby coat on the wooden greenish door.", ["coat", "door"]),
+        ("The crimson eastern lantern fell on the public music box.", ["lantern", "music", "box"]),
+        ("那只破旧的木箱压着灰色衣服，陈旧的钥匙放在木制地板上。", ["木箱", "衣服", "钥匙", "地板"]),
+        ("他望着夜色的边缘，人质的绳子断了。", ["夜色", "边缘", "人质", "绳子"]),
+    ],
+)
+def test_an_adjective_without_a_telling_ending_is_no_thing(draft: str, nouns: list[str]) -> None:
+    """Neither those of the word lists nor those that stand before their noun; nouns with such an ending are."""
+    story = told(CHINESE if story_language(draft) == "zh" else ENGLISH)
+    assert [draft[span.start : span.end] for _, span, *_ in nouns_of(read_draft(draft, story))] == nouns
