@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from novelgen.language.language import has_cjk, phrases, word_pattern
+from novelgen.language.language import has_cjk, patterns, phrases, word_pattern
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import is_death
 from novelgen.models.entity import Entity, EntityType
@@ -37,10 +37,15 @@ class Statement(NamedTuple):
     value: str
 
 
+_INTO = "|".join(lines.replace("\n", "") for lines in patterns("stated_into").values())
+"""Words by which a thing goes where nobody has it."""
+
+
 def _patterns(name: str) -> list[re.Pattern[str]]:
+    texts = (phrase.replace("\n", "").replace("<into>", f"(?:{_INTO})") for phrase in phrases(name))
     return [
-        re.compile(re.sub(r"<(\w)>", lambda match: f"(?P<{match[1]}>{_KINDS[match[1]]})", other_name), re.IGNORECASE)
-        for other_name in (phrase.replace("\n", "") for phrase in phrases(name))
+        re.compile(re.sub(r"<(\w)>", lambda match: f"(?P<{match[1]}>{_KINDS[match[1]]})", text), re.IGNORECASE)
+        for text in texts
     ]
 
 
@@ -59,11 +64,20 @@ _GONE_THING = [_by_last_word(pattern) for pattern in _GONE]
 
 _PLACED = _patterns("stated_place")
 
+_FOUND = _patterns("stated_found")
+_FOUND_THING = [_by_last_word(pattern) for pattern in _FOUND]
+"""A clause after which the next one tells who has the thing, by a pronoun or without a subject."""
+
+_BEFORE = word_pattern("stated_before")
+"""A further clause of where the thing was before."""
+
+_IT = re.compile(r"\b(?:it|that)\b|它|那东西", re.IGNORECASE)
+
 _LEAD_IN = word_pattern("stated_lead_in")
 _DOUBT = word_pattern("stated_doubt")
 """Words of a further clause that take back or bend what the first one states."""
 
-_CLAUSE_END = re.compile("[，,；;。！!](?:\\s*)|\\.(?:\\s+|$)|\\s+and (?=[a-z])")
+_CLAUSE_END = re.compile("[，,；;。！!](?:\\s*)(?:and )?|\\.(?:\\s+|$)|\\s+and (?=[a-z])")
 
 _NAMED = [re.compile(pattern.pattern) for pattern in _patterns("stated_name")]
 """With case: an English name begins with a capital."""
@@ -88,10 +102,15 @@ def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
         return None
     first, *others = _clauses(text, NameResolver(entities).find_mentions(text)) or [_Clause("", [])]
     statement = _stated_by(first, entities)
+    if statement is None and others and (thing_id := _found_id(first, entities)) is not None:
+        first, *others = _of_thing(others[0], thing_id), *others[1:]
+        statement = _stated_by(first, entities)
     if statement is None or any(_DOUBT.search(clause.text) for clause in others):
         return None
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     for clause in others:
+        if statement.attribute == HOLDER_ATTRIBUTE and _BEFORE.fullmatch(clause.text.strip(" ，,。.")):
+            continue
         if statement.attribute == HOLDER_ATTRIBUTE and any(
             kinds[mention.entity_id] == "character" and mention.entity_id != statement.value
             for mention in clause.mentions
@@ -100,6 +119,23 @@ def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
         if _stated_by(clause, entities) not in (None, statement):
             return None
     return statement
+
+
+def things_with_people(content: str, entities: Sequence[Entity]) -> list[str]:
+    """Return the things that stand in one clause of a text with a person, in order."""
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    text = content.strip()
+    clauses = _clauses(text, NameResolver(entities).find_mentions(text))
+    named_ids = [[mention.entity_id for mention in clause.mentions] for clause in clauses]
+    return list(
+        dict.fromkeys(
+            entity_id
+            for ids in named_ids
+            if "character" in map(kinds.get, ids)
+            for entity_id in ids
+            if kinds[entity_id] == "item"
+        )
+    )
 
 
 class _Clause(NamedTuple):
@@ -137,22 +173,17 @@ def _stated_by(clause: _Clause, entities: Sequence[Entity]) -> Statement | None:
     name = _stated_name(text, mentions, kinds)
     if name is not None:
         return name
-    bare, ids, end = "", [], 0
-    for mention in mentions:
-        sign = _SIGNS.get(kinds[mention.entity_id])
-        if sign is None or mention.start < end:
-            return None
-        bare += text[end : mention.start] + sign
-        ids.append(mention.entity_id)
-        end = mention.end
-    bare = " ".join((bare + text[end:]).split())
+    signed = _signed(clause, kinds)
+    if signed is None:
+        return None
+    bare, ids = signed
     if _is_told_dead(bare):
         return Statement(ids[0], "status", "已死" if has_cjk(text) else "dead")
-    for patterns, attribute, subject, value in (
+    for held_or_placed, attribute, subject, value in (
         (_HELD, HOLDER_ATTRIBUTE, "I", "C"),
         (_PLACED, "location_id", "X", "L"),
     ):
-        match = next((form for pattern in patterns if (form := pattern.fullmatch(bare))), None)
+        match = next((form for pattern in held_or_placed if (form := pattern.fullmatch(bare))), None)
         if match is not None and len(ids) == OF_TWO:
             is_first = match.start(subject) < match.start(value)
             return Statement(ids[0 if is_first else 1], attribute, ids[1 if is_first else 0])
@@ -161,9 +192,55 @@ def _stated_by(clause: _Clause, entities: Sequence[Entity]) -> Statement | None:
         return Statement(ids[_signs_before(bare, gone.start("I"))], HOLDER_ATTRIBUTE, NOBODY)
     if [kinds[entity_id] for entity_id in ids] == ["character"]:
         thing_id = _called_id(_HELD_THING, bare, entities)
-        return None if thing_id is None else Statement(thing_id, HOLDER_ATTRIBUTE, ids[0])
+        if thing_id is not None:
+            return Statement(thing_id, HOLDER_ATTRIBUTE, ids[0])
     thing_id = None if "item" in map(kinds.get, ids) else _called_id(_GONE_THING, bare, entities)
     return None if thing_id is None else Statement(thing_id, HOLDER_ATTRIBUTE, NOBODY)
+
+
+def _signed(clause: _Clause, kinds: Mapping[str, EntityType]) -> tuple[str, list[str]] | None:
+    """Return a clause with a sign in place of each mention, and the ids that the signs stand for."""
+    bare, ids, end = "", [], 0
+    for mention in clause.mentions:
+        sign = _SIGNS.get(kinds[mention.entity_id])
+        if sign is None or mention.start < end:
+            return None
+        bare += clause.text[end : mention.start] + sign
+        ids.append(mention.entity_id)
+        end = mention.end
+    return " ".join((bare + clause.text[end:]).split()), ids
+
+
+def _found_id(clause: _Clause, entities: Sequence[Entity]) -> str | None:
+    """Return the thing that a clause says is found or taken."""
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    signed = _signed(clause, kinds)
+    if signed is None:
+        return None
+    bare, ids = signed
+    match = next((form for pattern in _FOUND if (form := pattern.fullmatch(bare))), None)
+    if match is not None:
+        return ids[_signs_before(bare, match.start("I"))]
+    return None if "item" in map(kinds.get, ids) else _called_id(_FOUND_THING, bare, entities)
+
+
+def _of_thing(clause: _Clause, thing_id: str) -> _Clause:
+    """Return a clause with a thing in place of its pronoun, or as its subject."""
+    text, mentions = clause
+    pronoun = next(
+        (match for match in _IT.finditer(text) if not any(one.start <= match.start() < one.end for one in mentions)),
+        None,
+    )
+    start, end = pronoun.span() if pronoun is not None else (0, 0)
+    named = "\x00" if has_cjk(text) or pronoun is not None else "\x00 "
+    moved = [
+        one
+        if one.end <= start
+        else replace(one, start=one.start + len(named) - (end - start), end=one.end + len(named) - (end - start))
+        for one in mentions
+    ]
+    own = Mention(thing_id, "\x00", start, start + 1)
+    return _Clause(text[:start] + named + text[end:], sorted([*moved, own], key=lambda one: one.start))
 
 
 def _is_told_dead(bare: str) -> bool:

@@ -52,7 +52,9 @@ def _noted_done(result: Any) -> str:
         return "noted_already"
     if result.standing:
         return "note_changes_nothing"
-    return "add" if result.stated is None or result.stated.borne_by else "note_states"
+    if result.stated is None or result.stated.borne_by:
+        return "add"
+    return "note_stood" if result.stated.stood_already else "note_states"
 
 
 def _aliased_done(result: Any) -> str:
@@ -68,7 +70,7 @@ def _noted_words(result: Any) -> str:
     if result.is_repeat:
         return named_by_words(result.note.content)
     if result.standing:
-        return f"{result.standing[0].name} → {result.standing[0].value_name}"
+        return f"{result.standing[0].name} → {result.standing[0].value_name or '—'}"
     return "" if result.stated is None else f"{result.stated.name} → {result.stated.value_name or '—'}"
 
 

@@ -12,7 +12,7 @@ from novelgen.context.lines import is_left_behind
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
-from novelgen.memory.stated import NAME_ATTRIBUTE, STATED_ATTRIBUTES, Statement, statement_of
+from novelgen.memory.stated import NAME_ATTRIBUTE, STATED_ATTRIBUTES, Statement, statement_of, things_with_people
 from novelgen.models.entity import Entity, EntityAlias, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
@@ -38,6 +38,9 @@ class NotedState(BaseModel):
     before: str | None = Field(
         default=None, description="Value that is over then, an id by its name; None: there was none."
     )
+    stood_already: bool = Field(
+        default=False, exclude_if=not_, description="The value held there before the note: nothing changes."
+    )
     borne_by: str | None = Field(
         default=None,
         exclude_if=not_,
@@ -52,7 +55,7 @@ class StandingValue(BaseModel):
     entity_id: str
     name: str = Field(description="Name of the entity.")
     attribute: str
-    value_name: str = Field(description="The value, an id by its name.")
+    value_name: str = Field(description="The value, an id by its name; empty of a holder: nobody has it.")
 
 
 class NotePreview(BaseModel):
@@ -74,13 +77,25 @@ _TOLD_ATTRIBUTES: dict[str, Sequence[str]] = {
 
 
 def standing_values(unit: UnitOfWork, content: str, start: StoryPosition | None) -> list[StandingValue]:
-    """Return the holders, places and conditions that stand at a position, of whom a text names."""
+    """Return the holders, places and conditions that stand at a position, of whom a text names.
+
+    Of a thing in one clause with a person it is also told that nobody has it.
+    """
     known_entities = base.known_entities(unit, None)
     names = {entity.entity_id: entity.name for entity in known_entities}
     named_ids = NameResolver(known_entities).entity_ids_in(content)
     snapshots = unit.states.snapshots(named_ids, as_of=start or END_OF_STORY) if named_ids else []
     snapshots.sort(key=lambda snapshot: named_ids.index(snapshot.entity_id))
+    placed_ids = {
+        snapshot.entity_id
+        for snapshot in snapshots
+        if any(snapshot.state_data.get(attribute) for attribute in _TOLD_ATTRIBUTES["item"])
+    }
+    lost_ids = [thing_id for thing_id in things_with_people(content, known_entities) if thing_id not in placed_ids]
     return [
+        StandingValue(entity_id=thing_id, name=names[thing_id], attribute=HOLDER_ATTRIBUTE, value_name="")
+        for thing_id in lost_ids
+    ] + [
         StandingValue(
             entity_id=snapshot.entity_id,
             name=names[snapshot.entity_id],
@@ -112,6 +127,7 @@ def noted_state(unit: UnitOfWork, content: str, start: StoryPosition | None) -> 
         value_name=names.get(statement.value, statement.value),
         holds_after=base.place_name(at),
         before=None if stood in (None, "", statement.value) else names.get(str(stood), str(stood)),
+        stood_already=stood == statement.value,
         borne_by=None if other is None else other.entity_id,
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from novelgen.words import filled
 from runtime.doors.cli import output
 from runtime.doors.cli.command_view import View, cell, cells_of, does
 from runtime.doors.cli.labels import in_words
@@ -80,18 +81,27 @@ def _note(view: View) -> Any:
     return view.part.add(**view.values)
 
 
+def _in_plain_words(item: Any, value: str, view: View) -> str:
+    """Return who or what a state tells of, and what it tells, as a clause."""
+    from novelgen.memory.attributes import is_death
+
+    attribute = item.attribute
+    if not value:
+        key = "says_holder_gone"
+    elif attribute == "status" and not is_death(attribute, value):
+        key = "says_condition"
+    else:
+        key = f"says_{attribute}"
+    return filled(view.labels[f"line.{key}"], name=item.name, value=value)
+
+
 def _say_stated(stated: Any, view: View, *, key: str) -> None:
-    values = {
-        "name": stated.name,
-        "attribute": view.labels.prompt.attribute(stated.attribute),
-        "value": stated.value_name,
-        "before": stated.before,
-    }
     if stated.borne_by is not None:
         start = view.values.get("start")
         view.say(
             "states_taken_in_secret" if view.values.get("hidden_from") else "states_taken",
-            **values,
+            name=stated.name,
+            value=stated.value_name,
             other=stated.borne_by,
             gone=stated.entity_id,
             project=view.project,
@@ -100,12 +110,25 @@ def _say_stated(stated: Any, view: View, *, key: str) -> None:
             revealed=start or "…",
         )
         return
+    if stated.value:
+        what = _in_plain_words(stated, stated.value_name, view)
+    else:
+        what = filled(view.labels["line.says_lost"], name=stated.name)
+    if stated.stood_already:
+        view.say(f"{key}_stood", what=what)
+        return
     where = {"place": stated.holds_after} if stated.holds_after else {}
-    if not stated.value:
-        key = f"{key}_gone"
-    view.say(f"{key}_after" if where else key, **values, **where)
+    view.say(f"{key}_after" if where else key, what=what, **where)
     if stated.before is not None:
-        view.say("states_over", **values)
+        view.say("states_over", what=_in_plain_words(stated, stated.before, view))
+
+
+def _typed_field(attribute: str, view: View) -> str:
+    """Return the name by which `card edit` takes an attribute."""
+    from novelgen.card_fields import fields_by_kind
+
+    fields = (field for of_kind in fields_by_kind().values() for field in of_kind)
+    return next((field.called(view.labels.language) for field in fields if field.key == attribute), attribute)
 
 
 def _say_standing(standing: Sequence[Any], view: View) -> None:
@@ -114,15 +137,17 @@ def _say_standing(standing: Sequence[Any], view: View) -> None:
         return
     start = view.values.get("start")
     first = standing[0]
-    field = in_shell(f"{view.labels.field(first.attribute)}=…")
-    command = f"novelgen card edit {view.project} {in_shell(first.name)} {field}" + (
+    field = _typed_field(first.attribute, view)
+    command = f"novelgen card edit {view.project} {in_shell(first.name)} {in_shell(f'{field}=…')}" + (
         f" --from {start}" if start else ""
     )
-    values = (
-        f"{item.name} {view.labels.field(item.attribute)}{view.labels.prompt.colon}{item.value_name}"
-        for item in standing
+    values = (_in_plain_words(item, item.value_name, view) for item in standing)
+    view.say(
+        "states_unchanged" if first.value_name else "states_unheld",
+        values=view.labels.prompt.separator.join(values),
+        command=command,
+        clearing=in_shell(f"{field}="),
     )
-    view.say("states_unchanged", values=view.labels.prompt.separator.join(values), command=command)
 
 
 @does("show", "add_note")

@@ -1,0 +1,68 @@
+"""What `note` answers: the state that it sets in plain words, or what stays as it was."""
+
+from typing import Any
+
+import pytest
+
+from tests.runtime.doors.cli.conftest import Run
+
+pytestmark = pytest.mark.slow
+
+STORIES: dict[str, dict[str, Any]] = {
+    "en": {
+        "cards": ("Kit", "Ada", "the silver whistle", "the mill"),
+        "held": ("The silver whistle is with Kit.", "After 1:1 the silver whistle is held by Kit."),
+        "again": ("The silver whistle is with Kit again", "whistle is held by Kit, as the state says already"),
+        "lost": ("Ada dropped the whistle down the well.", "After 1:1 nobody has the silver whistle any more"),
+        "over": "Over then: the silver whistle is held by Kit.",
+        "unread": ("Ada cleaned the silver whistle.", "It changed no state. As before: nobody has the silver whistle."),
+        "back": ("The silver whistle is back with Kit; it was in Ada's chest.", "is held by Kit."),
+        "placed": ("Ada is at the mill.", "Ada is at the mill."),
+        "named": ("Kit's real name is Tom Holt.", "the real name of Kit is Tom Holt."),
+        "dead": ("Kit is dead.", "After 1:1 Kit is dead."),
+        "standing": ("The silver whistle is rusty.", "As before: the silver whistle is held by Kit."),
+        "clearing": "`holder=`",
+    },
+    "zh": {
+        "cards": ("沈青", "陆行舟", "断雁剑", "寒潭"),
+        "held": ("断雁剑在沈青手里。", "1:1 之后，断雁剑由沈青持有。"),
+        "again": ("断雁剑还在沈青手里", "断雁剑由沈青持有，原已如此"),
+        "lost": ("陆行舟把剑扔进了寒潭。", "1:1 之后，没有人再持有断雁剑"),
+        "over": "其前已过时：断雁剑由沈青持有。",
+        "unread": ("陆行舟擦过断雁剑。", "它没有改变任何状态，仍为：没有人持有断雁剑。"),
+        "back": ("剑找回来了，在沈青手里。", "断雁剑由沈青持有。"),
+        "placed": ("陆行舟在寒潭。", "陆行舟在寒潭。"),
+        "named": ("沈青其实叫李四。", "沈青的真名是“李四”。"),
+        "dead": ("沈青死了。", "沈青已死。"),
+        "standing": ("断雁剑生了锈。", "仍为：断雁剑由沈青持有。"),
+        "clearing": '"持有者="',
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", STORIES)
+def test_an_answer_is_a_plain_sentence(run: Run, language: str) -> None:
+    """Held, held already, lost, unread of a thing without a holder, found again; the command that clears works."""
+    told = STORIES[language]
+    run.well("init", "sea", "--language", language)
+    person, other, thing, place = told["cards"]
+    for name in (person, other):
+        run.well("card", "add", "sea", name, "--from", "1:1")
+    run.well("card", "add", "sea", thing, "--kind", "item", "--from", "1:1")
+    run.well("card", "add", "sea", place, "--kind", "location", "--from", "1:1")
+    run.well(
+        "ingest", "sea", "-", "--as", "next", answer=f"{person}。{other}。" if language == "zh" else f"{person} sat."
+    )
+
+    def answer(text: str) -> str:
+        return " ".join(run.well("note", "sea", text, "--from", "2:1").output.split())
+
+    for name in ("held", "again", "lost", "unread", "back", "standing", "placed", "named"):
+        note, expected = told[name]
+        text = answer(note)
+        assert expected in text, name
+        assert (told["over"] in text) is (name == "lost")
+        assert (told["clearing"] in text) is (name == "standing")
+    run.well("card", "edit", "sea", thing, told["clearing"].strip('`"'), "--from", "2:1")
+    assert told["dead"][1] in answer(told["dead"][0])
+    assert told["unread"][1].rstrip(".。") in answer(told["unread"][0])
