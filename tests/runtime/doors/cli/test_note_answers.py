@@ -21,7 +21,7 @@ STORIES: dict[str, dict[str, Any]] = {
         "named": ("Kit's real name is Tom Holt.", "the real name of Kit is Tom Holt."),
         "dead": ("Kit is dead.", "After 1:1 Kit is dead."),
         "standing": ("The silver whistle is rusty.", "As before: the silver whistle is held by Kit."),
-        "clearing": "`holder=`",
+        "clearing": '`"holder="`',
     },
     "zh": {
         "cards": ("沈青", "陆行舟", "断雁剑", "寒潭"),
