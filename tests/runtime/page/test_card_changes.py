@@ -350,3 +350,16 @@ def test_lists_and_fields_are_in_the_words_of_the_page(
         page = empty.get(f"{here}/card?entity={card['entity_id']}").text
         shown |= {*re.findall(r'<dt dir="auto">(\w+)</dt><dd dir="auto">rust', page)}
     assert shown == appearance
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", ENGLISH), ("zh", CHINESE)])
+def test_a_repeated_note_is_said_and_kept_once(empty: TestClient, language: str, words: dict[str, str]) -> None:
+    """In the words of the page, and with nothing to take back."""
+    empty.headers["Accept-Language"] = language
+    empty.post("/v1/projects", json={"project_id": "new"})
+    sent = {"content": "The bridge is gone.", "start": "2:1"}
+    first, again = (read(empty.post("/page/projects/new/lore/add", data=sent, follow_redirects=True)) for _ in range(2))
+    already = filled(words["did_noted_already"], name="“The bridge is gone.”")
+    assert (already in first.text, already in again.text) == (False, True)
+    assert [words["take_back"] in seen.text for seen in (first, again)] == [True, False]
+    assert len(empty.get("/v1/projects/new/memories").json()["memories"]) == 1
