@@ -7,7 +7,6 @@ from novelgen.context.lines import SECTION_ORDER
 from novelgen.models import context as contexts
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.state import EntityStateSnapshot
 
 # By these an entry is the same thing told anew.
 _KEYS = {
@@ -55,22 +54,26 @@ def compare_contexts(was: SceneMemoryContext, now: SceneMemoryContext) -> contex
 
 
 def _states(was: SceneMemoryContext, now: SceneMemoryContext) -> Iterator[contexts.StateDifference]:
-    before = {state.entity_id: state for state in was.entity_states}
-    after = {state.entity_id: state for state in now.entity_states}
-    for entity_id, state in {**after, **before}.items():
-        attributes = _attributes(before.get(entity_id), after.get(entity_id))
+    before, after = _values_by_id(was), _values_by_id(now)
+    types = {state.entity_id: state.entity_type for state in (*was.entity_states, *now.entity_states)}
+    for entity_id in {**after, **before}:
+        attributes = _attributes(before.get(entity_id, {}), after.get(entity_id, {}))
         change = _change(entity_id in before, entity_id in after)
         if attributes or change != "changed":
             yield contexts.StateDifference(
-                entity_id=entity_id, entity_type=state.entity_type, change=change, attributes=attributes
+                entity_id=entity_id, entity_type=types.get(entity_id, "character"), change=change, attributes=attributes
             )
 
 
-def _attributes(
-    before: EntityStateSnapshot | None, after: EntityStateSnapshot | None
-) -> list[contexts.AttributeChange]:
-    was = before.state_data if before else {}
-    now = after.state_data if after else {}
+def _values_by_id(context: SceneMemoryContext) -> dict[str, dict[str, Any]]:
+    """Return what states and cards say of everybody, by attribute."""
+    values = {state.entity_id: dict(state.state_data) for state in context.entity_states}
+    for facts in context.cards:
+        values[facts.entity_id] = {**facts.fields, **values.get(facts.entity_id, {})}
+    return values
+
+
+def _attributes(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[contexts.AttributeChange]:
     return [
         contexts.AttributeChange(attribute=name, was=was.get(name), now=now.get(name))
         for name in {**now, **was}

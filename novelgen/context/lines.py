@@ -54,6 +54,7 @@ class Labels:
     memories: str
     open_loops: str
     snapshots: str
+    cards: str
     everywhere: str
     after: str
     in_scene: str

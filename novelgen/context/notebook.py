@@ -10,6 +10,7 @@ from functools import singledispatch
 from html import escape
 from typing import Any
 
+from novelgen.context.card_facts import render_card_facts
 from novelgen.context.difference_block import difference_lines
 from novelgen.context.lines import (
     NEUTRAL_STATUS,
@@ -159,6 +160,14 @@ def _of_context(context: SceneMemoryContext) -> Sheet:
                 ("who", "how"),
                 [_state_row(snapshot, report.names, labels) for snapshot in context.entity_states],
                 labels.states,
+            ),
+            Table(
+                ("who",),
+                [
+                    (render_card_facts(facts, report.names, labels=labels).removeprefix("- "),)
+                    for facts in context.cards
+                ],
+                labels.cards,
             ),
             Table(("memory",), ending_rows, labels.left_off),
             Table(("kind", "memory"), timeline, labels.timeline),

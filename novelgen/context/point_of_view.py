@@ -252,6 +252,14 @@ class PointOfViewCut:
                 entities.append(entity.model_copy(update={"name": names[0], "aliases": kept_aliases}))
         return entities
 
+    def knows_of_card(self, entity_id: str, text: str) -> bool:
+        """Tell whether they know what a card says of somebody: of themselves, or of one whom they have met."""
+        if entity_id == self.character_id:
+            return True
+        scenes = (scene for scene in self.found.outline.scenes if entity_id in scene.participants)
+        is_met = any(self._view.was_in(*story_place(scene)) for scene in scenes)
+        return is_met and self._view.knows_statement(text, entity_id, None)
+
     # --- Scenes, threads, summaries ---
 
     def _known_scenes(self) -> Iterable[OutlineScene]:

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar, get_args
 
 from pydantic import BaseModel, Field
 
+from novelgen.context.card_facts import render_card_facts
 from novelgen.context.lines import (
     SECTION_ORDER,
     Labels,
@@ -34,7 +35,7 @@ NEEDS: tuple[ContextNeed, ...] = get_args(ContextNeed)
 """In the order in which a report tells their tokens."""
 
 _GROUPS: Mapping[str, tuple[str, ...]] = {
-    "states": ("states", "snapshots"),
+    "states": ("states", "snapshots", "cards"),
     "left_off": ("story_so_far", "ended"),
     "people": ("relationships", "minds"),
     "open_loops": ("open_loops",),
@@ -51,7 +52,7 @@ class ContextLine(BaseModel):
 
     need: ContextNeed
     section: str = Field(
-        description="states, snapshots, story_so_far, ended, relationships, minds, open_loops or memories."
+        description="states, snapshots, cards, story_so_far, ended, relationships, minds, open_loops or memories."
     )
     id: str = Field(default="", description="Of the memory, entity, thread or relationship; empty: none has one.")
     text: str
@@ -100,6 +101,15 @@ def _lines_of(
 
     yield from of_states("states", rendered_states.lines)
     yield from entries["snapshots"]
+    for facts in context.cards if isinstance(context, SceneMemoryContext) else ():
+        yield ContextLine(
+            need="states",
+            section="cards",
+            id=facts.entity_id,
+            text=render_card_facts(facts, names, labels=labels),
+            tokens=facts.tokens,
+            entity_ids=[facts.entity_id],
+        )
     for before in context.story_so_far:
         yield ContextLine(
             need="story_so_far",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, get_args
 
+from novelgen.context.card_facts import card_facts
 from novelgen.context.lines import (
     Labels,
     labels_for,
@@ -201,7 +202,17 @@ def assemble_context(
     tokens_before = _told_tokens(so_far) | ({"left_off": ended_omission.tokens} if ended_omission else {})
     assembled_states = assembler.states(matching_story, names, also_called)
     left_tokens = max(0, bounds.memory_budget - sum(tokens_before.values()))
-    spare_tokens = assembler.spare_tokens(matching_story, names, assembled_states)
+    cards = card_facts(
+        matching_story,
+        [entity_id for entity_id in plan.entity_ids if entity_id not in plan.inferred_ids],
+        assembled_states.snapshots,
+        view_cut=view_cut,
+        labels=assembler.labels,
+        budget_tokens=bounds.state_budget - assembled_states.tokens,
+        count_tokens=count_tokens,
+    )
+    card_tokens = sum(facts.tokens for facts in cards)
+    spare_tokens = assembler.spare_tokens(matching_story, names, assembled_states, card_tokens=card_tokens)
     memories = assembler.memories(
         matching_story,
         budget_tokens=left_tokens,
@@ -210,7 +221,8 @@ def assemble_context(
         ended=ended_omission,
         first_ids=first_ids,
     )
-    left_by_memories = bounds.state_budget - assembled_states.tokens - max(0, memories.tokens - left_tokens)
+    left_by_states = bounds.state_budget - assembled_states.tokens - card_tokens
+    left_by_memories = left_by_states - max(0, memories.tokens - left_tokens)
     times = assembler.timeline(
         matching_story,
         names,
@@ -247,6 +259,7 @@ def assemble_context(
         *_ids_in(assembled_states.snapshots),
         *(omission.id for omission in assembled_states.left_out),
         *_ids_in(times.timeline),
+        *(facts.entity_id for facts in cards),
     ]
     used_ids += [*ended_omission.present, ended_omission.location_id or ""] if ended_omission else []
     report = ContextReport(
@@ -267,10 +280,11 @@ def assemble_context(
             "memories": memories.tokens,
             "states": assembled_states.tokens,
             "timeline": times.tokens,
+            **({"cards": card_tokens} if cards else {}),
             **tokens_before,
         },
         tokens_per_need={
-            "states": assembled_states.tokens,
+            "states": assembled_states.tokens + card_tokens,
             **tokens_before,
             **times.tokens_per_need,
             "memories": memories.tokens - memories.passage_tokens,
@@ -291,6 +305,7 @@ def assemble_context(
         entity_states=assembled_states.snapshots,
         relevant_memories=_given_out(memories, is_full=bounds.full_report),
         timeline_context=times.timeline,
+        cards=cards,
         story_so_far=so_far,
         left_off=ended_omission,
         retrieval_timestamp=timestamp,
@@ -487,12 +502,15 @@ class _Assembler:
             first_ids=first_ids,
         )
 
-    def spare_tokens(self, found: FoundStory, names: Mapping[str, str], shown_states: AssembledStates) -> int:
+    def spare_tokens(
+        self, found: FoundStory, names: Mapping[str, str], shown_states: AssembledStates, *, card_tokens: int
+    ) -> int:
         """Return the tokens that states and timeline leave to unread scenes."""
         if not any(scene.is_guessed for scene in self.story.scenes):
             return 0
         times = self.timeline(found, names, snapshots=shown_states.snapshots, memories=Selection())
-        return self.bounds.state_budget - shown_states.tokens + self.bounds.timeline_budget - times.tokens
+        used_tokens = shown_states.tokens + card_tokens + times.tokens
+        return self.bounds.state_budget + self.bounds.timeline_budget - used_tokens
 
     def states(
         self, story: FoundStory, names: Mapping[str, str], also_called: Mapping[str, str] | None = None

@@ -416,6 +416,16 @@ class ToldBefore(Model):
     guessed_in: GuessedScenes = Field(default_factory=list, exclude_if=is_unsaid)
 
 
+class CardFacts(Model):
+    """What the author says on a card of somebody in the plan, as it holds on entering the scene."""
+
+    entity_id: str
+    fields: dict[str, Any] = Field(
+        default_factory=dict, description="Of public_identity, age, gender, occupation and appearance, those said."
+    )
+    tokens: int = Field(ge=0, description="Of its line.")
+
+
 class HiddenContext(Model):
     """Facts hidden from the point of view, within a budget of their own."""
 
@@ -435,7 +445,7 @@ class HiddenContext(Model):
 class SceneMemoryContext(Shown, Model):
     """The memories, states and timeline of a planned scene.
 
-    Every field but `story_so_far`, `left_off` and `hidden` is in every output.
+    Every field but `cards`, `story_so_far`, `left_off` and `hidden` is in every output.
     """
 
     project_id: str
@@ -444,6 +454,11 @@ class SceneMemoryContext(Shown, Model):
     entity_states: list[EntityStateSnapshot] = Field(default_factory=list)
     relevant_memories: list[StoryMemoryChunk] = Field(default_factory=list)
     timeline_context: dict[str, Any] | None = None
+    cards: list[CardFacts] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="What the author's cards of the planned people say that no state says.",
+    )
     story_so_far: list[ToldBefore] = Field(
         default_factory=list,
         exclude_if=is_unsaid,

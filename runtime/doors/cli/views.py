@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from novelgen.context.card_facts import render_card_facts
 from novelgen.context.lines import (
     SECTION_ORDER,
     belief_mark,
@@ -40,6 +41,10 @@ def print_context(context: SceneMemoryContext, labels: ViewLabels, written_to: P
         print_states(context.entity_states, report.names, labels)
     else:
         print_text(labels["head.nothing"])
+    if context.cards:
+        print_heading(prompt.cards)
+        for facts in context.cards:
+            print_text(render_card_facts(facts, report.names, labels=prompt))
     if context.story_so_far:
         print_heading(prompt.story_so_far)
         for notice in context.story_so_far:
