@@ -12,6 +12,7 @@ from typing import Any
 
 from novelgen.context.lines import DEFAULT_INTENSITY, NEUTRAL_STATUS
 from novelgen.context.retrieval_plan import RetrievalPlan
+from novelgen.language.language import word_pattern
 from novelgen.language.normalise import texts_within
 from novelgen.memory.attributes import DISGUISE_ATTRIBUTE, attribute_named, seen_alive
 from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
@@ -28,7 +29,7 @@ from novelgen.models.context import (
     ReportIssue,
     SceneMemoryContext,
 )
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relationship, snapshot_of
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import StoryMemoryChunk
@@ -40,6 +41,12 @@ _OF_PAIR: dict[str, Any] = {"relationship_type": "", "status": NEUTRAL_STATUS, "
     "history": [],
 }
 """What is said of a pair, and not of one side, with its value where nothing is said."""
+
+_BEGINNING = StoryPosition(0, 0)
+"""Place of what an author says without one."""
+
+_IDENTITY = word_pattern("point_of_view_identity")
+"""Words by which a note says that two names are of one."""
 
 WITHHELD = "(withheld: it may name what the point of view does not know)"
 
@@ -321,7 +328,7 @@ class PointOfViewCut:
                 changes = [
                     change
                     for change in changes
-                    if not view.is_kept_from(_said_of(change), change.chapter_index, change.scene_index)
+                    if not view.is_kept_from(self._said_of(change), change.chapter_index, change.scene_index)
                 ]
             if not is_own or (view is not None and told_own):
                 visible_snapshot = snapshot_of(
@@ -349,15 +356,14 @@ class PointOfViewCut:
 
     def _guess_of_change(self, change: StateChange) -> StoryPosition | None:
         """Return the scene by which they know a change, if a guess alone has them in it."""
-        place = None if change.chapter_index is None else StoryPosition(change.chapter_index, change.scene_index)
+        place = _place(change)
         if change.by_author and change.kind == "explicit":
-            statement = Statement(change.entity_id, change.attribute, str(change.value))
-            notes = self._known_statements.get((statement, place), ())
+            notes = self._notes_telling(change)
             if notes:
                 guesses = [self._view.guess_of_source(note.source_id) for note in notes]
                 return None if None in guesses else guesses[0]
             rules = self._view.shared.rules
-            scene = rules.scene_beside(self.character_id or "", [change.entity_id], place)
+            scene = rules.scene_beside(self.character_id or "", _named_by(change), place)
             place = scene.position if scene is not None else None
         if place is None or not self._view.is_guessed_in(place.chapter_index, place.scene_index):
             return None
@@ -374,36 +380,56 @@ class PointOfViewCut:
     @cached_property
     def _seen_changes(self) -> list[StateChange]:
         def saw(change: StateChange) -> bool:
-            if change.by_author and change.kind == "explicit":
-                return self._knows_statement(change)
-            about = [change.entity_id] if change.kind == "explicit" else ()
-            return self._view.saw(_said_of(change), change.chapter_index, change.scene_index, about=about)
-
-        def is_shown(change: StateChange) -> bool:
             attribute = attribute_named(change.attribute)
-            # A disguise that no scene shows is one that works.
-            return attribute not in INNER_ATTRIBUTES and not (change.by_author and attribute == DISGUISE_ATTRIBUTE)
+            if attribute in INNER_ATTRIBUTES:
+                return False
+            if change.by_author and change.kind == "explicit":
+                # A disguise that no scene shows is one that works, until they know who it is.
+                is_disguise = attribute == DISGUISE_ATTRIBUTE
+                return self._knows_disguise(change) if is_disguise else self._knows_statement(change)
+            about = [change.entity_id] if change.kind == "explicit" else ()
+            return self._view.saw(self._said_of(change), change.chapter_index, change.scene_index, about=about)
 
         changes = self.changes.states if self.changes else ()
-        return [change for change in changes if is_shown(change) and saw(change)]
+        return [change for change in changes if saw(change)]
 
     def _knows_statement(self, change: StateChange) -> bool:
         """Return whether they know what an author states: by the note that states it, else as of a scene."""
-        statement = Statement(change.entity_id, change.attribute, str(change.value))
-        place = None if change.chapter_index is None else StoryPosition(change.chapter_index, change.scene_index)
-        if (statement, place) in self._known_statements:
+        if self._notes_telling(change):
             return True
         # A later note may keep from them that something is as it was.
-        if statement in self._unknown_statements:
+        if _statement(change) in self._unknown_statements:
             return False
-        return self._view.knows_statement(_said_of(change), change.entity_id, place)
+        return self._view.knows_statement(self._said_of(change), _named_by(change), _place(change))
+
+    def _knows_disguise(self, change: StateChange) -> bool:
+        """Tell whether a note that they know says who is behind a disguise."""
+        names = self._view.shared.rules.story.names
+        behind, shown = (names.get(entity_id, ()) for entity_id in (change.entity_id, str(change.value)))
+        return any(
+            _IDENTITY.search(note.content) is not None
+            and any(name in note.content for name in behind)
+            and any(name in note.content for name in shown or [str(change.value)])
+            for note in self._view.notes(known=True)
+        )
+
+    def _said_of(self, change: StateChange) -> str:
+        """Return a change as a text: the names of whom or what it is about, the attribute and its value."""
+        names = self._view.shared.rules.story.names.get(change.entity_id, ())
+        return " ".join([*names, change.attribute, json.dumps(change.value, ensure_ascii=False)])
+
+    def _notes_telling(self, change: StateChange) -> list[KnowledgeMemory]:
+        """Return the notes that they know which state a change: at its place, or later that it is so."""
+        place = _place(change) or _BEGINNING
+        notes = self._known_statements.get(_statement(change), ())
+        return [note for note in notes if (note.noted_at or _BEGINNING) >= place]
 
     @cached_property
-    def _known_statements(self) -> Mapping[tuple[Statement, StoryPosition | None], Sequence[KnowledgeMemory]]:
-        """The states that notes state which they know, each with the note's place, and the notes."""
+    def _known_statements(self) -> Mapping[Statement, Sequence[KnowledgeMemory]]:
+        """The states that notes state which they know, with the notes."""
         notes_by_statement = defaultdict(list)
         for statement, note in self._statements_of(self._view.notes(known=True)):
-            notes_by_statement[statement, note.noted_at].append(note)
+            notes_by_statement[statement].append(note)
         return notes_by_statement
 
     @cached_property
@@ -554,5 +580,14 @@ def _tells_alike(one: Relationship, other: Relationship | None) -> bool:
     return other is not None and one.model_dump(exclude=left_out) == other.model_dump(exclude=left_out)
 
 
-def _said_of(change: StateChange) -> str:
-    return f"{change.attribute} {json.dumps(change.value, ensure_ascii=False)}"
+def _place(change: StateChange) -> StoryPosition | None:
+    return None if change.chapter_index is None else StoryPosition(change.chapter_index, change.scene_index)
+
+
+def _statement(change: StateChange) -> Statement:
+    return Statement(change.entity_id, change.attribute, str(change.value))
+
+
+def _named_by(change: StateChange) -> list[str]:
+    """Return whom or what a change is about, its value as well where that is somebody or something."""
+    return [change.entity_id, *([change.value] if is_entity_id(str(change.value)) else [])]

@@ -45,10 +45,13 @@ MIN_ACCOUNTED_FOR = 0.5
 """
 
 _PLACING = word_pattern("character_view_placing")
-"""Words of who holds what and where: beside names they tell nothing, for they stand in every such sentence."""
+"""Words of who holds, is called, tells or knows what: beside names they tell nothing, for they stand everywhere."""
 
 LEAST_NAMES_THAT_TELL = 2
 """From so many names on a secret without other words is told by them: 骨柄刀 and 林叔 of 骨柄刀在林叔手里."""
+
+WORDS_OF_SHORT_SECRET = 4
+"""A secret of so few words, pairs of characters in Chinese, is told beside a name of it alone: 山贼头目 has three."""
 
 INNER_ATTRIBUTES = frozenset({"emotional_state", "goals", "knowledge", "secrets"})
 """What of a state nobody sees in others, though they stand before them."""
@@ -274,12 +277,20 @@ class CharacterView:
         share = self.shared.rules.retellings.share_told(memory.content, text, leaving_out=names)
         return share >= MIN_RETOLD or bool(memory.quote and memory.quote in text)
 
-    def knows_statement(self, text: str, about: str, place: StoryPosition | None) -> bool:
+    def knows_statement(self, text: str, about: Sequence[str], place: StoryPosition | None) -> bool:
         """Return whether they know an author's statement that no note makes: it tells no secret and was before them.
 
-        Without a place it holds from the beginning, and nobody needs a scene to know it.
+        Without a place it holds from the beginning, and nobody needs a scene to know it; nor do those whom it names.
+        Of whom the author has in the scene from which it holds nobody needs to see whom or what it is about.
         """
-        is_there = place is None or self.shared.rules.scene_beside(self.character_id, [about], place) is not None
+        rules = self.shared.rules
+        stage = rules.scene_from(place)
+        is_there = (
+            place is None
+            or self.character_id in about
+            or (stage is not None and stage.has_record and self.character_id in stage.present)
+            or rules.scene_beside(self.character_id, about, place) is not None
+        )
         return is_there and not self._tells_secret(text, place)
 
     def is_stated_apart(self, text: str, about: Collection[str]) -> bool:
@@ -400,6 +411,26 @@ class CharacterView:
                 results[word].append((memory.source_id, told))
         return results
 
+    def _names_another(self, source_id: str, folded: str) -> bool:
+        """Tell whether a text names somebody of a secret that has few words, which may stand anywhere."""
+        names = self._other_names_of.get(source_id, ())
+        return not names or any(name in folded for name in names)
+
+    @cached_property
+    def _other_names_of(self) -> Mapping[str, Sequence[str]]:
+        """The names of others in the secrets of few words."""
+        names_of = self.shared.rules.story.names
+        return {
+            memory.source_id: [
+                name.casefold()
+                for entity_id in memory.entities
+                if entity_id != self.character_id
+                for name in names_of.get(entity_id, ())
+            ]
+            for memory in self._secrets
+            if len(self._weights(memory)) <= WORDS_OF_SHORT_SECRET
+        }
+
     @cached_property
     def _secret_names(self) -> Sequence[tuple[StoryPosition | None, Sequence[Sequence[str]]]]:
         """Of secrets that consist of names, since when they hold and the names of each whom they name."""
@@ -421,9 +452,9 @@ class CharacterView:
         for word in sorted(significant_words(text)):
             for source_id, share in self._secret_words.get(word, ()):
                 told_scores[source_id] += share
-        if any(share >= 1.0 for share in told_scores.values()):
-            return True
         folded = text.casefold()
+        if any(share >= 1.0 and self._names_another(source_id, folded) for source_id, share in told_scores.items()):
+            return True
         return any(
             # Who held a thing before is told by the same names and is no secret.
             (place is None or since is None or place >= since)

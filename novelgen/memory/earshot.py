@@ -44,6 +44,10 @@ _GOES_ON = re.compile(rf"[{CJK_RANGES}](?<![的把被对向跟给替让将之和
 LONGEST_LEAD_IN = 24
 """Characters before a name in which its sentence may begin."""
 
+_MARKS = '“”「」『』"'
+_YOU = r"[^，。！？”」』]{0,4}[你您]|you\b|your\b|sir\b"
+"""What follows a name at the head of a speech where it calls somebody."""
+
 REMEMBERED_SCENES = 10_000
 """So many scenes keep their pieces in memory; a story is read anew after every write, its texts are the same."""
 
@@ -83,6 +87,16 @@ def is_subject(text: str, names: Sequence[str], longer_names: Iterable[str] = ()
         and IS_AWAY.match(narrated, match.end()) is None
         for match in re.finditer(pattern, narrated)
     )
+
+
+def is_addressed(text: str, names: Sequence[str]) -> bool:
+    """Tell whether somebody in direct speech calls a person by a name: “Good morning, Miss Penrose.”"""
+    pattern = "|".join(sorted(map(re.escape, names), key=len, reverse=True)) or "(?!)"
+    call = re.compile(
+        rf"(?:^[{_MARKS}]?|[,，!！]\s*)(?:{pattern})(?:[.。!！?？…—]|[,，]?[{_MARKS}]|[,，]\s*(?:{_YOU}))",
+        re.IGNORECASE,
+    )
+    return any(call.search(match.group()) is not None for match in QUOTED.finditer(text))
 
 
 def _as_pattern(name: str) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from novelgen.language.language import significant_words, stated_language, word_pattern
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death
-from novelgen.memory.earshot import hears, is_said, is_subject, takes_part
+from novelgen.memory.earshot import hears, is_addressed, is_said, is_subject, takes_part
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
@@ -118,7 +118,7 @@ class KnowledgeRules:
         )
 
     def may_be_in(self, character_id: str, scene: KnowledgeScene) -> bool:
-        """Tell whether somebody is away from a scene by a guess alone: its narration names them."""
+        """Tell whether somebody is away from a scene by a guess alone: they act in its narration or are spoken to."""
         if scene.has_record or character_id in scene.present or character_id not in self.story.character_ids:
             return False
         died = self.story.dead.get(character_id)
@@ -128,7 +128,9 @@ class KnowledgeRules:
         if key not in self._as_subject:
             names = [name for name in self.story.own_names.get(character_id, ()) if name in scene.text]
             others = self.story.names_of_others(character_id)
-            self._as_subject[key] = bool(names) and is_subject(scene.text, names, others)
+            self._as_subject[key] = bool(names) and (
+                is_subject(scene.text, names, others) or is_addressed(scene.text, names)
+            )
         return self._as_subject[key]
 
     def knowers(self, memory: KnowledgeMemory, character_ids: Iterable[str]) -> list[Knowing]:
@@ -210,6 +212,10 @@ class KnowledgeRules:
             return self._unknown_result(character_id, memory, "absent")
         if memory.is_for_all:
             return knowing
+        is_open = not (_APART.search(memory.content) or _INNER.search(memory.content))
+        stage = self.scene_from(memory.noted_at) if is_open else None
+        if stage is not None and stage.has_record and character_id in stage.present:
+            return replace(knowing, how="witnessed", since=stage.position, certainty=TAKING_PART_CERTAINTY)
         if not memory.entities:
             return self._unknown_result(character_id, memory, "unsaid")
         names = (
@@ -220,8 +226,8 @@ class KnowledgeRules:
         about = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         if not about or character_id in about:
             return knowing
-        scene = self.scene_beside(character_id, about, memory.noted_at)
-        if scene is not None and not (_APART.search(memory.content) or _INNER.search(memory.content)):
+        scene = self.scene_beside(character_id, about, memory.noted_at) if is_open else None
+        if scene is not None:
             certainty = WITNESSED_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=scene.position, certainty=certainty)
         return self._unknown_result(character_id, memory, "absent")
@@ -233,8 +239,7 @@ class KnowledgeRules:
         if place is None:
             return None
         end = bisect_right(self._positions, place)
-        start = read_from(place.chapter_index or 0, place.scene_index)
-        scenes = [*self.story.scenes[end - 1 : end], self.story.scene_at.get(start)]
+        scenes = [*self.story.scenes[max(0, end - 1) : end], self.scene_from(place)]
         names = [name for entity_id in about for name in self.story.names.get(entity_id, ())]
         shared = [
             scene
@@ -244,6 +249,13 @@ class KnowledgeRules:
             and (not scene.present.isdisjoint(about) or any(name in scene.text for name in names))
         ]
         return next((scene for scene in shared if scene.has_record), shared[0] if shared else None)
+
+    def scene_from(self, place: StoryPosition | None) -> KnowledgeScene | None:
+        """Return the first scene in which an author's statement holds, for it holds after the one at its place."""
+        if place is None:
+            return None
+        start = bisect_right(self._positions, place)
+        return next(iter(self.story.scenes[start : start + 1]), None)
 
     def _knows_from_source_scene(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""

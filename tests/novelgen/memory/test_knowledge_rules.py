@@ -263,14 +263,18 @@ def test_who_is_named_as_a_knower_alone_knows_it() -> None:
         ("C2", {}, True),
         ("C1", {}, False),
         ("C1", {"noted_at": at(3, 1)}, True),
-        ("C1", {"noted_at": at(2, 9)}, False),
-        ("C4", {"noted_at": at(3, 1)}, False),
+        ("C1", {"noted_at": at(1, 1)}, False),
+        ("C1", {"noted_at": at(2, 9)}, True),
+        ("C4", {"noted_at": at(2, 9)}, True),
+        ("C4", {"noted_at": at(2, 0)}, False),
+        ("", {"noted_at": at(2, 9)}, True),
+        ("", {"noted_at": at(2, 0)}, False),
         ("C4", {"noted_at": at(4, 1)}, True),
         ("C4", {"noted_at": at(4, 0)}, True),
     ],
 )
 def test_notes_are_known_to_whom_they_concern(entities: str, more: dict[str, Any], knows: bool) -> None:
-    """One on the world to all, one about people to those and to who was in its scene, one about nobody to nobody."""
+    """One on the world to all, one about people to those, and any to who is in the scene from which it holds."""
     note = memory("Nobody can swim.", entities, position=None, **more)
     body = scene(4, 1, "C2", "Ben found Gregor under the oak.")
     story = rules(scene(2, 1, "C1"), scene(3, 1, "C1 C2"), body, about=note)
@@ -383,6 +387,11 @@ def test_why_somebody_does_not_know_is_told_in_the_readers_language() -> None:
         ("Rain. They thought of Ada by the wall.", False, False),
         ("Rain. Ada’s boat lay by the wall.", False, False),
         ("Rain. “Ada, thin and cold, stood by the wall,” they said.", False, False),
+        ("Rain. “Good morning, Ada,” they said.", False, True),
+        ("Rain. “Ada!” they cried.", False, True),
+        ("Rain. “Ada, your oar,” they said.", False, True),
+        ("Rain. “Good morning, Ada,” they said.", True, False),
+        ("Rain. “It was Ada.” They rowed.", False, False),
         ("Rain. Adamant they stood by the wall.", False, False),
     ],
 )

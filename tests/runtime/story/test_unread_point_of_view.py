@@ -168,7 +168,7 @@ def test_a_value_that_holds_no_longer_is_a_belief(story: Story, told: dict[str, 
     """Where the author says that she was away she believes the old holder, and the new one is hidden."""
     heroine, other, _ = (story.entities.get(name).entity.entity_id for name in told["people"])
     story.memories.add(told["holders"][1], start="1:3")
-    for number, cast in enumerate(([heroine], [other], [heroine]), 1):
+    for number, cast in enumerate(([heroine], [other], [other]), 1):
         story.scenes.set_staging((1, number), cast=cast)
     context = _context(story, told, knowledge)
     key = _key(story, told, context)

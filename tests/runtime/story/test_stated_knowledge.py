@@ -1,0 +1,165 @@
+"""What an author says of things and people is known to whom the author puts in its scene, names or makes the holder."""
+
+from typing import Any
+
+import pytest
+
+from novelgen.models.context import SceneMemoryContext
+from runtime.front_door import Memory
+from runtime.story.story import Story
+
+STORIES: dict[str, dict[str, Any]] = {
+    "en": {
+        "people": ("Ada Penrose", "Roe", "Gray", "Tom Holt"),
+        "texts": (
+            "Ada Penrose signed the book. Roe nodded.",
+            "The cabin was small. Roe filled most of it.",
+            "It rained.",
+        ),
+        "things": ("the lamp key", "the penny", "the old sword"),
+        "held": "The lamp key is with Roe.",
+        "secret": "Gray is really called Tom Holt.",
+        "everyday": "For two days all were sick but the cook, and nobody called him anything but Pudding.",
+        "loss": "The fever took nobody before the equator.",
+        "revealed": "Gray is really called Tom Holt, as he told Ada Penrose himself.",
+        "hidden_word": "Gray is a smuggler.",
+        "word_alone": "A smuggler was hanged in the harbour.",
+        "word_and_name": "Gray spoke like a smuggler.",
+        "told": "Ada Penrose told Roe of the noise in the hold.",
+        "told_secret": "Ada Penrose is the child of Gray, as Holt told Roe alone.",
+    },
+    "zh": {
+        "people": ("沈青", "柳十三", "哑伯", "谢无咎"),
+        "texts": ("沈青坐在船头。柳十三点了点头。", "舱里很窄。柳十三占去大半。", "下雨了。"),
+        "things": ("铜钥匙", "银锁", "旧剑"),
+        "held": "铜钥匙在柳十三手里。",
+        "secret": "哑伯其实叫谢无咎。",
+        "everyday": "一连两天，人人都晕船，厨子却好好的，谁也不知道他真名叫什么，只叫他汤圆。",
+        "loss": "过赤道以前，热病没有带走谁。",
+        "revealed": "哑伯就是谢无咎，他当着沈青说破了身份。",
+        "hidden_word": "哑伯是山贼头目。",
+        "word_alone": "码头上绞死了一个山贼头目。",
+        "word_and_name": "哑伯说话像山贼头目。",
+        "told": "沈青把后巷听到的话告诉了柳十三。",
+        "told_secret": "沈青是谢无咎的儿子，哑伯只告诉了柳十三一人。",
+    },
+}
+
+
+@pytest.fixture(params=STORIES)
+def told(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {"language": request.param, **STORIES[request.param]}
+
+
+@pytest.fixture
+def story(memory: Memory, told: dict[str, Any]) -> Story:
+    """Three scenes of two chapters without records; the author says that the heroine is in the first two."""
+    story = memory.create("voyage", language=told["language"])
+    heroine, captain, *others = told["people"]
+    for number, text in enumerate(told["texts"]):
+        story.ingest(text=text, chapter_index=1 + number // 2, scene_index=1 + number % 2)
+    for name in told["people"]:
+        story.entities.add(name, start="1:1")
+    story.scenes.set_staging((1, 1), cast=[heroine, captain])
+    story.scenes.set_staging((1, 2), cast=[heroine, captain])
+    story.scenes.set_staging((2, 1), cast=[heroine])
+    return story
+
+
+def _context(story: Story, told: dict[str, Any], *about: str) -> SceneMemoryContext:
+    heroine = told["people"][0]
+    plan = {"characters": [heroine], "purpose": " ".join([heroine, *about])}
+    return story.context(2, 2, plan, pov=heroine, knowledge="separate")
+
+
+def _states(story: Story, context: SceneMemoryContext, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what a context tells of somebody or something, and what it hides."""
+    entity_id = story.entities.get(name).entity.entity_id
+    known, hidden = (
+        next((state.state_data for state in states if state.entity_id == entity_id), {})
+        for states in (context.entity_states, context.hidden.entity_states if context.hidden else [])
+    )
+    return known, hidden
+
+
+def _notes(context: SceneMemoryContext) -> tuple[list[str], list[str]]:
+    known = [memory.content for memory in context.relevant_memories]
+    return known, [memory.content for memory in context.hidden.memories] if context.hidden else []
+
+
+@pytest.mark.parametrize("start", ["1:1", "1:2", "2:1"])
+@pytest.mark.parametrize("holder", [0, 1])
+def test_the_holder_of_a_card_is_known(story: Story, told: dict[str, Any], start: str, holder: int) -> None:
+    """To whom holds it, and to whom the author has in the scene from which it holds, wherever the scenes stand."""
+    name = told["people"][holder]
+    story.entities.add(told["things"][0], kind="item", state={"holder": name}, start=start)
+    known, hidden = _states(story, _context(story, told, told["things"][0]), told["things"][0])
+    assert known["holder"] == story.entities.get(name).entity.entity_id
+    assert hidden == {}
+
+
+def test_what_begins_where_they_are_not_is_not_known(story: Story, told: dict[str, Any]) -> None:
+    """Neither are they in its scene, nor are they named."""
+    _, captain, other, _ = told["people"]
+    story.scenes.set_staging((1, 2), cast=[captain])
+    story.scenes.set_staging((2, 1), cast=[captain])
+    story.entities.add(told["things"][0], kind="item", state={"holder": other}, start="2:1")
+    known, hidden = _states(story, _context(story, told, told["things"][0]), told["things"][0])
+    assert "holder" not in known
+    assert hidden["holder"] == story.entities.get(other).entity.entity_id
+
+
+def test_a_later_note_with_its_knowers_tells_an_older_state(story: Story, told: dict[str, Any]) -> None:
+    """The author says that she knows it, of the state as of the note; a note hidden from her tells her none."""
+    heroine, captain, *_ = told["people"]
+    story.scenes.set_staging((1, 2), cast=[captain])
+    story.entities.add(told["things"][0], kind="item", state={"holder": captain}, start="1:2")
+    story.scenes.set_staging((2, 1), cast=[captain])
+    note = story.memories.add(told["held"], start="2:1", known_by=[captain])
+    assert _states(story, _context(story, told, told["things"][0]), told["things"][0])[0] == {}
+    story.knowledge.set(heroine, note.note.memory_id, "knows")
+    known, hidden = _states(story, _context(story, told, told["things"][0]), told["things"][0])
+    assert (known["holder"], hidden) == (story.entities.get(captain).entity.entity_id, {})
+
+
+@pytest.mark.parametrize("content", ["loss", "told"])
+def test_a_note_is_known_to_the_cast_of_its_scene(story: Story, told: dict[str, Any], content: str) -> None:
+    """Also where it names nobody who is there, or nobody at all, and across chapters."""
+    story.memories.add(told[content], start="2:1")
+    known, hidden = _notes(_context(story, told))
+    assert (told[content] in known, told[content] in hidden) == (True, False)
+
+
+def test_an_everyday_word_of_a_secret_hides_nothing_else(story: Story, told: dict[str, Any]) -> None:
+    """Who is called or told what stands in many texts; one further word tells a secret beside a name of it."""
+    heroine, captain, *_ = told["people"]
+    texts = [told[name] for name in ("everyday", "word_alone", "word_and_name", "told")]
+    for text in texts:
+        story.memories.add(text, start="1:2")
+    for name in ("secret", "hidden_word", "told_secret"):
+        story.memories.add(told[name], start="1:1", hidden_from=[heroine], known_by=[captain])
+    known, hidden = _notes(_context(story, told, *texts))
+    assert {told["everyday"], told["word_alone"], told["told"]} <= set(known)
+    assert told["word_and_name"] not in known
+    assert told["word_and_name"] in hidden
+
+
+@pytest.mark.parametrize("by", ["the note itself", "another note"])
+def test_a_disguise_is_known_with_the_name_behind_it(story: Story, told: dict[str, Any], by: str) -> None:
+    """It is hidden until a note that she knows says whom it hides: the hidden one from a scene on, or another."""
+    heroine, _, shown, behind = told["people"]
+    note = story.memories.add(told["secret"], start="1:1", hidden_from=[heroine])
+    story.entities.edit(behind, {}, state={"disguise": shown}, start="1:1")
+    known, hidden = _states(story, _context(story, told, shown), behind)
+    assert "disguise" not in known
+    assert "disguise" in hidden
+    if by == "the note itself":
+        story.knowledge.set(heroine, note.note.memory_id, "knows", start="2:1")
+    else:
+        story.memories.add(told["revealed"], start="2:1", known_by=[heroine])
+    known, hidden = _states(story, _context(story, told, shown, behind), behind)
+    assert "disguise" in known
+    assert hidden == {}
+    earlier = story.context(1, 2, {"characters": [heroine, shown], "purpose": shown}, pov=heroine)
+    assert _states(story, earlier, behind)[0] == {}
+    assert told["secret"] not in _notes(earlier)[0]
