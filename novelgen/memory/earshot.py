@@ -92,10 +92,8 @@ def is_subject(text: str, names: Sequence[str], longer_names: Iterable[str] = ()
 def is_addressed(text: str, names: Sequence[str]) -> bool:
     """Tell whether somebody in direct speech calls a person by a name: “Good morning, Miss Penrose.”"""
     pattern = "|".join(sorted(map(re.escape, names), key=len, reverse=True)) or "(?!)"
-    call = re.compile(
-        rf"(?:^[{_MARKS}]?|[,，!！]\s*)(?:{pattern})(?:[.。!！?？…—]|[,，]?[{_MARKS}]|[,，]\s*(?:{_YOU}))",
-        re.IGNORECASE,
-    )
+    after = rf"[.。!！?？…—]|[,，]?[{_MARKS}]|[,，]\s*(?:{_YOU})"
+    call = re.compile(rf"(?:^[{_MARKS}]?|[,，!！]\s*)(?:{pattern})(?:{after})", re.IGNORECASE)
     return any(call.search(match.group()) is not None for match in QUOTED.finditer(text))
 
 

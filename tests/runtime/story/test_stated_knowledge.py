@@ -55,7 +55,7 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
 def story(memory: Memory, told: dict[str, Any]) -> Story:
     """Three scenes of two chapters without records; the author says that the heroine is in the first two."""
     story = memory.create("voyage", language=told["language"])
-    heroine, captain, *others = told["people"]
+    heroine, captain, *_ = told["people"]
     for number, text in enumerate(told["texts"]):
         story.ingest(text=text, chapter_index=1 + number // 2, scene_index=1 + number % 2)
     for name in told["people"]:
