@@ -62,6 +62,7 @@ class Labels:
     unverified: str
     guess: str
     guessed: str
+    doubted: str
     believed: str
     outdated: str
     also: str

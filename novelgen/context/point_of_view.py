@@ -23,6 +23,7 @@ from novelgen.memory.stated import Statement, statement_of
 from novelgen.memory.story import KnowledgeMemory, KnowledgeStory
 from novelgen.models.context import (
     ContextItem,
+    HiddenContext,
     MemoryContextRequest,
     PointOfView,
     ReportedQuery,
@@ -164,6 +165,11 @@ class PointOfViewCut:
             ),
             states=list(self._differing_states()),
             timeline=(),
+            guessed_scenes=[
+                (scene.chapter_index, scene.scene_index)
+                for scene in outline.scenes
+                if self._view.doubted_at(scene.chapter_index, scene.scene_index)
+            ],
         )
 
     @cached_property
@@ -239,6 +245,11 @@ class PointOfViewCut:
         """Return a receipt with the scenes by which alone they know the memory, where a guess has them there."""
         places = [(place.chapter_index, place.scene_index) for place in self._view.guesses_of(chunk)]
         return item.model_copy(update={"guessed_in": places}) if places else item
+
+    def with_doubt(self, item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:
+        """Return a receipt of what is hidden with the scene by whose guessed cast alone it is."""
+        place = self._view.doubt_of(chunk)
+        return item if place is None else item.model_copy(update={"guessed_in": [_pair(place)]})
 
     @cached_property
     def _known_candidates(self) -> list[Candidate]:
@@ -352,7 +363,7 @@ class PointOfViewCut:
         explicit = [change for change in sorted(changes, key=story_place) if change.kind == "explicit"]
         last_changes = {change.attribute: change for change in explicit if change.attribute in seen.state_data}
         guesses = {name: self._guess_of_change(change) for name, change in last_changes.items()}
-        return {name: (place.chapter_index, place.scene_index) for name, place in guesses.items() if place is not None}
+        return {name: _pair(place) for name, place in guesses.items() if place is not None}
 
     def _guess_of_change(self, change: StateChange) -> StoryPosition | None:
         """Return the scene by which they know a change, if a guess alone has them in it."""
@@ -459,9 +470,24 @@ class PointOfViewCut:
                     update={
                         "state_data": differing,
                         "holds": holds,
+                        "guessed_in": self._doubted_in(state.entity_id, differing),
                         "unverified": [name for name in state.unverified if name in differing],
                     }
                 )
+
+    def _doubted_in(self, entity_id: str, values: Mapping[str, Any]) -> dict[str, tuple[int | None, int | None]]:
+        """Return the attributes whose value they do not know by a guess alone, with the scene of which it is one."""
+        changes = self.changes.states if self.changes else ()
+        explicit = (change for change in changes if change.kind == "explicit" and change.entity_id == entity_id)
+        last_changes = {change.attribute: change for change in sorted(explicit, key=story_place)}
+        doubts = {name: self._doubt_of_change(last_changes[name]) for name in values if name in last_changes}
+        return {name: _pair(place) for name, place in doubts.items() if place is not None}
+
+    def _doubt_of_change(self, change: StateChange) -> StoryPosition | None:
+        """Return the scene from which a guess alone has them away, by which they do not know a change."""
+        if not change.by_author:
+            return self._view.doubted_at(change.chapter_index, change.scene_index)
+        return None if _statement(change) in self._unknown_statements else self._view.doubted_from(_place(change))
 
     # --- Relationships ---
 
@@ -534,18 +560,43 @@ def guessed_scenes(context: SceneMemoryContext) -> list[tuple[int, int]]:
     return sorted({place for places in guesses for place in places})
 
 
+def doubted_scenes(hidden: HiddenContext | None) -> list[tuple[int, int]]:
+    """Return the scenes from which a guess alone has the point of view away, of which something is hidden."""
+    if hidden is None:
+        return []
+    guesses = [
+        *(item.guessed_in for item in hidden.items),
+        *(before.guessed_in for before in hidden.story_so_far),
+        *(list(state.guessed_in.values()) for state in hidden.entity_states),
+    ]
+    return sorted({place for places in guesses for place in places})
+
+
 def guessed_scenes_issue(context: SceneMemoryContext) -> ReportIssue | None:
-    """Return the issue for scenes by whose guessed cast alone the point of view knows something; None without any."""
+    """Return the issue for scenes by whose guessed cast alone something is told or hidden; None without any."""
     view = context.report.point_of_view
-    if view is None or not view.guessed_scenes:
+    if view is None or not (view.guessed_scenes or view.doubted_scenes):
         return None
-    named = [f"{chapter}:{scene}" for chapter, scene in view.guessed_scenes[-GUESSED_SCENES_NAMED:]]
+    told, hidden = (
+        [f"{chapter}:{scene}" for chapter, scene in places[-GUESSED_SCENES_NAMED:]]
+        for places in (view.guessed_scenes, view.doubted_scenes)
+    )
+    parts = []
+    if told:
+        parts.append(
+            f"whether {view.name!r} was in {', '.join(told)} is a guess: the text names them there, nobody says "
+            "who was there, and nothing of it is kept from them"
+        )
+    if hidden:
+        parts.append(
+            f"that {view.name!r} was not in {', '.join(hidden)} is a guess: nobody says who was there, and what "
+            "happens there is hidden from them"
+        )
     return ReportIssue(
         stage="knowledge",
         kind="unresolved",
-        message=f"whether {view.name!r} was in {', '.join(named)} is a guess: the text names them there, nobody says "
-        f"who was there, and nothing of it is kept from them. Say it: "
-        f"`novelgen scene set {context.project_id} {named[-1]} --cast …`",
+        message=f"{'. And '.join(parts)}. Say it: "
+        f"`novelgen scene set {context.project_id} {[*hidden, *told][-1]} --cast …`",
     )
 
 
@@ -582,6 +633,10 @@ def _tells_alike(one: Relationship, other: Relationship | None) -> bool:
 
 def _place(change: StateChange) -> StoryPosition | None:
     return None if change.chapter_index is None else StoryPosition(change.chapter_index, change.scene_index)
+
+
+def _pair(place: StoryPosition) -> tuple[int | None, int | None]:
+    return place.chapter_index, place.scene_index
 
 
 def _statement(change: StateChange) -> Statement:

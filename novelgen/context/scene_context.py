@@ -17,7 +17,7 @@ from novelgen.context.lines import (
     render_timeline_entry,
     state_parts,
 )
-from novelgen.context.point_of_view import FoundStory, PointOfViewCut, guessed_scenes
+from novelgen.context.point_of_view import FoundStory, PointOfViewCut, doubted_scenes, guessed_scenes
 from novelgen.context.prompt_block import prompt_order
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_planning import language_of
@@ -314,10 +314,10 @@ def assemble_context(
         if view_cut and point_of_view and point_of_view.mode == "separate"
         else None,
     )
-    scenes = guessed_scenes(context) if point_of_view else []
-    if point_of_view is None or not scenes:
+    if point_of_view is None:
         return context
-    view = point_of_view.model_copy(update={"guessed_scenes": scenes})
+    guesses = {"guessed_scenes": guessed_scenes(context), "doubted_scenes": doubted_scenes(context.hidden)}
+    view = point_of_view.model_copy(update=guesses)
     return context.model_copy(update={"report": report.model_copy(update={"point_of_view": view})})
 
 
@@ -425,6 +425,8 @@ def _hidden(assembler: _Assembler, view_cut: PointOfViewCut) -> HiddenContext | 
     memories = assembler.memories(view_cut.hidden, budget_tokens=budget_tokens - sum(tokens.values()), so_far=so_far)
     if not (memories.chunks or states.snapshots or times.timeline or so_far):
         return None
+    items = zip(memories.items, memories.chunks, strict=True)
+    memories = replace(memories, items=tuple(view_cut.with_doubt(item, chunk) for item, chunk in items))
     return HiddenContext(
         entity_states=states.snapshots,
         memories=_given_out(memories, is_full=bounds.full_report),

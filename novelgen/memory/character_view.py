@@ -200,6 +200,28 @@ class CharacterView:
         guess = self.guess_of_source(chunk.memory_id)
         return [] if guess is None else [guess]
 
+    def doubt_of(self, chunk: StoryMemoryChunk) -> StoryPosition | None:
+        """Return the scene from which a guess alone has the character away, by which they do not know a chunk."""
+        if self.is_hidden_from_them(chunk.memory_id):
+            return None
+        memory = self.shared.memory_of.get(chunk.memory_id)
+        if memory is None or memory.position is not None:
+            return self.doubted_at(chunk.chapter_index, chunk.scene_index)
+        return self.doubted_from(memory.noted_at)
+
+    def doubted_from(self, place: StoryPosition | None) -> StoryPosition | None:
+        """Return the first scene in which an author's statement holds, if a guess alone has the character away."""
+        scene = self.shared.rules.scene_from(place)
+        return None if scene is None else self.doubted_at(scene.position.chapter_index, scene.position.scene_index)
+
+    def doubted_at(self, chapter_index: int | None, scene_index: int | None) -> StoryPosition | None:
+        """Return the place of a scene from which a guess alone has the character away, else None."""
+        if chapter_index is None or scene_index is None or self.was_in(chapter_index, scene_index):
+            return None
+        place = StoryPosition(chapter_index, scene_index)
+        scene = self.shared.rules.story.scene_at.get(place)
+        return place if scene is not None and not scene.has_record else None
+
     def guess_of_source(self, source_id: str) -> StoryPosition | None:
         """Return the scene by which they know a source, if a guess alone has them in it."""
         if source_id not in self.shared.memory_of:

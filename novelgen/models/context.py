@@ -250,6 +250,11 @@ class PointOfView(Model):
         exclude_if=is_unsaid,
         description="Scenes without a stated cast, by which alone they know something of the context.",
     )
+    doubted_scenes: list[tuple[int, int]] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Scenes without a stated cast, by which alone something of the context is hidden from them.",
+    )
 
 
 LeftOutCode = Literal[

@@ -25,6 +25,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "hidden_word": "Gray is a smuggler.",
         "word_alone": "A smuggler was hanged in the harbour.",
         "word_and_name": "Gray spoke like a smuggler.",
+        "hidden_from": "Hidden from Ada Penrose",
+        "mark": "(guess)",
+        "if_there": "if Ada Penrose was, Ada Penrose knows it",
         "told": "Ada Penrose told Roe of the noise in the hold.",
         "told_secret": "Ada Penrose is the child of Gray, as Holt told Roe alone.",
     },
@@ -40,6 +43,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "hidden_word": "哑伯是山贼头目。",
         "word_alone": "码头上绞死了一个山贼头目。",
         "word_and_name": "哑伯说话像山贼头目。",
+        "hidden_from": "以下属实，但沈青不知道",
+        "mark": "（推测）",
+        "if_there": "沈青若在场，便知道",
         "told": "沈青把后巷听到的话告诉了柳十三。",
         "told_secret": "沈青是谢无咎的儿子，哑伯只告诉了柳十三一人。",
     },
@@ -66,10 +72,10 @@ def story(memory: Memory, told: dict[str, Any]) -> Story:
     return story
 
 
-def _context(story: Story, told: dict[str, Any], *about: str) -> SceneMemoryContext:
+def _context(story: Story, told: dict[str, Any], *about: str, scene: int = 2) -> SceneMemoryContext:
     heroine = told["people"][0]
     plan = {"characters": [heroine], "purpose": " ".join([heroine, *about])}
-    return story.context(2, 2, plan, pov=heroine, knowledge="separate")
+    return story.context(2, scene, plan, pov=heroine, knowledge="separate")
 
 
 def _states(story: Story, context: SceneMemoryContext, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -163,3 +169,30 @@ def test_a_disguise_is_known_with_the_name_behind_it(story: Story, told: dict[st
     earlier = story.context(1, 2, {"characters": [heroine, shown], "purpose": shown}, pov=heroine)
     assert _states(story, earlier, behind)[0] == {}
     assert told["secret"] not in _notes(earlier)[0]
+
+
+def test_what_a_guessed_absence_hides_is_marked(story: Story, told: dict[str, Any]) -> None:
+    """Where nobody says who was there: the line, its state, a line on the marks and an issue with the command."""
+    heroine, captain, *_ = told["people"]
+    story.ingest(text=told["texts"][1], chapter_index=2, scene_index=2)
+    story.entities.add(told["things"][0], kind="item", state={"holder": captain}, start="2:2")
+    story.scenes.set_staging((2, 1), cast=[told["people"][2]])
+    context = _context(story, told, told["things"][0], captain, scene=3)
+    assert context.hidden is not None
+    assert {tuple(place) for item in context.hidden.items for place in item.guessed_in} == {(2, 2)}
+    [state] = [state for state in context.hidden.entity_states if "holder" in state.state_data]
+    assert state.guessed_in == {"holder": (2, 2)}
+    view = context.report.point_of_view
+    assert view is not None
+    assert (view.guessed_scenes, view.doubted_scenes) == ([], [(2, 2)])
+    hidden_part = context.as_prompt().split(told["hidden_from"])[-1]
+    assert told["mark"] in hidden_part
+    assert told["if_there"] in context.as_prompt()
+    [issue] = [issue.message for issue in context.report.issues if issue.stage == "knowledge"]
+    assert f"that {heroine!r} was not in 2:2 is a guess" in issue
+    assert "novelgen scene set voyage 2:2 --cast" in issue
+    story.scenes.set_staging((2, 2), cast=[captain])
+    context = _context(story, told, told["things"][0], captain, scene=3)
+    assert context.hidden is not None
+    assert not any(item.guessed_in for item in context.hidden.items)
+    assert told["if_there"] not in context.as_prompt()
