@@ -65,4 +65,5 @@ def test_an_answer_is_a_plain_sentence(run: Run, language: str) -> None:
         assert (told["clearing"] in text) is (name == "standing")
     run.well("card", "edit", "sea", thing, told["clearing"].strip('`"'), "--from", "2:1")
     assert told["dead"][1] in answer(told["dead"][0])
-    assert told["unread"][1].rstrip(".。") in answer(told["unread"][0])
+    # The same note again is kept once.
+    assert told["unread"][1].rstrip(".。") in answer("“…” " + told["unread"][0])
