@@ -269,6 +269,7 @@ def _noted(visit: Visit, form: FormValues) -> dict[str, Any]:
         "attached_to": names_in(form.get("about", "")) or None,
         "start": f"{place.chapter_index}:{(place.scene_index or 0) + 1}",
         **{name: form.get(name) for name in ("importance", "event_type", "evidence")},
+        "ends": [value for name, value in form.items() if name.startswith("ends:")],
         "as_of": visit.standing,
     }
 
@@ -290,14 +291,17 @@ def _note_preview(visit: Visit, form: FormValues, target: str, *, start: str | N
     if not content:
         raise UserInputError("the note is empty; write what holds in the story")
     place = place_in({"start": start or ""}, "start")
-    stated = visit.story.memories.preview(content, start=place).stated
+    preview = visit.story.memories.preview(content, start=place)
+    stated = preview.stated
     labels = labels_for(visit.language)
     return visit.page(
         "note_preview",
         content=content,
         stated=stated,
+        over=preview.over,
+        perhaps_over=preview.perhaps_over,
         attribute="" if stated is None else labels.attribute(stated.attribute),
-        place="" if stated is None else stated.holds_after,
+        holds_after="" if stated is None else stated.holds_after,
         rest=list(form.items()),
         target=target,
         back_to=own_address(form.get("back") or visit.link(visit.view)),

@@ -211,6 +211,15 @@ class MemoryRepository(Repository):
         if (row["slot_type"], row["supersedes"]) != (slot_type, supersedes):
             ChunkWriter(self._session).update([(row, {"slot_type": slot_type, "supersedes": supersedes})])
 
+    def set_ended(self, chunk_id: str, ended_id: str | None, *, by_author: Sequence[str] | None = None) -> None:
+        """Set which earlier memory a note ends by its words, and which ones by its author's; None leaves these."""
+        row = self._changeable(chunk_id)
+        changes: dict[str, Any] = {"supersedes": ended_id}
+        if by_author is not None:
+            changes["also_supersedes"] = list(dict.fromkeys(by_author))
+        if any(row[name] != value for name, value in changes.items()):
+            ChunkWriter(self._session).update([(row, changes)])
+
     def decide(self, chunk_id: str, decision: MemoryDecision) -> StoredMemory:
         """Apply an author's decision on a memory."""
         self._session.touch()

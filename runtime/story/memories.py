@@ -35,9 +35,13 @@ from runtime.story import base
 from runtime.story.base import place_before
 from runtime.story.knowledge import knower_id
 from runtime.story.note_states import (
+    EarlierNote,
+    EndedNotes,
     NotedState,
     NotePreview,
     StandingValue,
+    ended_notes,
+    follow_ending,
     follow_note,
     joined_rows,
     noted_state,
@@ -80,9 +84,12 @@ class MemoryChange(BaseModel):
     stated: NotedState | None = Field(
         default=None, description="What a note states by its new text: the state holds from the note on."
     )
+    over: list[EarlierNote] = Field(
+        default_factory=list, exclude_if=not_, description="Earlier notes that a changed note ends from it on."
+    )
 
 
-class AddedNote(BaseModel):
+class AddedNote(EndedNotes):
     """A stored note with its subjects."""
 
     note: StoryMemoryChunk
@@ -146,6 +153,7 @@ class StoryMemories(base.StoryBase):
         hidden_from: Sequence[str] = (),
         keys: Sequence[str] = (),
         always: bool = False,
+        ends: Sequence[str] = (),
         as_of: base.Place = None,
     ) -> AddedNote:
         """Store an author's fact, attached to given targets or named entities.
@@ -170,6 +178,7 @@ class StoryMemories(base.StoryBase):
             hidden_from: Who does not know it, whatever happens.
             keys: Words of a plan at which it stands in the context.
             always: Pinned: in every context from `start` on.
+            ends: Ids of earlier memories that are over from it on.
             as_of: Names are meant as they are known by then.
 
         Raises:
@@ -215,6 +224,7 @@ class StoryMemories(base.StoryBase):
             if always:
                 unit.memories.decide(note.chunk_id, "pin")
             state_rows = follow_note(unit, note, stores=self._stores)
+            ended = follow_ending(unit, note.chunk_id, ends=ends)
             note = unit.memories.require(note.chunk_id).chunk
             named_ids = list(dict.fromkeys([*ids, *NameResolver(known_entities).entity_ids_in(content)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
@@ -241,6 +251,8 @@ class StoryMemories(base.StoryBase):
             change_id=change_id,
             stated=stated,
             standing=standing,
+            over=ended.over,
+            perhaps_over=ended.perhaps_over,
         )
 
     def preview(self, content: str, *, start: base.Place = None) -> NotePreview:
@@ -254,7 +266,8 @@ class StoryMemories(base.StoryBase):
             begins = base.position_of(start)
             stated = noted_state(unit, content, begins)
             standing = standing_values(unit, content, begins) if stated is None else []
-            return NotePreview(stated=stated, standing=standing)
+            ended = ended_notes(unit, content, begins)
+            return NotePreview(stated=stated, standing=standing, over=ended.over, perhaps_over=ended.perhaps_over)
 
     def edit(
         self,
@@ -269,6 +282,7 @@ class StoryMemories(base.StoryBase):
         attached_to: Sequence[Target] | None = None,
         event_type: str | None = None,
         evidence: str | None = None,
+        ends: Sequence[str] | None = None,
         as_of: base.Place = None,
         expected_version: Version | None = None,
     ) -> MemoryChange:
@@ -285,6 +299,7 @@ class StoryMemories(base.StoryBase):
             attached_to: All that it shall be attached to, and nothing else.
             event_type: What kind of event it is.
             evidence: Words of its scene that prove it.
+            ends: Ids of all earlier memories that are over from this note on; an empty list takes them back.
             as_of: Names are meant as they are known by then.
             expected_version: The `version` that was read; None changes whatever stands.
 
@@ -306,10 +321,10 @@ class StoryMemories(base.StoryBase):
         if content is not None and not content.strip():
             raise UserInputError("the new text is empty; delete the memory instead: `novelgen memory delete`")
         is_edited = bool(edit.model_dump(exclude_none=True)) or evidence is not None
-        if not is_edited and not attach and not detach and attached_to is None:
+        if not is_edited and not attach and not detach and attached_to is None and ends is None:
             raise UserInputError(
-                "nothing to change; give a text, a short form, an importance, tags, or what to attach it to or "
-                "take it off"
+                "nothing to change; give a text, a short form, an importance, tags, what it ends, or what to attach it "
+                "to or take it off"
             )
 
         def change(unit: UnitOfWork, memory: models.StoredMemory) -> models.StoredMemory:
@@ -319,6 +334,8 @@ class StoryMemories(base.StoryBase):
                 **({"evidence": evidence} if evidence is not None else {}),
             }
             _require_memory(unit, memory, expected_version, stated_fields)
+            if ends is not None and memory.chunk.content_type != "note":
+                raise UserInputError(f"{memory.chunk.memory_id!r} is no note; only a note ends earlier memories")
             if is_edited:
                 proven_memory_edit = _with_evidence(unit, memory, edit, evidence)
                 unit.memories.edit(chunk_id, self._with_mentions(unit, memory, proven_memory_edit))
@@ -331,7 +348,7 @@ class StoryMemories(base.StoryBase):
             )
             return unit.memories.require(chunk_id)
 
-        return self._changed(memory_id, "edit", change)
+        return self._changed(memory_id, "edit", change, ends=ends)
 
     def confirm(self, memory_id: base.Name) -> MemoryChange:
         """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
@@ -444,18 +461,25 @@ class StoryMemories(base.StoryBase):
         memory_id: str,
         kind: AuthorChangeKind,
         change: Callable[[UnitOfWork, models.StoredMemory], models.StoredMemory],
+        *,
+        ends: Sequence[str] | None = None,
     ) -> MemoryChange:
         with self._stores.database(self.project_id).write() as unit:
             matching_memory = _find_memory_row(unit, self.project_id, memory_id)
             chunk = matching_memory.chunk
             with unit.journal.recording_memories([chunk.chunk_id]) as rows:
                 memory = change(unit, matching_memory)
-            stated = None
+            stated, over = None, []
             is_restated = (memory.chunk.content, memory.status) != (chunk.content, matching_memory.status)
             if chunk.content_type == "note" and is_restated:
                 rows = joined_rows([*rows, *follow_note(unit, memory.chunk, stores=self._stores)])
                 memory = unit.memories.require(chunk.chunk_id)
                 stated = _set_by(unit, memory)
+            if chunk.content_type == "note" and memory.status == "active" and (is_restated or ends is not None):
+                with unit.journal.recording_memories([chunk.chunk_id]) as ending_rows:
+                    over = follow_ending(unit, chunk.chunk_id, ends=ends).over
+                rows = joined_rows([*rows, *ending_rows])
+                memory = unit.memories.require(chunk.chunk_id)
             kept_change = unit.journal.keep_of("memory", kind, chunk.chunk_id, rows)
             version = memory_version(unit, memory)
         return MemoryChange(
@@ -464,6 +488,7 @@ class StoryMemories(base.StoryBase):
             indexing=self._follow_edit(),
             change_id=number_of(kept_change),
             stated=stated,
+            over=over,
         )
 
     def list(

@@ -8,7 +8,9 @@ from operator import not_
 
 from pydantic import BaseModel, Field
 
+from novelgen.checking.earlier_notes import earlier_notes_ended
 from novelgen.context.lines import is_left_behind
+from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
@@ -16,7 +18,7 @@ from novelgen.memory.stated import NAME_ATTRIBUTE, STATED_ATTRIBUTES, Statement,
 from novelgen.models.entity import Entity, EntityAlias, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.state import StateChange
 from runtime.storage.change import RowChange
 from runtime.storage.database import UnitOfWork
@@ -58,7 +60,30 @@ class StandingValue(BaseModel):
     value_name: str = Field(description="The value, an id by its name; empty of a holder: nobody has it.")
 
 
-class NotePreview(BaseModel):
+class EarlierNote(BaseModel):
+    """An earlier note on the same person or thing."""
+
+    memory_id: str
+    content: str
+    place: str | None = Field(default=None, description="From where on it is read; None: everywhere.")
+
+
+class EndedNotes(BaseModel):
+    """Earlier notes that a note ends, and those that it perhaps ends."""
+
+    over: list[EarlierNote] = Field(
+        default_factory=list,
+        exclude_if=not_,
+        description="Earlier notes that are over from it on: it denies them in their words, or its author says so.",
+    )
+    perhaps_over: list[EarlierNote] = Field(
+        default_factory=list,
+        exclude_if=not_,
+        description="Earlier notes on the same that may be over: `ends` of this one marks them so.",
+    )
+
+
+class NotePreview(EndedNotes):
     """What a note would set, before it is stored."""
 
     stated: NotedState | None = Field(description="None: it states nothing plainly, and is kept as text alone.")
@@ -68,6 +93,9 @@ class NotePreview(BaseModel):
 
 
 _PLACES = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
+
+MAX_EARLIER = 200
+"""So many notes on whom a note names are looked at for what it ends."""
 
 _TOLD_ATTRIBUTES: dict[str, Sequence[str]] = {
     "item": (HOLDER_ATTRIBUTE, *_PLACES),
@@ -166,6 +194,63 @@ def follow_note(unit: UnitOfWork, note: StoryMemoryChunk, *, stores: MemoryStore
             # An entry of a lorebook has a slot of its own.
             _follow_slots(unit, notes, note.chunk_id, slot)
     return [row for rows in recorded for row in rows]
+
+
+def ended_notes(unit: UnitOfWork, content: str, start: StoryPosition | None, *, own_id: str = "") -> EndedNotes:
+    """Return the earlier notes, and those at the same place, that a note read from a position on ends."""
+    known_entities = base.known_entities(unit, None)
+    named_ids = NameResolver(known_entities).entity_ids_in(content)
+    place = base.place_before(start)
+    notes = unit.memories.by_entities(named_ids, as_of=start or END_OF_STORY, content_types=["note"], limit=MAX_EARLIER)
+    standing = sorted(
+        (
+            note
+            for note in notes
+            if note.chunk_id != own_id
+            and note.superseded_by in (None, own_id)
+            and story_place(note) <= story_place(place)
+        ),
+        key=story_place,
+    )
+    ended = earlier_notes_ended(content, standing, known_entities)
+    return EndedNotes(
+        over=list(map(_earlier_note, ended.over)), perhaps_over=list(map(_earlier_note, ended.perhaps_over))
+    )
+
+
+def _earlier_note(note: StoryMemoryChunk) -> EarlierNote:
+    start = start_of(note)
+    return EarlierNote(memory_id=note.memory_id, content=note.content, place=None if start is None else str(start))
+
+
+def follow_ending(unit: UnitOfWork, note_id: str, *, ends: Sequence[str] | None) -> EndedNotes:
+    """Let a note end what it denies and what its author says, and return what it ends and perhaps ends."""
+    chunk = unit.memories.require(note_id).chunk
+    ended = ended_notes(unit, chunk.content, start_of(chunk), own_id=chunk.chunk_id)
+    by_author = None if ends is None else _ended_ids(unit, chunk, ends)
+    is_of_state = _is_of_state(chunk.slot_type)
+    by_words = chunk.supersedes if is_of_state else next((note.memory_id for note in reversed(ended.over)), None)
+    unit.memories.set_ended(note_id, by_words, by_author=by_author)
+    said_ids = dict.fromkeys(filter(None, [by_words, *(chunk.also_supersedes if by_author is None else by_author)]))
+    over = [memory.chunk for memory_id in said_ids if (memory := unit.memories.find(memory_id)) is not None]
+    perhaps_over = [note for note in (*ended.over, *ended.perhaps_over) if note.memory_id not in said_ids]
+    return EndedNotes(over=list(map(_earlier_note, over)), perhaps_over=perhaps_over)
+
+
+def _ended_ids(unit: UnitOfWork, note: StoryMemoryChunk, ends: Sequence[str]) -> list[str]:
+    """Return the ids of memories that an author says a note ends, which stand before it."""
+    ids: list[str] = []
+    for name in filter(str.strip, ends):
+        memory = unit.memories.find(name.strip())
+        if memory is None:
+            raise UnknownMemoryError(
+                f"no memory {name!r} in project {unit.memories.project_id!r}; "
+                f"list them with `novelgen memory list {unit.memories.project_id}`"
+            )
+        if memory.chunk.chunk_id == note.chunk_id or story_place(memory.chunk) > story_place(note):
+            raise UserInputError(f"{name!r} does not stand before {note.memory_id!r}, so this one cannot end it")
+        ids.append(memory.chunk.memory_id)
+    return ids
 
 
 def joined_rows(rows: Iterable[RowChange]) -> list[RowChange]:

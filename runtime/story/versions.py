@@ -101,7 +101,7 @@ def memory_version(unit: UnitOfWork, memory: StoredMemory) -> str:
     chunk = memory.chunk
     attached_ids = sorted(attachment.target for attachment in unit.attachments.attachments_of(chunk.chunk_id))
     statements = [chunk.content, chunk.short, chunk.importance, chunk.tags, chunk.event_type, chunk.source_span]
-    return version_of(statements, attached_ids, memory.status, memory.pinned)
+    return version_of(statements, attached_ids, memory.status, memory.pinned, chunk.also_supersedes)
 
 
 def thread_version(thread: ListedThread) -> str:

@@ -386,3 +386,23 @@ def test_what_was_typed_stays_in_a_form_that_is_refused(
     seen = read(refused)
     assert {name: seen.fields(name) for name in typed} == {name: [value] for name, value in typed.items()}
     assert (f"{HERE}/{address}" in [form.get("action") for form, _ in seen.forms]) == bool(typed)
+
+
+@pytest.mark.slow
+def test_a_note_marks_earlier_notes_as_over(client: TestClient) -> None:
+    """What it surely ends is told; what it may end has a box, and is over once ticked and saved."""
+    first, second = ("Ines Marrow is in irons.", "Ines Marrow is in command.")
+    ids = [
+        client.post(f"{API}/memories", json={"content": text}).json()["note"]["chunk_id"] for text in (first, second)
+    ]
+    form = {**THERE, "content": "Ines Marrow was let out of the irons.", "about": "", "importance": "8"}
+    seen = _sent(client, "story/add/preview", form).text
+    over, may_be_over = seen.split(ENGLISH["note_may_end"])
+    assert ENGLISH["note_ends"] in over
+    assert first in over
+    assert second in may_be_over
+    assert f'value="{ids[1]}"' in may_be_over
+    send(client, "story/add", **form, **{"ends:1": ids[1]})
+    notes = client.get(f"{API}/memories", params={"content_types": "note"}).json()["memories"]
+    [noted] = [memory["chunk"] for memory in notes if memory["chunk"]["content"] == form["content"]]
+    assert (noted["supersedes"], noted["also_supersedes"]) == (ids[0], [ids[1]])

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.state import EntityStateSnapshot
 from runtime.front_door import Memory
 from runtime.story.story import Story
@@ -208,3 +209,72 @@ def test_a_check_leaves_out_a_note_that_is_over(memory: Memory, told: dict[str, 
         check = story.check(text=draft, chapter_index=1, scene_index=scene_index, use_model=False)
         texts = {saying.text for matter in check.touched for saying in matter.sayings if saying.source == "note"}
         assert texts == expected
+
+
+ENDINGS = {
+    "en": ("Anna is in irons.", "Anna is free of the irons.", "Anna is in command.", "Anna was put off in a boat."),
+    "zh": ("林叔戴着镣铐。", "林叔的镣铐解开了。", "林叔管着码头。", "林叔被赶下了船。"),
+}
+
+
+def test_a_note_that_a_later_one_denies_is_over(memory: Memory, told: dict[str, Any]) -> None:
+    """From the later one on, before it not; what rules cannot tell is shown, and over by the author's word alone."""
+    story = _story(memory, told)
+    held, freed, lasting, event = ENDINGS[told["language"]]
+    over = lambda as_of=None: {  # noqa: E731
+        each.content for each in story.search(lasting, content_type="note", as_of=as_of) if each.superseded_by
+    }
+    first, second = (story.memories.add(text, start="1:2").note.chunk_id for text in (held, lasting))
+    preview = story.memories.preview(freed, start="1:3")
+    assert [each.memory_id for each in preview.over] == [first]
+    later = story.memories.add(freed, start="1:3")
+    assert [each.content for each in later.over] == [held]
+    assert second in [each.memory_id for each in later.perhaps_over]
+    assert (over(), over((1, 2))) == ({held}, set())
+    told_event = story.memories.add(event, start="1:3")
+    assert told_event.over == []
+    assert lasting in [each.content for each in told_event.perhaps_over]
+    assert over() == {held}
+    marked = story.memories.edit(told_event.note.chunk_id, ends=[second])
+    assert [each.content for each in marked.over] == [lasting]
+    assert (over(), over((1, 2))) == ({held, lasting}, set())
+    story.undo()
+    assert over() == {held}
+    story.memories.edit(told_event.note.chunk_id, ends=[second])
+    story.memories.edit(told_event.note.chunk_id, ends=[])
+    assert over() == {held}
+    story.memories.edit(later.note.chunk_id, content=event + " ")
+    assert over() == set()
+    story.undo()
+    story.memories.delete(later.note.chunk_id)
+    assert over() == set()
+    added = story.memories.add(f"{told['people'][0]}…", start="1:3", ends=[first])
+    assert ([each.memory_id for each in added.over], over()) == ([first], {held})
+
+
+def test_only_what_stands_before_a_note_is_ended_by_it(memory: Memory, told: dict[str, Any]) -> None:
+    """A later one, itself, and an unknown id are refused, and nothing is stored."""
+    story = _story(memory, told)
+    held, freed, *_ = ENDINGS[told["language"]]
+    early = story.memories.add(held, start="1:2").note.chunk_id
+    late = story.memories.add(freed, start="1:3").note.chunk_id
+    for wrong in (late, early):
+        with pytest.raises(UserInputError, match="does not stand before"):
+            story.memories.edit(early, ends=[wrong])
+    with pytest.raises(UnknownMemoryError, match="note-N99"):
+        story.memories.add(told["else"], ends=["note-N99"])
+    scene = next(each.chunk.chunk_id for each in story.memories.list(content_types=["scene"]).memories)
+    with pytest.raises(UserInputError, match="is no note"):
+        story.memories.edit(scene, ends=[early])
+    assert story.memories.list(content_types=["note"]).total == 2
+
+
+def test_a_thing_in_a_clause_with_a_person_says_that_nobody_has_it(memory: Memory, told: dict[str, Any]) -> None:
+    """Where no state could be read; and what the state says already is told so."""
+    story = _story(memory, told)
+    first = told["notes"][0]
+    unread = f"{told['people'][1]} {told['thing']} …"
+    values = [(each.name, each.attribute, each.value_name) for each in story.memories.add(unread, start="1:2").standing]
+    assert values == [(told["thing"], "holder", "")]
+    assert not story.memories.add(first, start="1:2").stated.stood_already
+    assert story.memories.add(first, start="1:3").stated.stood_already

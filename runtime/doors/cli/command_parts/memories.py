@@ -70,6 +70,8 @@ def _show_edited_memory(result: Any, view: View) -> None:
         view.say("edited_memory", id=memory_id)
     if result.stated:
         _say_stated(result.stated, view, key="states")
+    for note in result.over:
+        view.say("note_over", id=note.memory_id, place=note.place or view.labels.always, text=note.content)
     if set(view.values) & {"attach", "detach", "attached_to"}:
         output.print_text(f"{memory_id}: {_attachment_text(view.part.get(memory_id=memory_id).attachments, view)}")
 
@@ -158,6 +160,7 @@ def _show_note(result: Any, view: View) -> None:
             _say_standing(result.standing, view)
         else:
             _say_stated(result.stated, view, key="would_state")
+        _say_ended(result, view)
         return
     start, note = view.values.get("start"), result.note
     if result.is_repeat:
@@ -170,6 +173,22 @@ def _show_note(result: Any, view: View) -> None:
     if result.stated:
         _say_stated(result.stated, view, key="states")
     _say_standing(result.standing, view)
+    _say_ended(result, view, note_id=note.chunk_id)
+
+
+def _say_ended(result: Any, view: View, *, note_id: str = "") -> None:
+    """Say which earlier notes are over, and which may be, with the command that marks them so."""
+    for note in result.over:
+        view.say("note_over", id=note.memory_id, place=note.place or view.labels.always, text=note.content)
+    if not result.perhaps_over:
+        return
+    for note in result.perhaps_over:
+        view.say("note_perhaps_over", id=note.memory_id, place=note.place or view.labels.always, text=note.content)
+    first = result.perhaps_over[0].memory_id
+    if note_id:
+        view.say("note_ends", command=f"novelgen memory edit {view.project} {note_id} --ends {first}")
+    else:
+        view.say("note_would_end", option=f"--ends {first}")
 
 
 @does("aside", "add_note")

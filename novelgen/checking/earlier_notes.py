@@ -1,0 +1,127 @@
+"""Earlier notes that a later note ends, surely or perhaps."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from novelgen.checking.story import stem, telling_words
+from novelgen.language.language import has_cjk, word_list, wording
+from novelgen.language.resolver import Mention, NameResolver
+from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+
+MAX_PERHAPS_OVER = 3
+"""So many earlier notes are shown."""
+
+LONGEST_ENDED = 120
+"""Characters of a note that tells one thing."""
+
+_SPLIT = re.compile(r"[,;，；。！!]|\.(?:\s|$)")
+_SKIPPED = frozenset(word_list("ended_skipped_en"))
+_NEGATIONS = frozenset(word_list("ended_negations_en"))
+_FREED = re.compile(wording("ended_freed_en"), re.IGNORECASE)
+_HELD = re.compile(wording("ended_held_en"), re.IGNORECASE)
+_NO_LONGER_CHINESE = re.compile(wording("ended_no_longer_zh"))
+_SKIPPED_CHINESE = re.compile(wording("ended_skipped_zh"))
+_NEGATED_CHINESE = re.compile(wording("ended_negated_zh"))
+_FREED_CHINESE = re.compile(wording("ended_freed_zh"))
+_HELD_CHINESE = re.compile(wording("ended_held_zh"))
+_LASTING = re.compile(wording("ended_lasting"), re.IGNORECASE)
+_CHANGING = re.compile(wording("ended_changing"), re.IGNORECASE)
+_FOR_EVER = re.compile(wording("ended_for_ever"), re.IGNORECASE)
+
+
+class EarlierNotes(NamedTuple):
+    """Earlier notes that a note ends, and those that it perhaps ends."""
+
+    over: list[StoryMemoryChunk]
+    perhaps_over: list[StoryMemoryChunk]
+
+
+def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entities: Sequence[Entity]) -> EarlierNotes:
+    """Return those of some earlier notes that a note ends.
+
+    Surely over is a note of one statement on the same person or thing that the new one denies in its words, or from
+    which it frees. Perhaps over is one that tells something lasting of a person or thing of which the new one tells
+    a change.
+    """
+    resolver = NameResolver(entities)
+    mentions = resolver.find_mentions(content)
+    if not mentions:
+        return EarlierNotes([], [])
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    named_ids = {mention.entity_id for mention in mentions if kinds[mention.entity_id] in ("character", "item")}
+    own_words = _words_beside_names(content, mentions)
+    over: list[StoryMemoryChunk] = []
+    scored_notes: list[tuple[int, int, StoryMemoryChunk]] = []
+    for number, note in enumerate(notes):
+        of_note = resolver.find_mentions(note.content)
+        if not of_note or of_note[0].entity_id not in named_ids:
+            continue
+        if not note.slot_type and _is_denied(content, mentions, note.content, of_note):
+            over.append(note)
+            continue
+        shared = len(own_words & _words_beside_names(note.content, of_note))
+        is_of_subject = of_note[0].entity_id == mentions[0].entity_id
+        if _CHANGING.search(content) and _may_end(note) and (shared or is_of_subject):
+            scored_notes.append((-shared, -number, note))
+    scored_notes.sort(key=lambda scored: scored[:2])
+    return EarlierNotes(over, [note for *_, note in scored_notes[:MAX_PERHAPS_OVER]])
+
+
+def _may_end(note: StoryMemoryChunk) -> bool:
+    if (note.slot_type or "").endswith(".real_name"):
+        return False
+    return bool(note.slot_type or _LASTING.search(note.content)) and not _FOR_EVER.search(note.content)
+
+
+def _words_beside_names(text: str, mentions: Sequence[Mention]) -> frozenset[str]:
+    for mention in mentions:
+        text = text[: mention.start] + " " * (mention.end - mention.start) + text[mention.end :]
+    return telling_words(text)
+
+
+def _is_denied(
+    later: str, later_mentions: Sequence[Mention], earlier: str, earlier_mentions: Sequence[Mention]
+) -> bool:
+    """Tell whether a text denies another word by word, or frees its subject from what it tells."""
+    new = _predicate(later, later_mentions, is_whole=False)
+    old = _predicate(earlier, earlier_mentions, is_whole=True)
+    if new is None or old is None or new.subject_id != old.subject_id:
+        return False
+    return (_is_denied_in_chinese if has_cjk(earlier) else _is_denied_in_english)(new.text, old.text)
+
+
+class _Predicate(NamedTuple):
+    subject_id: str
+    text: str
+
+
+def _predicate(text: str, mentions: Sequence[Mention], *, is_whole: bool) -> _Predicate | None:
+    """Return what a text says first of whom it begins with; of a whole text only if it says nothing else."""
+    first = mentions[0]
+    if text[: first.start].strip().casefold() not in ("", "the") or len(text) > LONGEST_ENDED:
+        return None
+    said, *others = _SPLIT.split(text[first.end :])
+    if is_whole and any(other.strip() for other in others):
+        return None
+    return _Predicate(first.entity_id, " ".join(said.split()))
+
+
+def _is_denied_in_english(new: str, old: str) -> bool:
+    new_words, old_words = (re.findall(r"[^\W_]+(?:['’][a-z]+)?", text.casefold()) for text in (new, old))
+    kept = [[stem(word) for word in words if word not in _SKIPPED | _NEGATIONS] for words in (new_words, old_words)]
+    is_negated = [bool(_NEGATIONS.intersection(words)) for words in (new_words, old_words)]
+    if is_negated == [True, False]:
+        return bool(kept[0]) and kept[0] == kept[1]
+    freed, held = _FREED.fullmatch(new), _HELD.fullmatch(old)
+    return freed is not None and held is not None and freed["what"].casefold() == held["what"].casefold()
+
+
+def _is_denied_in_chinese(new: str, old: str) -> bool:
+    denied = _NO_LONGER_CHINESE.fullmatch(new)
+    if denied is not None and not _NEGATED_CHINESE.search(old):
+        said = denied["what"] or denied["what_else"]
+        return _SKIPPED_CHINESE.sub("", said) == _SKIPPED_CHINESE.sub("", old) != ""
+    freed, held = _FREED_CHINESE.fullmatch(new), _HELD_CHINESE.fullmatch(old)
+    return freed is not None and held is not None and (freed["what"] or freed["what_else"]) == held["what"]

@@ -1,0 +1,104 @@
+"""Earlier notes that a later one ends, surely or perhaps."""
+
+import pytest
+
+from novelgen.checking.earlier_notes import MAX_PERHAPS_OVER, earlier_notes_ended
+from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+
+KNOWN = [
+    Entity(entity_id="C0", entity_type="character", name="Grady"),
+    Entity(entity_id="C1", entity_type="character", name="Mr. Lisle"),
+    Entity(entity_id="I0", entity_type="item", name="the sextant"),
+    Entity(entity_id="C2", entity_type="character", name="陆行舟"),
+    Entity(entity_id="C3", entity_type="character", name="哑伯"),
+]
+
+
+def note(text: str, number: int = 0, slot: str | None = None) -> StoryMemoryChunk:
+    return StoryMemoryChunk(
+        chunk_id=f"note-N{number}",
+        project_id="p",
+        chapter_index=1,
+        scene_index=1,
+        content=text,
+        content_type="note",
+        slot_type=slot,
+    )
+
+
+def ended(later: str, *earlier: StoryMemoryChunk) -> tuple[list[str], list[str]]:
+    result = earlier_notes_ended(later, earlier, KNOWN)
+    return [one.content for one in result.over], [one.content for one in result.perhaps_over]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Grady is in irons.", "Grady is free of the irons."),
+        ("Grady is in irons.", "Grady is no longer in irons."),
+        ("Grady is in irons.", "Grady is not in irons any more."),
+        ("Grady wears irons.", "Grady does not wear irons any more."),
+        ("Grady has a fever.", "Grady no longer has a fever, says the cook."),
+        ("Grady is in the brig.", "Grady was let out of the brig."),
+        ("陆行舟戴着镣铐。", "陆行舟不再戴镣铐。"),
+        ("陆行舟戴着镣铐。", "陆行舟的镣铐解开了。"),
+        ("陆行舟戴着镣铐。", "陆行舟解开了镣铐。"),
+        ("陆行舟瘸着。", "陆行舟不瘸了。"),
+    ],
+)
+def test_a_note_in_its_words_denied_is_over(earlier: str, later: str) -> None:
+    """The same statement with "no longer", "free of", 不再, 解开; not of somebody else, nor the other way round."""
+    assert ended(later, note(earlier)) == ([earlier], [])
+    assert ended(earlier, note(later))[0] == []
+    other = later.replace("Grady", "Mr. Lisle").replace("陆行舟", "哑伯")
+    assert ended(other, note(earlier)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Mr. Lisle is in command.", "Mr. Lisle was put off in a longboat."),
+        ("Grady is in irons, and the key is with the cook.", "Grady is no longer in irons."),
+        ("Grady is in irons at night.", "Grady is no longer in irons."),
+        ("Grady is not in irons.", "Grady is no longer in irons."),
+        ("Grady is in command.", "Grady was taken out of the boat."),
+        ("陆行舟关在水牢里。", "陆行舟被放出来了。"),
+        ("哑伯戴着镣铐。", "哑伯的绳子解开了。"),
+        ("陆行舟不再说话。", "陆行舟不再喝酒了。"),
+        ("陆行舟知道此事，戴着镣铐。", "陆行舟不再戴镣铐。"),
+    ],
+)
+def test_what_rules_cannot_tell_is_shown_and_not_over(earlier: str, later: str) -> None:
+    """Another event, more than one statement, or a longer one: the author decides."""
+    over, perhaps = ended(later, note(earlier))
+    assert over == []
+    assert perhaps in ([earlier], [])
+    if "Lisle" in earlier or "水牢" in earlier:
+        assert perhaps == [earlier]
+
+
+def test_what_a_state_tells_is_never_over_by_words() -> None:
+    """Its own notes end it; it is shown."""
+    told = note("The sextant was stolen; nobody knows who has it.", slot="I0.holder")
+    assert ended("The sextant hung on the wall again.", told) == ([], [told.content])
+    held = note("The sextant is with Grady.", slot="I0.holder")
+    assert ended("The sextant is no longer with Grady.", held) == ([], [held.content])
+
+
+def test_few_are_shown_the_likest_first() -> None:
+    """Those that share words, then the newest; nothing for ever, of others, past, or after a description."""
+    earlier = [
+        note("Grady is the cook's son.", 1),
+        note("Grady won at dice.", 2),
+        note("Mr. Lisle is in command.", 3),
+        note("Grady has the keys of the longboat.", 4),
+        note("Grady is hungry.", 5),
+        note("Grady is sick.", 6),
+        note("Grady is tired.", 7),
+    ]
+    shown = ended("Grady was put off in the longboat.", *earlier)[1]
+    assert shown == ["Grady has the keys of the longboat.", "Grady is tired.", "Grady is sick."]
+    assert len(shown) == MAX_PERHAPS_OVER
+    assert ended("A storm is coming.", *earlier) == ([], [])
+    assert ended("Grady, who sings, is tall.", *earlier) == ([], [])
