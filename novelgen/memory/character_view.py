@@ -295,8 +295,10 @@ class CharacterView:
 
     def _is_retold(self, memory: KnowledgeMemory, text: str) -> bool:
         """Return whether a text tells a memory of its scene, or a note, more than by names."""
-        names = self._own_names if memory.noted_at is None else self.shared.all_names
-        share = self.shared.rules.retellings.share_told(memory.content, text, leaving_out=names)
+        if memory.noted_at is not None:
+            words = significant_words(text)
+            return sum(weight for word, weight in self._weights(memory).items() if word in words) >= MIN_RETOLD
+        share = self.shared.rules.retellings.share_told(memory.content, text, leaving_out=self._own_names)
         return share >= MIN_RETOLD or bool(memory.quote and memory.quote in text)
 
     def knows_statement(self, text: str, about: Sequence[str], place: StoryPosition | None) -> bool:

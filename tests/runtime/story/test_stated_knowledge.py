@@ -144,7 +144,11 @@ def test_an_everyday_word_of_a_secret_hides_nothing_else(story: Story, told: dic
         story.memories.add(text, start="1:2")
     for name in ("secret", "hidden_word", "told_secret"):
         story.memories.add(told[name], start="1:1", hidden_from=[heroine], known_by=[captain])
-    known, hidden = _notes(_context(story, told, *texts))
+    story.ingest(text=told["everyday"], chapter_index=2, scene_index=2)
+    story.scenes.set_staging((2, 2), cast=[heroine])
+    story.memories.add(told["secret"], start="2:3", hidden_from=[heroine])
+    known, hidden = _notes(_context(story, told, *texts, scene=3))
+    assert told["everyday"] not in hidden
     assert {told["everyday"], told["word_alone"], told["told"]} <= set(known)
     assert told["word_and_name"] not in known
     assert told["word_and_name"] in hidden
