@@ -50,8 +50,8 @@ _PLACING = word_pattern("character_view_placing")
 LEAST_NAMES_THAT_TELL = 2
 """From so many names on a secret without other words is told by them: 骨柄刀 and 林叔 of 骨柄刀在林叔手里."""
 
-WORDS_OF_SHORT_SECRET = 4
-"""A secret of so few words, pairs of characters in Chinese, is told beside a name of it alone: 山贼头目 has three."""
+WORDS_OF_SHORT_SECRET = 3
+"""A note of so few words, pairs of characters in Chinese, is told beside a name of it alone: 山贼头目 has three."""
 
 INNER_ATTRIBUTES = frozenset({"emotional_state", "goals", "knowledge", "secrets"})
 """What of a state nobody sees in others, though they stand before them."""
@@ -436,13 +436,13 @@ class CharacterView:
         return results
 
     def _names_another(self, source_id: str, folded: str) -> bool:
-        """Tell whether a text names somebody of a secret that has few words, which may stand anywhere."""
+        """Tell whether a text names somebody of a note that has few words, which may stand anywhere."""
         names = self._other_names_of.get(source_id, ())
         return not names or any(name in folded for name in names)
 
     @cached_property
     def _other_names_of(self) -> Mapping[str, Sequence[str]]:
-        """The names of others in the secrets of few words."""
+        """The names of others in the secret notes of few words."""
         names_of = self.shared.rules.story.names
         return {
             memory.source_id: [
@@ -452,7 +452,7 @@ class CharacterView:
                 for name in names_of.get(entity_id, ())
             ]
             for memory in self._secrets
-            if len(self._weights(memory)) <= WORDS_OF_SHORT_SECRET
+            if memory.position is None and len(self._weights(memory)) <= WORDS_OF_SHORT_SECRET
         }
 
     @cached_property
