@@ -50,8 +50,8 @@ _PLACING = word_pattern("character_view_placing")
 LEAST_NAMES_THAT_TELL = 2
 """From so many names on a secret without other words is told by them: 骨柄刀 and 林叔 of 骨柄刀在林叔手里."""
 
-WORDS_OF_SHORT_SECRET = 3
-"""A note of so few words, pairs of characters in Chinese, is told beside a name of it alone: 山贼头目 has three."""
+WORDS_OF_SHORT_SECRET = 4
+"""A note of so few words, pairs of characters in Chinese, is told beside a name of it alone: 是山贼头目 has four."""
 
 INNER_ATTRIBUTES = frozenset({"emotional_state", "goals", "knowledge", "secrets"})
 """What of a state nobody sees in others, though they stand before them."""
