@@ -17,6 +17,9 @@ from pydantic import ConfigDict, Field, TypeAdapter
 from novelgen.models.base import Model
 from novelgen.models.entity import EntityType
 
+NAME_WORDS = frozenset({"alias", "aliases", "nickname", "nicknames", "别名", "化名", "外号", "绰号"})
+"""Words for the other names of a card, which are no field of their own."""
+
 KINDS: tuple[EntityType, ...] = ("character", "location", "item", "faction", "term")
 
 

@@ -249,7 +249,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         if outline is not None:
             shown_text = f"{len(outline.scenes)} scenes, {len(outline.entities)} entities"
             run = replace(run, story=stepwise_chain.Untraced(outline, shown_text))
-        return run.with_issues(self._issue("outline", outcome))
+        request = scene_planning.with_single_names(request, outline)
+        return replace(run, request=request).with_issues(self._issue("outline", outcome))
 
     def _plan(self, run: ContextRun) -> ContextRun:
         started_s = time.monotonic()

@@ -8,6 +8,7 @@ from itertools import combinations, islice
 from novelgen.context.model_planner import FirstRound, ModelPlanner
 from novelgen.context.retrieval_plan import RetrievalPlan, StorySoFar, listing_order, merge_plans, with_further
 from novelgen.language.language import StoryLanguage, stated_language, story_language
+from novelgen.language.name_lists import split_names
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver, Resolution
 from novelgen.memory.outline import StoryOutline, StoryRecap
@@ -300,6 +301,15 @@ def _cast_as_entities(characters: CharactersConfig | None) -> list[Entity]:
         )
         for number, card in enumerate(characters.everyone() if characters else ())
     ]
+
+
+def with_single_names(request: MemoryContextRequest, outline: StoryOutline | None) -> MemoryContextRequest:
+    """Return a request with each name of its plan's characters by itself, of several written in one text too."""
+    known_entities = known_story(request, outline).entities or _cast_as_entities(request.characters)
+    names = split_names(request.scene_plan.characters, known_entities)
+    if names == request.scene_plan.characters:
+        return request
+    return request.model_copy(update={"scene_plan": request.scene_plan.model_copy(update={"characters": names})})
 
 
 def planned_people(request: MemoryContextRequest) -> list[str]:

@@ -162,6 +162,9 @@ def entity_gender(entity: Entity) -> str | None:
     return stated or (genders.pop() if len(genders) == 1 else None)
 
 
+NAME_INSIDE = "known name inside"
+"""Reason of a resolution by a name that the given one holds beside other words."""
+
 _REMARK = re.compile(r"\s*[(（\[【][^)）\]】]*[)）\]】]\s*")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.?\s+$")
 
@@ -251,9 +254,9 @@ class NameResolver:
             if places:
                 return self._only(name, places, "part of a place's name")
         if contained:
-            return self._only(name, self._of_types(contained, entity_types), "known name inside")
+            return self._only(name, self._of_types(contained, entity_types), NAME_INSIDE)
         if possible := list(dict.fromkeys(self._read(name, ())[1])):
-            return self._choose_entity(name, self._of_types(possible, entity_types), "known name inside")
+            return self._choose_entity(name, self._of_types(possible, entity_types), NAME_INSIDE)
         return Resolution(name, None, [], "unknown")
 
     def find_mentions(self, text: str, *, also_present: Sequence[str] = ()) -> list[Mention]:

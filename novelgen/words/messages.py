@@ -3,12 +3,13 @@
 Errors, issues, warnings and lines about the work are raised and written in English, as programs expect them. Where
 people read them, `message_in` finds the English template of a message among those of `messages.zh.toml`, and says the
 Chinese sentence with the same values; what stands in a place may be a message, too. What stands in quotes, a name or
-the words of somebody else, is never changed: only the quotes around it are.
+the words of somebody else, is never changed: only the quotes around it are. A command between backticks stays as it is.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from novelgen.words import entries, filled
@@ -17,6 +18,7 @@ _PLACE = re.compile(r"\{(\d+)\}")
 _LITERAL = re.compile(r"(?<![\w'\"])(?:'((?:[^'\\]|\\.)*)'(?=$|[^\w'])|\"((?:[^\"\\]|\\.)*)\"(?=$|[^\w\"]))", re.DOTALL)
 """What Python writes in quotes: `'…'`, and `"…"` around what holds an apostrophe."""
 
+_COMMAND = re.compile(r"`[^`]*`")
 _HIDDEN = 0xF0000
 """Where a quoted character stands in Unicode's private plane, in which no sentence of ours has one."""
 
@@ -40,6 +42,8 @@ class _Template(NamedTuple):
 
     parts: tuple[str, ...]
     chinese: str
+    in_commands: frozenset[int]
+    """Numbers of the places that stand in a command, which is copied as it is."""
 
     @property
     def only_joins(self) -> bool:
@@ -79,7 +83,8 @@ def message_in(message: str, language: str) -> str:
 
 
 def _with_hidden_quotes(text: str) -> str:
-    """Return a text with hidden quotations, so that templates match own words only."""
+    """Return a text with hidden quotations, so that templates match own words only; in commands with their quotes."""
+    text = _COMMAND.sub(lambda command: _LITERAL.sub(lambda literal: _hidden(literal[0]), command[0]), text)
     return _LITERAL.sub(lambda literal: f"'{_hidden(literal[1] if literal[1] is not None else literal[2])}'", text)
 
 
@@ -106,7 +111,7 @@ def _best(message: str) -> tuple[int, str]:
         # A place that takes the whole message would say it of itself for ever.
         if values is None or message in values:
             continue
-        lines = [_best(value) for value in values]
+        lines = [(0, value) if number in template.in_commands else _best(value) for number, value in enumerate(values)]
         if template.only_joins and any(
             not part and _PROSE.search(_QUOTE_PATTERN.sub("", chinese)) for part, chinese in lines
         ):
@@ -146,11 +151,16 @@ def _templates() -> tuple[_Template, ...]:
     """Return all templates, the longest first: the more a sentence says itself, the surer it is meant."""
     tables = entries("messages.zh")
     templates = (
-        _Template(tuple(_cut(_with_hidden_quotes(english))), chinese)
+        _template(tuple(_cut(_with_hidden_quotes(english))), chinese)
         for table in tables.values()
         for english, chinese in table.items()
     )
     return tuple(sorted(templates, key=lambda template: -sum(map(len, template.parts))))
+
+
+def _template(parts: tuple[str, ...], chinese: str) -> _Template:
+    backtick_counts = accumulate(part.count("`") for part in parts[:-1])
+    return _Template(parts, chinese, frozenset(number for number, count in enumerate(backtick_counts) if count % 2))
 
 
 def _cut(english: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ from runtime.doors.http.app_state import READS
 from runtime.doors.http.problems import Refusal
 from runtime.files.file_reading import described
 from runtime.page.frame import project_address
-from runtime.page.visits import Form, Visit, Visited, names_in, router
+from runtime.page.visits import Form, Visit, Visited, router
 from runtime.story.contexts import ContextBounds, ContextLook, ContextOptions, StoryContexts
 from runtime.story.scene_plans import PlannedScene, StoryScenePlans, read_plan_text
 
@@ -45,7 +45,7 @@ def request_of(visit: Visit, form: dict[str, str]) -> MemoryContextRequest:
     """Return the form's request, for a scene up to the page's position."""
     plan = ScenePlan(
         location=form["location"].strip(),
-        characters=names_in(form["characters"]),
+        characters=visit.names_in(form["characters"]),
         purpose=form["purpose"].strip(),
         key_actions=[splitline.strip() for splitline in form["key_actions"].splitlines() if splitline.strip()],
     )

@@ -20,7 +20,7 @@ from runtime.doors.operations import OPERATIONS, change_number
 from runtime.page.cards import field_values
 from runtime.page.frame import MAX_TOLD, NOTICE_FIELDS, named_by_words, own_address
 from runtime.page.typed_again import OfferedCard, typed_again
-from runtime.page.visits import Form, Visit, Visited, names_in, place_in, problem_in, router
+from runtime.page.visits import Form, Visit, Visited, place_in, problem_in, router
 from runtime.story.base import means_nobody
 from runtime.story.entities import EntityCard
 
@@ -210,7 +210,7 @@ def _fields(visit: Visit, form: FormValues, fields: Mapping[str, Any]) -> dict[s
         if name == "position":
             payload[name] = str(scene_meant(visit, form, name))
         elif not part:
-            field_names = names_in("\n".join(statement.split()) if name == "scenes" else statement)
+            field_names = visit.names_in("\n".join(statement.split()) if name == "scenes" else statement)
             payload[name] = [*field_names, *payload.get(name, ())] if is_list else statement.strip()
         elif is_list:
             payload.setdefault(name, []).append(statement)
@@ -266,7 +266,7 @@ def _noted(visit: Visit, form: FormValues) -> dict[str, Any]:
     place = scene_meant(visit, form)
     return {
         "content": form.get("content", ""),
-        "attached_to": names_in(form.get("about", "")) or None,
+        "attached_to": visit.names_in(form.get("about", "")) or None,
         "start": f"{place.chapter_index}:{(place.scene_index or 0) + 1}",
         **{name: form.get(name) for name in ("importance", "event_type", "evidence")},
         "ends": [value for name, value in form.items() if name.startswith("ends:")],
@@ -336,7 +336,9 @@ def _fact_edited(visit: Visit, form: FormValues) -> dict[str, Any] | None:
     statements = {name: form[name].strip() for name in values_before if name in form}
     if statements.get("content") == "":
         raise UserInputError("the fact is empty; write what holds in the story, or reject it")
-    about = names_in(form["about"]) if "about" in form else [named_entity.entity_id for named_entity in fact.entities]
+    about = (
+        visit.names_in(form["about"]) if "about" in form else [named_entity.entity_id for named_entity in fact.entities]
+    )
     ids_by_name = {named_entity.name: named_entity.entity_id for named_entity in fact.entities}
     changes: dict[str, Any] = {
         **{
@@ -364,7 +366,7 @@ def _missing_cards(visit: Visit, form: FormValues) -> list[OfferedCard]:
     """Return the names of a scene's place and cast that no card has."""
     entities = visit.story.entities.list()
     names: list[tuple[EntityType, str]] = [("location", name) for name in [form.get("location", "").strip()] if name]
-    names += [("character", name) for name in names_in(form.get("cast", ""))]
+    names += [("character", name) for name in visit.names_in(form.get("cast", ""))]
     return [
         OfferedCard(f"card:{kind}:{name}", name, kind)
         for kind, name in dict.fromkeys(names)
@@ -377,7 +379,7 @@ def _staged(visit: Visit, form: FormValues) -> dict[str, Any]:
     return {
         "position": str(scene_meant(visit, form)),
         "location": form.get("location", "").strip(),
-        "cast": names_in(form.get("cast", "")),
+        "cast": visit.names_in(form.get("cast", "")),
         "names": _meanings(visit, form),
     }
 
@@ -457,7 +459,8 @@ def _alias_changed(visit: Visit, form: FormValues) -> dict[str, Any]:
         raise UserInputError("the name is empty; write another name of this card")
     place = place_in(form, "since")
     since = {} if place is None else {"first_chapter": place.chapter_index, "first_scene": place.scene_index}
-    return {"entity_id": whole.entity_id, "changes": {"alias": {"alias": alias, **since}}}
+    names = visit.names_in(alias)
+    return {"entity_id": whole.entity_id, "changes": {"alias": [{"alias": name, **since} for name in names]}}
 
 
 def _state_said(visit: Visit, form: FormValues) -> dict[str, Any]:

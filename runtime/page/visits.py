@@ -15,6 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from novelgen.errors import NovelgenError
+from novelgen.language.name_lists import split_names
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.doors.http.app_state import AsOf, Project, ServedProject, app_state_of
@@ -34,8 +35,6 @@ MAX_FORM_FIELDS = 200
 MAX_SHOWN = 1000
 
 _PLACE = re.compile(r"[0-9]{1,7}(?::[0-9]{1,7})?")
-
-_BETWEEN_NAMES = re.compile(r"[,，、;；\n]")
 
 MAX_KEPT = 16
 """So many answers about an opened project are kept for the next visit, until the project is written to."""
@@ -113,6 +112,10 @@ class Visit(Frame):
     def project_title(self) -> str:
         """The project's title, or its id where it has none."""
         return StoryProjects(self.served.stores, self.project_id).title_of_project()
+
+    def names_in(self, written: str) -> list[str]:
+        """Return the names that somebody wrote one after the other, between commas of any script or on lines."""
+        return split_names([written], self.story.entities.list())
 
     def names(self) -> dict[str, str]:
         """Return display names of the entities by id, as of the position."""
@@ -208,11 +211,6 @@ def place_in(form: Mapping[str, str], name: str) -> StoryPosition | None:
     if not _PLACE.fullmatch(text):
         raise Refusal(422, "invalid-request", f"{name} {text[:50]!r} is no place of the story; write 3:2, or 3")
     return StoryPosition(*map(int, text.split(":")))
-
-
-def names_in(written: str) -> list[str]:
-    """Return the names that somebody wrote one after the other, between commas of any script or on lines."""
-    return [text.strip() for text in _BETWEEN_NAMES.split(written) if text.strip()]
 
 
 def download(content: bytes, project_id: str, suffix: str, kind: str) -> Response:

@@ -18,8 +18,8 @@ from runtime.page.check import checked_draft, draft_job, draft_text, has_model, 
 from runtime.page.context import NAMES_OFFERED, PLAN_FIELDS, built_context, context_parts, is_planned
 from runtime.page.forms import led_back
 from runtime.page.frame import project_address
-from runtime.page.visits import Form, Visit, Visited, names_in, number_in, problem_in, router
-from runtime.story.base import entity_of_name
+from runtime.page.visits import Form, Visit, Visited, number_in, problem_in, router
+from runtime.story.base import entity_of_name, entity_of_whole_name
 from runtime.story.text_placing import StoredPlace, split_title
 
 WRITE_FIELDS = (*PLAN_FIELDS, "title", "text", "with_model")
@@ -117,15 +117,16 @@ def _read_staging(visit: Visit, form: Mapping[str, str]) -> _Staging:
     names_without_card: list[str] = []
 
     def ids_of(names: Sequence[str], kind: EntityType) -> list[str]:
+        meant_function = entity_of_whole_name if kind == "character" else entity_of_name
         entity_ids = []
         for name in names:
             try:
-                entity_ids.append(entity_of_name(name, entities, kind).entity_id)
+                entity_ids.append(meant_function(name, entities, kind).entity_id)
             except UnknownEntityError:
                 names_without_card.append(name)
         return entity_ids
 
-    names = names_in(form["characters"])
+    names = visit.names_in(form["characters"])
     cast = ids_of([*names, *filter(None, [form["pov"].strip()])] if names else [], "character")
     locations = ids_of(list(filter(None, [form["location"].strip()])), "location")
     statements = ({"cast": cast} if cast else {}) | ({"location": locations[0]} if locations else {})

@@ -22,6 +22,7 @@ from novelgen.errors import (
     UserInputError,
 )
 from novelgen.language.language import estimate_tokens
+from novelgen.language.name_lists import split_names
 from novelgen.language.normalise import scrub_text
 from novelgen.language.resolver import NameResolver
 from novelgen.lorebook import is_called
@@ -682,7 +683,7 @@ def _entity_ids(
     with stores.database(project_id).read() as unit:
         known_entities = unit.entities.list_as_of(as_of=as_of)
         resolver = NameResolver(known_entities)
-        for name in names:
+        for name in split_names(names, known_entities):
             if not is_entity_target(target := name.strip()):
                 ids[target] = None
                 if not unit.memories.count(MemoryFilter(as_of=as_of, entities=[target])):

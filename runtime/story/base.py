@@ -38,8 +38,9 @@ from novelgen.errors import (
     UnknownSceneError,
     UserInputError,
 )
+from novelgen.language.name_lists import holds_several, split_names
 from novelgen.language.normalise import name_key, title_free_key
-from novelgen.language.resolver import NameResolver
+from novelgen.language.resolver import NAME_INSIDE, NameResolver
 from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
 from novelgen.models.dated_values import entity_at
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
@@ -524,22 +525,36 @@ def bears_name(entity: Entity, name: str) -> bool:
     return name_key(name) in map(name_key, own) or title_free_key(name) in map(title_free_key, own)
 
 
-def resolved_ids(names: Sequence[str], entities: Sequence[Entity], entity_type: EntityType | None = None) -> list[str]:
-    """Return entity ids in order of their names.
+def entity_of_whole_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
+    """Return the entity that a name means as a whole, and not by one of several names within it."""
+    entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
+    resolution = NameResolver(entities).resolve(name)
+    if resolution.reason.startswith(NAME_INSIDE):
+        inside = [entity for entity in entities if entity.entity_id in resolution.candidate_ids]
+        near = f"near it: {listed_entities(inside)}"
+        raise UnknownEntityError(f"no {entity_type or 'entity'} {name!r} is known by then; {near}")
+    return entity_of_name(name, entities, entity_type)
 
-    See `entity_of_name`.
+
+def resolved_ids(names: Sequence[str], entities: Sequence[Entity], entity_type: EntityType | None = None) -> list[str]:
+    """Return the distinct entity ids of names, of which a text may hold several between commas.
+
+    See `entity_of_whole_name`.
     """
-    return [entity_of_name(name, entities, entity_type).entity_id for name in names]
+    single_names = split_names(names, entities)
+    return list(dict.fromkeys(entity_of_whole_name(name, entities, entity_type).entity_id for name in single_names))
 
 
 def resolved_targets(
     unit: UnitOfWork, targets: Target | Sequence[Target], as_of: StoryPosition | None, *, by_whole_name: bool = False
 ) -> list[str]:
-    """Return the distinct targets of names at a position."""
-    names = _target_texts(targets)
+    """Return the distinct targets of names at a position, of which a text may hold several between commas."""
+    texts = _target_texts(targets)
+    entities = known_entities(unit, as_of) if any(map(holds_several, texts)) else []
+    names = split_names(texts, entities)
     beyond = {name: target for name in names if (target := unit.attachments.beyond_entities(name)) is not None}
-    entities = known_entities(unit, as_of) if len(beyond) < len(set(names)) else []
-    meant_function = entity_of_exact_name if by_whole_name else entity_of_name
+    entities = entities or (known_entities(unit, as_of) if len(beyond) < len(set(names)) else [])
+    meant_function = entity_of_exact_name if by_whole_name else entity_of_whole_name
     try:
         return list(
             dict.fromkeys(beyond.get(name) or _typed_entity(name, entities, meant_function).entity_id for name in names)

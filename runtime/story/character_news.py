@@ -12,8 +12,17 @@ from novelgen.characters.recall import RecalledMemory
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.language import story_language
 from novelgen.models.context import ReportIssue
-from runtime.story.base import Count, StoryBase, Text, Weight, async_twin, entity_of_name, known_entities
-from runtime.story.character_part import CharacterPart, CharacterWriter, When, embedded_texts
+from runtime.story.base import (
+    Count,
+    StoryBase,
+    Text,
+    Weight,
+    async_twin,
+    entity_of_name,
+    entity_of_whole_name,
+    known_entities,
+)
+from runtime.story.character_part import CharacterPart, CharacterWriter, When, embedded_texts, single_people
 from runtime.story.characters import CharacterMemories, given_event
 
 LEAST_RELEVANCE = 0.5
@@ -185,6 +194,8 @@ class StoryCharacterNews(StoryBase):
         happening = given_event(content=content, event_type=event_type, importance=importance, **event)
         at = as_moment(at)
         now = (clock or self._stores.clock)()
+        witnesses = single_people(self._stores, self.project_id, witnesses)
+        told_to = single_people(self._stores, self.project_id, told_to)
         given_events_by_id = happening.as_told_by(witnesses)
         if not delay and delay_per_distance is not None:
             # No delay at all is none in turns as well as in time.
@@ -204,7 +215,8 @@ class StoryCharacterNews(StoryBase):
             entities = known_entities(unit, None)
             heard_of = people_named(told_to)
             ids = {
-                name: entity_of_name(name, entities, "character").entity_id for name in (*given_events_by_id, *heard_of)
+                name: entity_of_whole_name(name, entities, "character").entity_id
+                for name in (*given_events_by_id, *heard_of)
             }
             event_id = unit.characters.next_id()
             writer = CharacterWriter(unit, self._stores.settings.memory.character_memory, now, vectors)

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, Field
@@ -23,6 +23,7 @@ from novelgen.characters.mind import Mind
 from novelgen.characters.reply_check import PLAYER_NAME_SLOT, slot_value
 from novelgen.errors import ConfigurationError, EmbeddingError, UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
+from novelgen.language.name_lists import holds_several, split_names
 from novelgen.language.normalise import name_key
 from novelgen.memory.character_view import CharacterView, StoryKnowledge
 from novelgen.models.context import ReportIssue
@@ -36,7 +37,7 @@ from runtime.storage.database import UnitOfWork
 from runtime.storage.models import MemoryFilter
 from runtime.storage.records import FeltChange, Happened
 from runtime.stores import MemoryStores
-from runtime.story.base import ChangeNumber, ReadsArguments, async_twin
+from runtime.story.base import ChangeNumber, ReadsArguments, async_twin, known_entities
 
 logger = logging.getLogger(__name__)
 
@@ -162,6 +163,22 @@ def embedded_texts(stores: MemoryStores, *, texts: Sequence[str]) -> tuple[dict[
         text: MemoryVector(model, np.asarray(vector, dtype=np.float32))
         for text, vector in zip(wanted_keys, vectors, strict=True)
     }, []
+
+
+Amount = TypeVar("Amount")
+
+
+def single_people(
+    stores: MemoryStores, project_id: str, people: Mapping[str, Amount] | Sequence[str] | str
+) -> Mapping[str, Amount] | Sequence[str]:
+    """Return the names of people, each by itself, of several written in one text too; a mapping as it is."""
+    if isinstance(people, Mapping):
+        return people
+    names = [people] if isinstance(people, str) else people
+    if not any(map(holds_several, names)):
+        return names
+    with stores.database(project_id).read() as unit:
+        return split_names(names, known_entities(unit, None))
 
 
 def known_ids(unit: UnitOfWork, names: Sequence[str]) -> list[str]:

@@ -31,7 +31,17 @@ from runtime.files.file_reading import described
 from runtime.storage.characters import MemoryVector
 from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
-from runtime.story.base import Number, Place, Text, Weight, async_twin, entity_of_name, known_entities, position_of
+from runtime.story.base import (
+    Number,
+    Place,
+    Text,
+    Weight,
+    async_twin,
+    entity_of_name,
+    entity_of_whole_name,
+    known_entities,
+    position_of,
+)
 from runtime.story.character_part import (
     CharacterPart,
     CharacterWriter,
@@ -41,6 +51,7 @@ from runtime.story.character_part import (
     event_deltas,
     known_ids,
     move_by_event,
+    single_people,
     story_share,
 )
 from runtime.story.entities import StoryEntities
@@ -157,7 +168,7 @@ class CharacterMemories(CharacterPart):
             interaction_type=interaction_type,
             importance=importance,
             is_milestone=is_milestone or bool(milestone_type),
-            participants=participants,
+            participants=single_people(self._stores, self.project_id, participants),
             emotion=emotion,
             location=location,
             slot=slot,
@@ -167,7 +178,12 @@ class CharacterMemories(CharacterPart):
         )
         learnt_choice = "told" if heard_from is not None and how == "own_doing" else how
         return self._remember(
-            event, at=as_moment(at), now=self._clock(), how=learnt_choice, heard_from=heard_from, witnesses=witnesses
+            event,
+            at=as_moment(at),
+            now=self._clock(),
+            how=learnt_choice,
+            heard_from=heard_from,
+            witnesses=single_people(self._stores, self.project_id, witnesses),
         )
 
     def _remember(
@@ -208,7 +224,7 @@ class CharacterMemories(CharacterPart):
                 move_by_event(unit, memory, deltas)
             copies = []
             for witness, visible_given_event in given_events_by_id.items():
-                other = entity_of_name(witness, known_entities(unit, None), "character")
+                other = entity_of_whole_name(witness, known_entities(unit, None), "character")
                 if other.entity_id == self.character_id:
                     continue
                 copy_id = None if is_new else unit.characters.knows_event(other.entity_id, memory.event_id)

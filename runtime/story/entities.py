@@ -9,6 +9,7 @@ from pydantic import Field
 from novelgen.card_fields import KINDS
 from novelgen.errors import UserInputError
 from novelgen.language.matching import NameFinder
+from novelgen.language.name_lists import split_names
 from novelgen.language.normalise import name_key, visible_name
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
@@ -26,7 +27,7 @@ from runtime.storage.models import IndexingResult
 from runtime.stores import MemoryStores
 from runtime.story import base
 from runtime.story.changes import DeletionResult, followed_deletion
-from runtime.story.entity_fields import known_fields_of, refuse_places, with_names_from
+from runtime.story.entity_fields import known_fields_of, refuse_places, with_names_field, with_names_from
 from runtime.story.versions import Version, card_fields, card_version, require_unchanged, require_version
 
 
@@ -157,7 +158,7 @@ class StoryEntities(base.StoryBase):
             kind: character, location, item, faction or term.
             role: protagonist, antagonist, supporting or minor; of others what they are.
             description: Who or what it is, in a sentence or two.
-            aliases: Its other names.
+            aliases: Its other names, several in one text between commas.
             holder: Who has it, by id, name or alias; of an item.
             state: Attributes of its state, whatever their names look like.
             start: It is known, and its state holds, on entering this position, `1:1` from the start; None means from
@@ -167,8 +168,9 @@ class StoryEntities(base.StoryBase):
             UserInputError: When the name is taken, or a field looks misspelt or does not fit; names those that there
                 are.
         """
-        name, aliases = visible_name(name), [visible_name(alias) for alias in aliases]
-        stated_fields = {**(fields or {}), **({"holder": holder} if holder else {})}
+        stated_fields = with_names_field({**(fields or {}), **({"holder": holder} if holder else {})})
+        plain_names = [alias for alias in stated_fields.get("alias", []) if isinstance(alias, str)]
+        name, aliases = visible_name(name), [visible_name(alias) for alias in (*split_names(aliases), *plain_names)]
         if holder and kind != "item":
             raise UserInputError(f"a {kind} has no holder; only an item has one")
         with self._stores.database(self.project_id).write() as unit:
@@ -268,6 +270,7 @@ class StoryEntities(base.StoryBase):
         entity_id: base.Name,
         changes: Mapping[str, Any],
         *,
+        aliases: Sequence[str] = (),
         state: Mapping[str, Any] | None = None,
         entity_type: EntityType | None = None,
         start: base.Place = None,
@@ -279,6 +282,7 @@ class StoryEntities(base.StoryBase):
             entity_id: Id, name or alias.
             changes: Fields to their new values: name, kind, role, description, alias, translation, a field of the
                 profile, an attribute of the state, or one of your own; `current_state` is an object of attributes.
+            aliases: Further names of it beside those that it has, several in one text between commas.
             state: Attributes of the state, whatever their names look like; null clears one.
             entity_type: Only one of this type is meant.
             start: All of it holds on entering this position, and before it what was said before; None means after the
@@ -289,6 +293,7 @@ class StoryEntities(base.StoryBase):
             StaleVersionError: When the card was changed since that version was read.
             UserInputError: When a name looks misspelt, a value does not fit, or nothing is to be changed.
         """
+        changes = with_names_field(changes, also=split_names(aliases))
         if not changes and not state:
             raise UserInputError("nothing to change; give a field and its value, such as role=minor")
         with self._stores.database(self.project_id).write() as unit:
@@ -395,7 +400,9 @@ class StoryEntities(base.StoryBase):
             raise UserInputError("a scene is named by chapter and scene, such as 3:2")
         with self._stores.database(self.project_id).write() as unit:
             entity = base.entity_of_exact_name(entity_id, base.known_entities(unit, None))
-            change = unit.merges.split(entity.entity_id, name=new_name, aliases=aliases, scenes=places)
+            change = unit.merges.split(
+                entity.entity_id, name=new_name, aliases=split_names(aliases, [entity]), scenes=places
+            )
             new = unit.entities.get(change.other_id)
         indexing = self._follow_edit()
         return EntityChangeResult(change=change, entity=entity, other=new and new.entity, indexing=indexing)

@@ -8,10 +8,11 @@ from typing import Any
 
 from pydantic import Field, ValidationError
 
-from novelgen.card_fields import KINDS, CardField, card_fields, under_keys
+from novelgen.card_fields import KINDS, NAME_WORDS, CardField, card_fields, under_keys
 from novelgen.context.lines import labels_for
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
+from novelgen.language.name_lists import split_names
 from novelgen.language.resolver import NameResolver
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
@@ -56,6 +57,7 @@ class KnownFields:
     ) -> tuple[Entity, list[str], dict[str, Any]]:
         """Return an entity with edited fields, the fields and the state."""
         attributes = STATE_MODELS[entity.entity_type].model_fields.keys() - {"extra"}
+        changes = with_names_field(changes)
         changes = self._stored_fields(_with_known_speakers(changes, self.known))
         nested = changes.get(CURRENT_STATE, {})
         if not isinstance(nested, Mapping):
@@ -187,6 +189,25 @@ def _with_ids(value: Any, kind: EntityType, known_entities: Sequence[Entity]) ->
     result = NameResolver(entities).resolve(value).entity_id
     # Part of a name is somebody else's as often: 林凡 without a card is not 林凡尘.
     return result if any(entity.entity_id == result and bears_name(entity, value) for entity in entities) else value
+
+
+def with_names_field(changes: Mapping[str, Any], *, also: Sequence[str] = ()) -> dict[str, Any]:
+    """Return changes with other names under `alias`, which adds them, or as a list under `aliases`, which replaces all.
+
+    A text may hold several names between commas, an item of a list is one.
+    """
+    fields = {name: value for name, value in changes.items() if name.casefold() not in NAME_WORDS}
+    added: list[Any] = list(also)
+    for name, value in changes.items():
+        if name.casefold() not in NAME_WORDS:
+            continue
+        if isinstance(value, str):
+            added += split_names([value])
+        elif isinstance(value, list) and name != "alias":
+            fields["aliases"] = [*fields.get("aliases", []), *value]
+        else:
+            added += _as_list(value)
+    return {**fields, **({"alias": added} if added else {})}
 
 
 def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:

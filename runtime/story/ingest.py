@@ -143,8 +143,8 @@ class SceneIngest(StoryBase):
             record: What it established, where it is one scene; None leaves that to be read by a model.
             location: Id, name or alias of the place, where it is one scene; empty where it has none. None leaves it to
                 be guessed.
-            cast: Ids, names or aliases of all who are in it, where it is one scene; an empty list means nobody. None
-                leaves it to be guessed.
+            cast: Ids, names or aliases of all who are in it, where it is one scene, several in one text between
+                commas; an empty list means nobody. None leaves it to be guessed.
             replace: Whether it may take the place of a scene or chapter with another text.
             keep_remarks: Whether what the author says to readers stays in the text.
             dry_run: Only tell in `place` where it would go.
@@ -164,7 +164,7 @@ class SceneIngest(StoryBase):
         with suppress(UnknownProjectError), self._stores.database(self.project_id).read() as unit:
             stored_scenes = unit.scenes.list_as_of(with_text=True)
             entities = known_entities(unit, None) if is_staged else []
-        staged = staging_of(entities, location=location, cast=cast, project_id=self.project_id)
+        staging = staging_of(entities, location=location, cast=cast, project_id=self.project_id)
         placement = placed_text(finished, at, names=names, stored_scenes=stored_scenes, position=position)
         report = IngestReport(project_id=self.project_id, place=placement.place, remarks=list(finished.remarks))
         if dry_run:
@@ -187,7 +187,7 @@ class SceneIngest(StoryBase):
                 raise UserInputError(
                     f"the text has {len(scenes)} scenes and one place and cast; store it at a scene: 13:1"
                 )
-            scenes = [scenes[0].model_copy(update={"staged": staged})]
+            scenes = [scenes[0].model_copy(update={"staged": staging.statements})]
         self._follow_settings(load_settings_file(self._stores.paths(self.project_id).settings_file))
         self._make_room(placement.gap)
         result = ingesting.ingest_scenes(self._stores, self.project_id, scenes, run_id=ingesting.new_run())
@@ -196,6 +196,7 @@ class SceneIngest(StoryBase):
             update={"place": report.place, "remarks": report.remarks}
         )
         counted_ingest_report.warnings += self._absent(scenes) if position.scene_index is None else []
+        counted_ingest_report.warnings += [issue.message for issue in staging.issues]
         return _count_contents(self._stores, counted_ingest_report, tell_changes=False)
 
     def _place_for(self, at: str, names: ChapterNames) -> StoryPosition:

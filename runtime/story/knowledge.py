@@ -11,6 +11,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
 from novelgen.language.language import significant_words
+from novelgen.language.name_lists import split_names
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.base import Model
@@ -403,11 +404,17 @@ class StoryKnowledge(base.StoryBase):
     aforget = base.async_twin(forget)
 
 
+def knower_ids(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition) -> list[str]:
+    """Return the distinct ids of knowers by name, of which a text may hold several between commas."""
+    single_names = split_names(names, base.known_entities(unit, as_of))
+    return list(dict.fromkeys(knower_id(unit, name, as_of) for name in single_names))
+
+
 def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
     """Return the id of a knower by name: a shown character or the reader."""
     known_entities = base.known_entities(unit, as_of)
     try:
-        return base.entity_of_name(name, known_entities, "character").entity_id
+        return base.entity_of_whole_name(name, known_entities, "character").entity_id
     except UnknownEntityError as error:
         if name.casefold() == READER:
             return READER

@@ -259,7 +259,9 @@ class StoryKeyedNotes(base.StoryBase):
             raise UserInputError(f"the note for key {key!r} is empty; write what holds in the story, or delete the key")
         with self._stores.database(self.project_id).write() as unit:
             unit.memories.queue_up()
-            [attached_text] = base.resolved_targets(unit, [target], as_of)
+            attached_text, *further = base.resolved_targets(unit, [target], as_of)
+            if further:
+                raise UserInputError(f"{target!r} names several; a note under a key is of one, so give one name")
             _refuse_memory_of_story(unit, key)
             place = _place(unit, as_of)
             standing_memories = unit.memories.notes_in_slot(_slot(attached_text, key), as_of=as_of or END_OF_STORY)
@@ -393,9 +395,10 @@ def _as_entity(target: str) -> list[str]:
 
 def _known_target(unit: UnitOfWork, target: str, as_of: StoryPosition | None) -> str | None:
     try:
-        return base.resolved_targets(unit, [target], as_of)[0]
+        targets = base.resolved_targets(unit, [target], as_of)
     except (UnknownEntityError, UnknownSceneError):
         return None
+    return targets[0] if len(targets) == 1 else None
 
 
 def _refuse_memory_of_story(unit: UnitOfWork, key: str) -> None:

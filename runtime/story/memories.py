@@ -33,7 +33,7 @@ from runtime.storage.memories import MemoryDecision
 from runtime.storage.records import Knowledge
 from runtime.story import base
 from runtime.story.base import place_before
-from runtime.story.knowledge import knower_id
+from runtime.story.knowledge import knower_ids
 from runtime.story.note_states import (
     EarlierNote,
     EndedNotes,
@@ -200,7 +200,7 @@ class StoryMemories(base.StoryBase):
             span = _span_of(unit, evidence or "", place) if is_proved else None
             fields = {"short": short, "importance": importance, "event_type": event_type, "source_span": span}
             statements: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
-            knowers = [(knower_id(unit, name, END_OF_STORY), kind) for kind, names in statements for name in names]
+            knowers = [(knower, kind) for kind, names in statements for knower in knower_ids(unit, names, END_OF_STORY)]
             for same in unit.memories.notes_with_text(content.strip(), at=place):
                 if always <= same.pinned and _says_the_same(unit, same.chunk, fields, targets, tags, knowers):
                     named_ids = same.chunk.entities_mentioned

@@ -1,15 +1,18 @@
 """Manual correction of scenes: text, title and recorded facts."""
 
 from collections.abc import Container, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.language.matching import QuoteFinder
+from novelgen.language.name_lists import split_names
 from novelgen.language.normalise import require_size, scrub_text
+from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.record import SceneRecord
+from novelgen.shell_words import in_shell
 from runtime.storage.change import AuthorChangeKind, number_of
 from runtime.storage.database import UnitOfWork
 from runtime.storage.models import IndexingResult
@@ -24,6 +27,7 @@ from runtime.story.base import (
     StoryBase,
     async_twin,
     entity_of_name,
+    entity_of_whole_name,
     known_entities,
     position_of,
     story_position,
@@ -75,6 +79,7 @@ class SceneEdit(BaseModel):
     kept: int = Field(default=0, description="Memories that an author changed, and that were left alone.")
     lost: list[str] = Field(default_factory=list, description="Facts whose words are not in the text any more.")
     version: str = Field(default="", description="Of the scene as it stands now.")
+    issues: list[ReportIssue] = Field(default_factory=list, description="The place, where it has no card.")
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
@@ -223,7 +228,8 @@ class StorySceneEditing(StoryBase):
         Args:
             position: The scene, as `(3, 2)`.
             location: Id, name or alias of the place; empty where it has none. None leaves it.
-            cast: Ids, names or aliases of all who are in it; an empty list means nobody. None leaves it.
+            cast: Ids, names or aliases of all who are in it, several in one text between commas; an empty list means
+                nobody. None leaves it.
             names: Names in its text to the id, name or alias of whom they mean there; an empty one takes the meaning
                 back.
             expected_version: The `version` of the scene that was read; None changes whatever stands.
@@ -231,7 +237,8 @@ class StorySceneEditing(StoryBase):
         Raises:
             StaleVersionError: When the scene was changed since that version was read.
             UnknownSceneError: When no scene is stored there.
-            UnknownEntityError: When no card of that kind has such a name.
+            UnknownEntityError: When no card of that kind has such a name; a place without one is an issue beside a
+                cast, which is stored.
             UserInputError: When nothing is said, or a name does not stand in the text.
         """
         at = story_position(position)
@@ -239,9 +246,8 @@ class StorySceneEditing(StoryBase):
             raise UserInputError("nothing to change; give the place, the cast, or whom a name means")
         with self._stores.database(self.project_id).write() as unit:
             scene, entities = unit.scenes.require(at), known_entities(unit, None)
-            stated_fields = scene.staged | staging_of(
-                entities, location=location, cast=cast, project_id=self.project_id
-            )
+            staging = staging_of(entities, location=location, cast=cast, project_id=self.project_id)
+            stated_fields = scene.staged | staging.statements
             if names:
                 stated_fields |= _with_meanings(scene, names, entities)
             display_names = {entity.entity_id: entity.name for entity in entities}
@@ -260,7 +266,7 @@ class StorySceneEditing(StoryBase):
                 sent_fields={name: value for name, value in form.items() if value is not None},
             )
             edited = change_scene(unit, scene, "staging", {"staged": stated_fields}, stores=self._stores)
-        return edited.model_copy(update={"indexing": self._follow_edit()})
+        return edited.model_copy(update={"issues": staging.issues, "indexing": self._follow_edit()})
 
     aedit = async_twin(edit)
     aset_staging = async_twin(set_staging)
@@ -268,29 +274,47 @@ class StorySceneEditing(StoryBase):
     aamend_fact = async_twin(amend_fact)
 
 
+class Staging(NamedTuple):
+    """An author's statement of place and cast."""
+
+    statements: dict[str, Any]
+    issues: list[ReportIssue]
+
+
 def staging_of(
     entities: Sequence[Entity], *, location: str | None, cast: Sequence[str] | None, project_id: str
-) -> dict[str, Any]:
+) -> Staging:
     """Return an author's statement of place and cast by ids, without what is None.
+
+    A place without a card is an issue where a cast is said beside it: the cast holds without the place.
 
     Raises:
         UnknownEntityError: When no card of that kind has such a name.
     """
 
     def id_of(name: str, kind: EntityType) -> str:
+        meant_function = entity_of_whole_name if kind == "character" else entity_of_name
         try:
-            return entity_of_name(name, entities, kind).entity_id
+            return meant_function(name, entities, kind).entity_id
         except UnknownEntityError as error:
             raise UnknownEntityError(
-                f"{error}; one without a card gets it with `novelgen card add {project_id} {name!r} --kind {kind}`"
+                f"{error}; one without a card gets it with"
+                f" `novelgen card add {project_id} {in_shell(name)} --kind {kind}`"
             ) from error
 
     statements: dict[str, Any] = {}
-    if location is not None:
-        statements["location_id"] = id_of(location, "location") if location.strip() else ""
+    issues = []
     if cast is not None:
-        statements["participants"] = list(dict.fromkeys(id_of(name, "character") for name in cast if name.strip()))
-    return statements
+        cast_ids = [id_of(name, "character") for name in split_names(cast, entities)]
+        statements["participants"] = list(dict.fromkeys(cast_ids))
+    if location is not None:
+        try:
+            statements["location_id"] = id_of(location, "location") if location.strip() else ""
+        except UnknownEntityError as error:
+            if cast is None:
+                raise
+            issues.append(ReportIssue(stage="card", kind="unresolved", message=f"the place is not stored: {error}"))
+    return Staging(statements, issues)
 
 
 def change_scene(

@@ -15,6 +15,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import ShownList
 from novelgen.models.state import LoopStatus
 from novelgen.nearest import MAX_NEAR, nearest_names
+from novelgen.shell_words import in_shell
 from runtime.search.text_names import open_candidates
 from runtime.storage.change import Change
 from runtime.storage.database import UnitOfWork
@@ -310,7 +311,7 @@ def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] |
     advice = f"near it: {', '.join(near)}" if near else "list them with `novelgen entity candidates`"
     raise UnknownEntityError(
         f"no candidate, or more than one, is named {name!r} in the text; {advice}; or make the card yourself with"
-        f" `novelgen card add PROJECT {name}`"
+        f" `novelgen card add PROJECT {in_shell(name)}`"
     )
 
 
@@ -319,7 +320,7 @@ def _entity_type(candidate: NameCandidate) -> EntityType:
         kinds = ", ".join(get_args(EntityType))
         raise UserInputError(
             f"the text does not tell what {candidate.name!r} is; say its kind, one of {kinds}:"
-            f" `novelgen entity confirm PROJECT {candidate.name} --kind character`"
+            f" `novelgen entity confirm PROJECT {in_shell(candidate.name)} --kind character`"
         )
     return candidate.kind
 

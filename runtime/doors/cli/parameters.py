@@ -167,12 +167,18 @@ COUNT = click.IntRange(min=1)
 def changes_by_field(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     """Return changes by field.
 
-    Only `alias` may repeat.
+    Only words for other names may repeat.
     """
+    from novelgen.card_fields import NAME_WORDS
+    from novelgen.language.name_lists import split_names
+
     changes: dict[str, Any] = {}
     for field, value in pairs:
-        if field == "alias":
-            changes[field] = [*changes.get(field, []), *(value if isinstance(value, list) else [value])]
+        if field.casefold() in NAME_WORDS and not isinstance(value, list):
+            names = split_names([value]) if isinstance(value, str) else [value]
+            changes["alias"] = [*changes.get("alias", []), *names]
+        elif field == "alias":
+            changes[field] = [*changes.get(field, []), *value]
         elif field in changes:
             raise click.UsageError(f"{field!r} is given twice: {changes[field]!r} and {value!r}; give one value")
         else:

@@ -101,10 +101,10 @@ def test_an_edit_gives_nobody_anothers_name(chinese: Story) -> None:
 
 def test_other_fields_of_a_new_card_are_the_authors_own(chinese: Story) -> None:
     """They are kept on the card as typed and can be changed there; what is nearly a field is refused as a slip."""
-    made = chinese.entities.add("林凡", {"境界": "练气", "外号": "凡哥"})
-    assert made.entity.profile["外号"] == "凡哥"
-    edited = chinese.entities.edit("林凡", {"外号": "小凡"})
-    assert edited.entity.profile["外号"] == "小凡"
+    made = chinese.entities.add("林凡", {"境界": "练气", "口头禅": "凡事有我"})
+    assert made.entity.profile["口头禅"] == "凡事有我"
+    edited = chinese.entities.edit("林凡", {"口头禅": "小凡"})
+    assert edited.entity.profile["口头禅"] == "小凡"
     with pytest.raises(UserInputError, match=r"'personalty' is no field of a character; did you mean 'personality'"):
         chinese.entities.add("苏晚", {"personalty": "calm"})
     with pytest.raises(UserInputError, match="a character has no holder"):

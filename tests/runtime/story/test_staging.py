@@ -200,7 +200,7 @@ def test_a_text_is_stored_with_the_place_and_cast_of_its_author(memory: Memory, 
 def test_a_place_or_cast_that_is_none_stores_nothing(memory: Memory, wharf: Wharf) -> None:
     """An unknown name says how to make its card, of several scenes it is said which is meant, one by one."""
     story = _story(memory, wharf)
-    card = r"card add wharf 'Nobody' --kind {}`"
+    card = r'card add wharf "Nobody" --kind {}`'
     for fields, kind in (({"cast": ["Nobody"]}, "character"), ({"location": "Nobody"}, "location")):
         with pytest.raises(UnknownEntityError, match=card.format(kind)):
             story.scenes.store_text(wharf.texts[1], at="2:1", **fields)  # type: ignore[arg-type]

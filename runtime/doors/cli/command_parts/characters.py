@@ -18,7 +18,7 @@ from runtime.doors.cli.parameters import json_or_text
 @does(
     "aside", "consolidate_memories", "import_lore", "import_glossary", "add_card", "confirm_candidates", "edit_entity"
 )
-@does("aside", "remember_event", "recall_memories", "undo_change")
+@does("aside", "remember_event", "recall_memories", "undo_change", "set_staging")
 def _issues_aside(result: Any, _: View) -> None:
     for issue in result.issues:
         output.report_warning(issue.message)

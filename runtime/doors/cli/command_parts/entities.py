@@ -9,11 +9,11 @@ from typing import Any
 import click
 
 from novelgen.errors import UserInputError
+from novelgen.shell_words import in_shell
 from runtime.doors.cli import output
 from runtime.doors.cli.command_parts.memories import MEMORY_COLUMNS
 from runtime.doors.cli.command_view import MAX_LISTED, View, cell, cells_of, count_text, does
 from runtime.doors.cli.parameters import POSITION, can_ask
-from runtime.doors.cli.shell import in_shell
 
 
 @does("show", "delete_entity", "delete_relationship", "delete_thread")

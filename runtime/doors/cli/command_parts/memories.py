@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from novelgen.shell_words import in_shell
 from novelgen.words import filled
 from runtime.doors.cli import output
 from runtime.doors.cli.command_view import View, cell, cells_of, does
 from runtime.doors.cli.labels import in_words
-from runtime.doors.cli.shell import in_shell
 
 
 @cell

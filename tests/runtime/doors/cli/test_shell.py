@@ -8,8 +8,9 @@ import pytest
 
 from novelgen.errors import InvalidProjectIdError
 from novelgen.models.position import require_project_id
+from novelgen.shell_words import in_shell
 from runtime.doors.cli.error_handling import _Formatter
-from runtime.doors.cli.shell import in_shell, note_arguments, with_quoted_arguments
+from runtime.doors.cli.shell import note_arguments, with_quoted_arguments
 from tests.runtime.doors.cli.conftest import Run
 
 
@@ -59,3 +60,22 @@ def test_what_is_quoted_forges_no_line_of_the_log(said: str) -> None:
         record.exc_info = (ValueError, error, error.__traceback__)
     _, *trace = _Formatter("%(levelname)s %(name)s: %(message)s").format(record).split("\n")
     assert all(line.startswith("  ") for line in trace)
+
+
+@pytest.mark.parametrize(
+    ("project", "location"), [("断雁", ""), ("断雁", "the mill"), ("my novel", ""), ("my novel", "my novel 2")]
+)
+def test_other_arguments_leave_a_hint_alone(project: str, location: str) -> None:
+    """An empty one, or one with spaces, is no part of the command that undoes."""
+    note_arguments(["scene", "set", project, "1:1", "--location", location])
+    command = with_quoted_arguments(f"undo: novelgen undo {project} 49").removeprefix("undo: ")
+    assert shlex.split(command) == ["novelgen", "undo", project, "49"]
+
+
+def test_an_argument_is_quoted_as_a_whole() -> None:
+    """Not as the beginning of a longer word, and not twice."""
+    note_arguments(["note", "a b", "a b c"])
+    assert (
+        with_quoted_arguments("novelgen undo a b c 1; novelgen undo a bc")
+        == "novelgen undo 'a b c' 1; novelgen undo a bc"
+    )
