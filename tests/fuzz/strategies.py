@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-EXAMPLES = int(os.environ.get("NOVELGEN_TEST_FUZZ_EXAMPLES", "25"))
+EXAMPLES = int(os.environ.get("NOVELGEN_TEST_FUZZ_EXAMPLES", "15"))
 LONGEST_MESSAGE = 2_000
 Test = TypeVar("Test", bound=Callable[..., Any])
 
