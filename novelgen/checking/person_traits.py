@@ -2,31 +2,18 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
-from novelgen.checking.evidence import body_parts
 from novelgen.checking.findings import labels_of
-from novelgen.checking.story import StoryBefore, telling_words
+from novelgen.checking.shared_ground import SENSES, Sense, shared_ground, without_names
+from novelgen.checking.story import StoryBefore
 from novelgen.context.lines import render_value
-from novelgen.language.language import patterns
 from novelgen.language.sentences import split_sentences
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.entity import Entity, profile_with_names
 
 MAX_FIELD_CHARACTERS = 160
 
-
-class _Sense(NamedTuple):
-    """A sense or limb: words of its use, and of its loss."""
-
-    use: re.Pattern[str]
-    loss: re.Pattern[str]
-
-
-_SENSES = [
-    _Sense(*(re.compile(words[name], re.IGNORECASE) for name in ("use", "loss")))
-    for words in patterns("disabilities").values()
-]
+_CALLED = re.compile(r"\b(?:called|named|name was)\b|叫|称|名", re.IGNORECASE)
 
 
 def card_sayings(
@@ -56,7 +43,7 @@ def card_sayings(
             text=labels.colon.join((entity.name, labels.attribute(field).replace("_", " "), text)),
             entity_ids=[entity.entity_id],
         )
-        (shared if _bears_on(text, touched_texts, entity.names()) else others).append(saying)
+        (shared if _bears_on(saying.text, touched_texts, entity.names()) else others).append(saying)
     return shared, others
 
 
@@ -65,24 +52,19 @@ def disability_sayings(entity_id: str, touched_texts: Sequence[str], story: Stor
     entity = story.entity[entity_id]
     if entity.entity_type != "character":
         return []
-    senses = [sense for sense in _SENSES if any(_uses(sense, text) for text in touched_texts)]
+    unnamed_texts = [without_names(text, entity.names()) for text in touched_texts]
+    senses = [sense for sense in SENSES if any(map(sense.is_used, unnamed_texts))]
     return [saying for sense in senses for saying in _first_loss(sense, entity, story)]
 
 
-def _uses(sense: _Sense, text: str) -> bool:
-    return sense.use.search(text) is not None and sense.loss.search(text) is None
-
-
-def _first_loss(sense: _Sense, entity: Entity, story: StoryBefore) -> Iterator[ContinuityEvidence]:
+def _first_loss(sense: Sense, entity: Entity, story: StoryBefore) -> Iterator[ContinuityEvidence]:
     for scene in story.scenes:
         if not sense.loss.search(scene.text):
             continue
         for span in split_sentences(scene.text):
             text = scene.text[span.start : span.end]
-            match = sense.loss.search(text)
-            # Who stands last before the loss has it.
-            before = match and story.resolver.find_mentions(text[: match.start()])
-            if before and before[-1].entity_id == entity.entity_id:
+            match = sense.loss.search(without_names(text, entity.names()))
+            if match and _lacker_id(text, match.start(), story) == entity.entity_id:
                 yield ContinuityEvidence.at(
                     scene.position,
                     "passage",
@@ -93,12 +75,20 @@ def _first_loss(sense: _Sense, entity: Entity, story: StoryBefore) -> Iterator[C
                 return
 
 
+def _lacker_id(text: str, at: int, story: StoryBefore) -> str | None:
+    """Return whom a sentence means by a loss: who stands last before it, else who is called by a name after it."""
+    mentions = [
+        mention
+        for mention in story.resolver.find_mentions(text)
+        if story.entity[mention.entity_id].entity_type == "character"
+    ]
+    before = [mention for mention in mentions if mention.end <= at]
+    if before:
+        return before[-1].entity_id
+    named = next(iter(mentions), None)
+    return named.entity_id if named is not None and _CALLED.search(text[at : named.start]) else None
+
+
 def _bears_on(text: str, touched_texts: Sequence[str], own_names: Sequence[str]) -> bool:
-    """Tell whether a trait shares a word, a part of the body or a sense with a sentence."""
-    own = telling_words(text) - telling_words(" ".join(own_names))
-    return any(
-        own & telling_words(other)
-        or body_parts(text) & body_parts(other)
-        or any(sense.loss.search(text) and _uses(sense, other) for sense in _SENSES)
-        for other in touched_texts
-    )
+    """Tell whether a trait shares anything with a sentence, be it one character."""
+    return shared_ground(text, touched_texts, own_names) > 0

@@ -24,6 +24,9 @@ MAX_SENTENCES_OF_A_WORD = 2
 NAME_WEIGHT = 2
 """A sentence that names whom it is asked of counts as one with so many shared words more."""
 
+LEAST_BESIDE_A_NOUN = 2
+"""Words, and pairs of Chinese characters, that two sentences share beside a noun and all names."""
+
 RARE_SHARE = 0.15
 """A word of more of the scenes tells nothing of one thing; in a short story it may stand in three."""
 
@@ -182,7 +185,7 @@ def _match(noun: Noun, draft: Draft, story: StoryBefore) -> WordMatch | None:
     if len(scenes) > max(RARE_SCENES, RARE_SHARE * count):
         pieces = []
     best_first = sorted(pieces, key=lambda piece: (len(own & piece.terms), piece.chapter_index_and_scene), reverse=True)
-    telling = [piece for piece in best_first if noun.is_pointed or len((own & piece.terms) - noun.terms) > 1]
+    telling = [piece for piece in best_first if _tells_of(noun, piece, own, story)]
     last = [max(telling, key=lambda piece: piece.chapter_index_and_scene)] if telling else []
     chosen = list(dict.fromkeys([*telling[:1], *last]))[:MAX_SENTENCES_OF_A_WORD]
     sayings = [*notes, *(piece.evidence for piece in chosen)]
@@ -191,6 +194,17 @@ def _match(noun: Noun, draft: Draft, story: StoryBefore) -> WordMatch | None:
     rarity = idf(len(scenes), max(1, count))
     overlap = max((len(own & piece.terms) for piece in chosen), default=0)
     return WordMatch(noun, sayings, rarity + 0.2 * overlap + bool(notes))
+
+
+def _tells_of(noun: Noun, piece: _Sentence, own: frozenset[str], story: StoryBefore) -> bool:
+    """Tell whether a sentence with a noun tells something of it to a sentence of a draft.
+
+    Where notes, memories or states tell the story, a noun alone is one of many: the sentences share more than that.
+    """
+    shared = (own & piece.terms) - noun.terms
+    if not (noun.is_pointed or len(shared) > 1):
+        return False
+    return not story.is_told or sum(len(term) > 1 for term in shared - story.words_of_names) >= LEAST_BESIDE_A_NOUN
 
 
 class _Sentence(NamedTuple):

@@ -148,6 +148,16 @@ class StoryBefore:
         return {(change.entity_id, change.attribute): change for change in seen_alive(self.changes)}
 
     @cached_property
+    def is_told(self) -> bool:
+        """Whether memories, notes or stated states tell anything of it."""
+        return bool(self.memories) or any(change.kind == "explicit" for change in self.changes)
+
+    @cached_property
+    def words_of_names(self) -> frozenset[str]:
+        """The words of all names."""
+        return telling_words(" ".join(name for entity in self.entities for name in entity.names()))
+
+    @cached_property
     def quotes(self) -> Mapping[str, str]:
         """The proving quotes of memories by source_id, where known."""
         return {memory.source_id: memory.quote for memory in self.knowledge.story.memories if memory.quote}

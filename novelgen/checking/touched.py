@@ -5,20 +5,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from novelgen.checking.evidence import CHANGING_EVENTS
-from novelgen.checking.findings import of_memory, place_of
+from novelgen.checking.findings import SUBJECT, of_memory, place_of
 from novelgen.checking.person_traits import card_sayings, disability_sayings
-from novelgen.checking.prompt_lists import facts_of, names_for, threads_of
+from novelgen.checking.prompt_lists import facts_of, threads_of
+from novelgen.checking.shared_ground import LEAST_SHARED, shared_ground
 from novelgen.checking.shared_words import find_word_matches, telling_sentence
 from novelgen.checking.story import Draft, StoryBefore, telling_words
+from novelgen.language.chinese_words import is_within_word
 from novelgen.language.counted_nouns import find_counts
 from novelgen.language.language import StoryLanguage, has_cjk, wording
 from novelgen.language.numerals import Quantity, find_quantities
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.models.continuity import ContinuityEvidence, TouchedKind, TouchedMatter
 from novelgen.models.entity import Entity, EntityType
+from novelgen.words import words
 
 MAX_MATTERS = 40
-MAX_SAYINGS = 4
+MAX_SAYINGS = 6
+MAX_SHARING = 8
+"""So many sayings stand beside a sentence with which they share something."""
+
 MAX_QUOTE_CHARACTERS = 200
 FULL_CHINESE_NAME = 3
 """Characters of a surname and a given name that is said alone."""
@@ -56,7 +62,7 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
         (evidence_item, {*evidence_item.entity_ids, *story.resolver.entity_ids_in(evidence_item.text)})
         for evidence_item in evidence
     ]
-    names = names_for(draft, story)
+    names = {entity.entity_id: entity.name for entity in story.entities}
     spans = _spans(draft, story)
     entities = [_of_entity(*one, draft, story, about, names) for one in spans.items()]
     entity_matters = [matter for matter in entities if matter.sayings]
@@ -111,8 +117,14 @@ def _given_name(name: str) -> str:
 
 
 def _words(name: str, draft: Draft) -> Iterator[Span]:
-    pattern = re.escape(name) if has_cjk(name) else rf"\b{re.escape(name)}\b"
-    yield from (Span(*match.span()) for match in re.finditer(pattern, draft.plain))
+    if not has_cjk(name):
+        yield from (Span(*match.span()) for match in re.finditer(rf"\b{re.escape(name)}\b", draft.plain))
+        return
+    yield from (
+        Span(*match.span())
+        for match in re.finditer(re.escape(name), draft.plain)
+        if not is_within_word(draft.plain, match.start(), match.end())
+    )
 
 
 def _short_names(entity: Entity, draft: Draft) -> Iterator[Span]:
@@ -160,27 +172,42 @@ def _of_entity(
     ]
     own_names = story.entity[entity_id].names()
     sentence = draft.sentence_at(span.start) or span
-    words = telling_words(draft.plain[sentence.start : sentence.end])
+    own_words = telling_words(draft.plain[sentence.start : sentence.end])
     gathered = [
-        telling_sentence(evidence_item, words, own_names).model_copy(update={"score": 0.0})
+        telling_sentence(evidence_item, own_words, own_names).model_copy(update={"score": 0.0})
         for evidence_item, ids in about
         if entity_id in ids
     ]
-    gathered.sort(key=lambda evidence_item: -len(words & telling_words(evidence_item.text)))
+    gathered.sort(key=lambda evidence_item: -len(own_words & telling_words(evidence_item.text)))
     entity = story.entity[entity_id]
     sentences = [draft.sentence_at(mention.start) or span for mention in draft.mentions_of.get(entity_id, ())]
     touched_texts = [draft.plain[start:end] for start, end in [sentence, *sentences]]
     on_card, of_card = card_sayings(entity, touched_texts, story)
     disabilities = disability_sayings(entity_id, touched_texts, story)
-    first = [
-        *(evidence_item for evidence_item in facts if evidence_item.score),
-        *deaths,
-        *on_card,
-        *disabilities,
-        *notes,
-    ]
-    sayings = _each_once([*first, *facts[:2], *evidence_items[:2], *gathered[:2], *facts, *gathered, *of_card])
-    return _matter(draft, KIND_OF[entity.entity_type], names[entity_id], span, sayings, entity_id=entity_id)
+    dead = [*(evidence_item for evidence_item in facts if evidence_item.score), *deaths]
+    # Who has a thing bears on whatever is done with it.
+    first = dead or ([] if entity.entity_type == "character" else facts[:1])
+    sharing = _most_shared_first([*on_card, *facts, *disabilities, *evidence_items], touched_texts, own_names)
+    rest = [*facts[:2], *notes, *evidence_items[:2], *gathered[:2], *facts, *gathered, *of_card]
+    most = max(MAX_SAYINGS, min(len(first) + len(sharing), MAX_SHARING))
+    sayings = _each_once([*first, *sharing, *rest])[:most]
+    name = _name_with_alias(entity, draft.text[span.start : span.end], story)
+    return _matter(draft, KIND_OF[entity.entity_type], name, span, sayings, entity_id=entity_id)
+
+
+def _most_shared_first(
+    sayings: Sequence[ContinuityEvidence], touched_texts: Sequence[str], own_names: Sequence[str]
+) -> list[ContinuityEvidence]:
+    """Return those that share something with sentences of a draft; at equal ground they keep their order."""
+    shared = [(shared_ground(saying.text, touched_texts, own_names), saying) for saying in sayings]
+    return [saying for ground, saying in sorted(shared, key=lambda one: -one[0]) if ground >= LEAST_SHARED]
+
+
+def _name_with_alias(entity: Entity, alias: str, story: StoryBefore) -> str:
+    """Return the name of a card, with another of its names by which a draft calls it."""
+    if alias in entity.name or alias not in entity.names():
+        return entity.name
+    return words(SUBJECT, story.language).text("prompt.name_with_alias", name=entity.name, alias=alias)
 
 
 def _with_quote(fact: ContinuityEvidence, story: StoryBefore) -> ContinuityEvidence:
@@ -317,5 +344,5 @@ def _matter(
         entity_id=entity_id,
         draft_quote=draft.text[start:end].strip(),
         draft_span=(start, end),
-        sayings=list(sayings)[:MAX_SAYINGS],
+        sayings=list(sayings)[:MAX_SHARING],
     )

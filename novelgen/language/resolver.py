@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from novelgen.language import normalise
 from novelgen.language.chinese_names import is_given_name_at
+from novelgen.language.chinese_words import is_number, is_within_word
 from novelgen.language.language import has_cjk
 from novelgen.language.matching import NameFinder, NameMatch, name_finder
 from novelgen.models.entity import Entity
@@ -271,7 +272,11 @@ class NameResolver:
     def _read(self, text: str, also_present: Sequence[str]) -> tuple[list[Mention], list[str]]:
         """Return the entities a text names, plus candidates for ambiguous names."""
         candidates = [(match, self._candidates(match, text)) for match in self._finder.find(text)]
-        matches = [(match, ids) for match, ids in candidates if ids and not self._is_given_name(match, ids, text)]
+        matches = [
+            (match, ids)
+            for match, ids in candidates
+            if ids and not self._is_given_name(match, ids, text) and not _is_part_of_number(match, text)
+        ]
         certain = {ids[0] for match, ids in matches if len(ids) == 1 and not self._needs_presence(match, ids)}
         nearby = certain.union(also_present)
         mentions: list[Mention] = []
@@ -332,3 +337,8 @@ class NameResolver:
         if recent_first[0] in self._present_ids:
             return Resolution(name, recent_first[0], recent_first, f"{step} of several; last on stage")
         return Resolution(name, None, ids, f"{step} of several; none of them is present")
+
+
+def _is_part_of_number(match: NameMatch, text: str) -> bool:
+    """Tell whether a name that is a number, 十三, belongs to a longer one there, 二十三岁."""
+    return is_number(match.name) and is_within_word(text, match.start, match.end)

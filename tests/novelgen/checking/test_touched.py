@@ -11,6 +11,7 @@ from novelgen.checking.story import StoryBefore, read_draft
 from novelgen.checking.touched import find_touched
 from novelgen.language.language import story_language
 from novelgen.models.continuity import TouchedMatter
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, OpenLoop, StateChange
 from tests.novelgen.checking.small_story import AS_OF, CHINESE, ENGLISH, entity, memory, state, told
@@ -312,3 +313,145 @@ def test_an_adjective_without_a_telling_ending_is_no_thing(draft: str, nouns: li
     """Neither those of the word lists nor those that stand before their noun; nouns with such an ending are."""
     story = told(CHINESE if story_language(draft) == "zh" else ENGLISH)
     assert [draft[span.start : span.end] for _, span, *_ in nouns_of(read_draft(draft, story))] == nouns
+
+
+def _notes(*texts: str, entity_id: str = "C0") -> list[StoryMemoryChunk]:
+    return [
+        memory(text, entity_id).model_copy(update={"content_type": "note", "source_id": f"N{number}"})
+        for number, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("draft", "statement", "newer"),
+    [
+        (
+            "陆青崖睁着眼睛，左眼右眼都看得清清楚楚。",
+            ("injuries", "右眼失明"),
+            ("陆青崖欠韩家八两。", "陆青崖去了码头。", "陆青崖会水。", "陆青崖爱喝酒。", "陆青崖住在渡口。"),
+        ),
+        (
+            "Anselm Rook watched the gulls with both eyes.",
+            ("injuries", "blind in the right eye"),
+            ("Anselm Rook owes a debt.", "Anselm Rook swims.", "Anselm Rook drinks.", "Anselm Rook is a miller."),
+        ),
+        (
+            "陆青崖从校场走进来。",
+            ("location_id", "水牢"),
+            ("陆青崖欠韩家八两。", "陆青崖去了码头。", "陆青崖会水。", "陆青崖爱喝酒。", "陆青崖住在渡口。"),
+        ),
+    ],
+)
+def test_no_number_of_newer_notes_hides_a_state(draft: str, statement: tuple[str, str], newer: tuple[str, ...]) -> None:
+    """What shares a part of the body or a sense with the sentence stands first, states before notes at equal ground."""
+    language = story_language(draft)
+    people = CHINESE if language == "zh" else ENGLISH
+    attribute, value = statement
+    story = told(people, changes=[state("C0", attribute, value)], memories=_notes(*newer))
+    sayings = sayings_of(people[0].name, touched(draft, replace(story, language=language)))
+    assert sayings[0].endswith(value)
+    assert len([text for text in sayings if text in newer]) >= 3
+
+
+@pytest.mark.parametrize(
+    ("draft", "note"),
+    [
+        ("陆青崖提起两桶水，又用双手舞剑。", "陆青崖左手断了，提不得水。"),
+        ("陆青崖大声说：“走。”", "陆青崖是个哑巴。"),
+        ("陆青崖今年二十三岁。", "陆青崖十七岁。"),
+        ("Anselm Rook, who was fourteen, counted the steps.", "Anselm Rook is eleven and cannot read."),
+        ("“Go,” said Anselm Rook.", "Anselm Rook is mute."),
+        ("Anselm Rook stood in the Salt Chapel.", "Anselm Rook never enters the Salt Chapel."),
+    ],
+)
+def test_an_older_note_that_the_sentence_bears_on_comes_before_newer_ones(draft: str, note: str) -> None:
+    """By a limb, a sense, an age, a place; the newer ones stay behind it."""
+    language = story_language(draft)
+    name = "陆青崖" if language == "zh" else "Anselm Rook"
+    newer = [f"{name}{text}" for text in ("欠债。", "爱酒。", "会水。", "怕狗。")]
+    story = told(CHINESE if language == "zh" else ENGLISH, memories=_notes(note, *newer))
+    sayings = sayings_of(name, touched(draft, replace(story, language=language)))
+    assert sayings[0] == note
+    assert set(newer) <= set(sayings)
+
+
+def test_an_age_on_the_card_stands_beside_another_age_however_many_notes_there_are() -> None:
+    """The field shares its number with the sentence, no note does."""
+    person = ENGLISH[0].model_copy(update={"profile": {"age": 11}})
+    notes = _notes(
+        "Anselm Rook won at dice.", "Anselm Rook has a mat.", "Anselm Rook is a friend.", "Anselm Rook hums."
+    )
+    story = told((person, *ENGLISH[1:]), memories=notes)
+    draft = "Anselm Rook, who was fourteen, counted the steps aloud."
+    assert sayings_of("Anselm Rook", touched(draft, story))[0].endswith("age: 11")
+
+
+@pytest.mark.parametrize(
+    ("draft", "is_named"),
+    [
+        ("阿蛮今年二十三岁。", False),
+        ("阿蛮十三岁那年来的。", False),
+        ("他花了三百一十三文。", False),
+        ("“十三，你来。”", True),
+        ("十三笑了。", True),
+    ],
+)
+def test_a_given_name_within_a_number_or_a_word_is_nobodys(draft: str, is_named: bool) -> None:
+    """二十三岁 does not name 柳十三."""
+    for names in (("柳十三",), ("柳十三", "十三")):
+        story = told((entity("C0", *names),), changes=[state("C0", "status", "dead")], on_stage=())
+        matters = touched(draft, replace(story, language="zh"))
+        assert any(matter.entity_id == "C0" for matter in matters) is is_named
+    story = told((entity("C0", "李天明"),), changes=[state("C0", "status", "dead")], on_stage=())
+    assert touched("今天明白了。", replace(story, language="zh")) == []
+
+
+@pytest.mark.parametrize(
+    ("draft", "names", "head"),
+    [
+        ("Miss Pryce sat down.", ("Tamsin Pryce", "Miss Pryce", "Tamsin"), "Tamsin Pryce (Miss Pryce)"),
+        ("Tamsin sat down.", ("Tamsin Pryce", "Miss Pryce", "Tamsin"), "Tamsin Pryce"),
+        ("红丹少了一枚。", ("还魂丹", "红丹"), "还魂丹（红丹）"),
+    ],
+)
+def test_a_matter_is_headed_by_the_cards_name(draft: str, names: tuple[str, ...], head: str) -> None:
+    """With the alias of the draft; a state names its holder by the card."""
+    language = story_language(draft)
+    bearer = entity("C0" if language == "en" else "I0", names[0], *names[1:])
+    story = told((bearer, entity("I9", "the black letter")), changes=[state(bearer.entity_id, "condition", "hurt")])
+    [matter] = touched(draft, replace(story, language=language))
+    assert matter.name == head
+    story = told((bearer, entity("I9", "the black letter")), changes=[state("I9", "holder", bearer.entity_id)])
+    if language == "en":
+        [letter] = [each for each in touched(f"{draft} The black letter lay there.", story) if each.kind == "thing"]
+        assert letter.sayings[0].text.endswith("Tamsin Pryce")
+
+
+@pytest.mark.parametrize(
+    ("draft", "text", "noun"),
+    [
+        ("He leaned at the rail.", "The next sea took him off the rail.", "rail"),
+        ("她攥紧了那个领口。", "他盯着砚秋的领口。", "领口"),
+    ],
+)
+def test_in_a_told_story_a_noun_alone_is_one_of_many(draft: str, text: str, noun: str) -> None:
+    """Its sentences are quoted where they share more with the draft's, or nothing else tells the story."""
+    language = story_language(draft)
+    people = CHINESE if language == "zh" else ENGLISH
+    untold = replace(told(people, text=text), language=language)
+    assert noun in [matter.name for matter in touched(draft, untold)]
+    story = replace(told(people, text=text, memories=_notes("X.")), language=language)
+    assert [matter.name for matter in touched(draft, story) if matter.kind == "thing"] == []
+    same = {"en": "He leaned hard against the rail of oak.", "zh": "她又一次攥紧了那个领口。"}[language]
+    kept = touched(same, replace(story, knowledge=told(people, text=same).knowledge))
+    assert [matter.name for matter in kept if matter.kind == "thing"] == [noun]
+
+
+def test_who_is_called_by_a_name_after_a_loss_lacks_it() -> None:
+    """守药园的是个哑巴，大家叫他哑伯: the name itself says nothing, the sentence before it does."""
+    people = (entity("C0", "哑伯"), entity("L0", "药园"))
+    text = "守药园的是个哑巴，大家叫他哑伯。"
+    story = replace(told(people, text=text), language="zh")
+    assert sayings_of("哑伯", touched("哑伯开口说：“莲开了。”", story))[0] == text
+    other = replace(told(people, text="门口坐着个哑巴，哑伯走了过去。"), language="zh")
+    assert disability_sayings("C0", ["哑伯开口说：“莲开了。”"], other) == []

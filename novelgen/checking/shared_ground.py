@@ -1,0 +1,95 @@
+"""How much a statement of the story shares with sentences of a draft on the same person or thing."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from novelgen.checking.evidence import body_parts
+from novelgen.checking.story import telling_words
+from novelgen.language.counted_nouns import find_counts
+from novelgen.language.language import CJK_RANGES, patterns, story_language
+from novelgen.language.numerals import CHINESE_NUMERAL, ENGLISH_NUMBER, Quantity, find_quantities
+
+LEAST_SHARED = 1.0
+"""A statement with less tells nothing of the sentence."""
+
+_OF_ONE_CHARACTER = 0.25
+"""Weight of one Chinese character against that of a word."""
+
+_OF_A_MATTER = 3.0
+"""Weight of a part of the body, an age, a number of the same things, and a sense that one lacks and the other uses."""
+
+
+class Sense(NamedTuple):
+    """A sense or limb: words of its use, and of its loss."""
+
+    use: re.Pattern[str]
+    loss: re.Pattern[str]
+
+    def is_used(self, text: str) -> bool:
+        """Tell whether a text uses it, and does not tell its loss."""
+        return self.use.search(text) is not None and self.loss.search(text) is None
+
+
+SENSES = [
+    Sense(*(re.compile(words[name], re.IGNORECASE) for name in ("use", "loss")))
+    for words in patterns("disabilities").values()
+]
+
+_AGE_VERBS = "is|was|were|be|being|been|am|are|turns|turned|since|at|nearly|barely|only|just"
+_AGE = re.compile(
+    rf"(?:{CHINESE_NUMERAL}|[0-9]+)岁|年龄\W{{0,2}}[0-9]+|"
+    rf"\bage[sd]?\b\W{{0,3}}(?:{ENGLISH_NUMBER})\b|\b(?:{ENGLISH_NUMBER})[ -]years?[ -]old\b|"
+    rf"\b(?:{_AGE_VERBS}) (?:only |just |about |nearly |barely |he was |she was )*(?:{ENGLISH_NUMBER})"
+    r"(?= (?:and|when|now|then|in|years?)\b|[,.;!?\"”’]|$)",
+    re.IGNORECASE,
+)
+_CHINESE = re.compile(f"[{CJK_RANGES}]")
+
+
+def shared_ground(statement: str, sentences: Sequence[str], own_names: Sequence[str]) -> float:
+    """Return how much a statement shares with the sentence nearest to it, beside the names of its bearer."""
+    own = _content_of(without_names(statement, own_names))
+    return max((_shared(own, _content_of(without_names(text, own_names))) for text in sentences), default=0.0)
+
+
+def without_names(text: str, names: Sequence[str]) -> str:
+    """Return a text with blanks in place of names: 哑伯 is no mute by his name."""
+    for name in sorted(names, key=len, reverse=True):
+        text = text.replace(name, " " * len(name))
+    return text
+
+
+class _Content(NamedTuple):
+    """What a text tells of."""
+
+    words: frozenset[str]
+    parts: frozenset[str]
+    used: frozenset[int]
+    lost: frozenset[int]
+    counted: frozenset[tuple[str, str]]
+    tells_age: bool
+
+
+@lru_cache(maxsize=8192)
+def _content_of(text: str) -> _Content:
+    language = story_language(text)
+    quantities: list[Quantity] = [*find_quantities(text, language), *find_counts(text, language)]
+    return _Content(
+        words=telling_words(text),
+        parts=body_parts(text),
+        used=frozenset(number for number, sense in enumerate(SENSES) if sense.is_used(text)),
+        lost=frozenset(number for number, sense in enumerate(SENSES) if sense.loss.search(text)),
+        counted=frozenset((quantity.dimension, quantity.unit) for quantity in quantities),
+        tells_age=_AGE.search(text) is not None,
+    )
+
+
+def _shared(one: _Content, other: _Content) -> float:
+    words = sum(
+        _OF_ONE_CHARACTER if len(word) == 1 and _CHINESE.match(word) else 1.0 for word in one.words & other.words
+    )
+    matters = len(one.parts & other.parts) + len(one.lost & other.used) + len(one.used & other.lost)
+    matters += (one.tells_age and other.tells_age) + bool(one.counted & other.counted)
+    return words + _OF_A_MATTER * matters
