@@ -18,7 +18,7 @@ from novelgen import errors
 from novelgen.models.position import require_project_id, utc_now
 from novelgen.nearest import did_you_mean
 from runtime.files.paths import ProjectPaths, demo_folder
-from runtime.index.locations import ChromaServer, EmbeddedIndex, IndexLocation, NamedStore
+from runtime.index.locations import ChromaFolder, ChromaServer, IndexLocation, NamedStore
 from runtime.index.ownership import require_unowned
 from runtime.index.process import DEFAULT_REGISTRY, IndexProcessRegistry
 from runtime.index.vector_index import IndexAccess
@@ -447,7 +447,7 @@ class MemoryStores:
         try:
             index_id = self.database(project_id).reading(lambda unit: unit.projects.require().index_id)
         except (errors.DatabaseError, errors.UnknownProjectError) as error:
-            if isinstance(access.location, EmbeddedIndex):
+            if isinstance(access.location, ChromaFolder):
                 return None
             raise errors.VectorIndexError(
                 f"which index in the vector store is that of project {project_id!r} stands in the database, which "
@@ -498,7 +498,7 @@ class MemoryStores:
 
         location = None if self._own_store is not None else self._index_location(project_id)
         try:
-            if database is not None and not isinstance(location, EmbeddedIndex):
+            if database is not None and not isinstance(location, ChromaFolder):
                 with database.read() as unit:
                     project, chunk_ids = unit.projects.require(), sorted(unit.memories.index_ids())
                 identity = built_with(project)
@@ -510,7 +510,7 @@ class MemoryStores:
                 access = self._accesses.pop(project_id, None)
             if access is not None:
                 self._indexes.give_back(access)
-        if isinstance(location, EmbeddedIndex):
+        if isinstance(location, ChromaFolder):
             require_unowned(location)
 
     def _index_location(self, project_id: str) -> IndexLocation:
@@ -518,7 +518,7 @@ class MemoryStores:
         if ":" in provider:
             return NamedStore(provider)
         if url is None:
-            return EmbeddedIndex(self.paths(project_id).vectors)
+            return ChromaFolder(self.paths(project_id).vectors)
         token, headers = self.settings.chroma_token, self.settings.chroma_headers
         return ChromaServer(
             url,

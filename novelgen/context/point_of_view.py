@@ -577,26 +577,26 @@ def guessed_scenes_issue(context: SceneMemoryContext) -> ReportIssue | None:
     view = context.report.point_of_view
     if view is None or not (view.guessed_scenes or view.doubted_scenes):
         return None
-    told, hidden = (
+    told_scenes, hidden_scenes = (
         [f"{chapter}:{scene}" for chapter, scene in places[-GUESSED_SCENES_NAMED:]]
         for places in (view.guessed_scenes, view.doubted_scenes)
     )
     parts = []
-    if told:
+    if told_scenes:
         parts.append(
-            f"whether {view.name!r} was in {', '.join(told)} is a guess: the text names them there, nobody says "
+            f"whether {view.name!r} was in {', '.join(told_scenes)} is a guess: the text names them there, nobody says "
             "who was there, and nothing of it is kept from them"
         )
-    if hidden:
+    if hidden_scenes:
         parts.append(
-            f"that {view.name!r} was not in {', '.join(hidden)} is a guess: nobody says who was there, and what "
+            f"that {view.name!r} was not in {', '.join(hidden_scenes)} is a guess: nobody says who was there, and what "
             "happens there is hidden from them"
         )
     return ReportIssue(
         stage="knowledge",
         kind="unresolved",
         message=f"{'. And '.join(parts)}. Say it: "
-        f"`novelgen scene set {context.project_id} {[*hidden, *told][-1]} --cast …`",
+        f"`novelgen scene set {context.project_id} {[*told_scenes, *hidden_scenes][-1]} --cast …`",
     )
 
 

@@ -69,9 +69,9 @@ _DAMAGED_TEXT = re.compile(
 class ChromaCollections(Collections):
     """Collections of one embedded index or Chroma server, opened on first use."""
 
-    def __init__(self, location: locations.EmbeddedIndex | locations.ChromaServer) -> None:
+    def __init__(self, location: locations.ChromaFolder | locations.ChromaServer) -> None:
         super().__init__(self._open_store)
-        self._index = location if isinstance(location, locations.EmbeddedIndex) else None
+        self._index = location if isinstance(location, locations.ChromaFolder) else None
         self._server = location if isinstance(location, locations.ChromaServer) else None
         self._client: ClientAPI | None = None
         self._opened_file: tuple[int, int] | None = None
@@ -157,7 +157,7 @@ class ChromaCollections(Collections):
         self._opened_file = _file_of(index)
         return client
 
-    def _wait_for_predecessor(self, index: locations.EmbeddedIndex) -> None:
+    def _wait_for_predecessor(self, index: locations.ChromaFolder) -> None:
         """Wait until no other process of an index, an orphan included, has this folder open."""
         if self._process_lock is not None:
             return
@@ -231,7 +231,7 @@ def _settings() -> Settings:
     return Settings(anonymized_telemetry=False, _env_file=None)
 
 
-def _file_of(index: locations.EmbeddedIndex) -> tuple[int, int] | None:
+def _file_of(index: locations.ChromaFolder) -> tuple[int, int] | None:
     """Return the identity of an index's database file."""
     try:
         status = (index.path / locations.DATABASE_FILE).stat()
@@ -240,7 +240,7 @@ def _file_of(index: locations.EmbeddedIndex) -> tuple[int, int] | None:
     return (status.st_dev, status.st_ino)
 
 
-def _limit_files(index: locations.EmbeddedIndex, *, written_bytes: int = 0) -> None:
+def _limit_files(index: locations.ChromaFolder, *, written_bytes: int = 0) -> None:
     """Refuse an index with a file that no sound one can have, and let this process write none much longer.
 
     Damaged files make Chroma write gigabytes without an error. A write beyond the limit fails in its native code

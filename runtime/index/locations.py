@@ -14,7 +14,7 @@ DEFAULT_SERVER_PORT = 8000
 
 
 @dataclass(frozen=True, slots=True)
-class EmbeddedIndex:
+class ChromaFolder:
     """A folder that one process opens for itself."""
 
     path: Path
@@ -87,7 +87,7 @@ class NamedStore:
         return self.import_path
 
 
-IndexLocation = EmbeddedIndex | ChromaServer | NamedStore
+IndexLocation = ChromaFolder | ChromaServer | NamedStore
 
 DATABASE_FILE = "chroma.sqlite3"
 _SPARE_BYTES = 64 * 2**20
@@ -95,13 +95,13 @@ _MAX_TIMES_DATABASE = 32
 """A row takes 1.5 KB of the database or more; its vector of 3,072 values with two dead ones takes 37 KB."""
 
 
-def max_file_bytes(index: EmbeddedIndex) -> int:
+def max_file_bytes(index: ChromaFolder) -> int:
     """Return how long each file of a sound index is at most, told from its database, which damage never swells."""
     database = index.path / DATABASE_FILE
     return _SPARE_BYTES + _MAX_TIMES_DATABASE * (database.stat().st_size if database.is_file() else 0)
 
 
-def swollen_file(index: EmbeddedIndex) -> str | None:
+def swollen_file(index: ChromaFolder) -> str | None:
     """Name a file that no sound index can have.
 
     Measured: one damaged length in `link_lists.bin` lets Chroma write gigabytes of nothing (11 GB for 1,500 rows),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from novelgen.deadlines import Deadline
 from novelgen.memory.query_scores import unit_rows
 from novelgen.models.position import StoryPosition, require_project_id
-from runtime.index.locations import ChromaServer, EmbeddedIndex, swollen_file
+from runtime.index.locations import ChromaFolder, ChromaServer, swollen_file
 from runtime.index.rows import IndexedText, IndexHit, IndexRow, Vector, encode_rows, require_vectors
 from runtime.index.vector_index import Collection, IndexAccess
 
@@ -113,7 +113,7 @@ class VectorStoreManager:
     @property
     def keeps_removed_vectors(self) -> bool:
         """Whether the place of removed vectors is freed by a rebuild alone, as in Chroma's graph."""
-        return isinstance(self._access.location, EmbeddedIndex | ChromaServer)
+        return isinstance(self._access.location, ChromaFolder | ChromaServer)
 
     def wait_started(self, timeout_s: float) -> None:
         """Let the index load its libraries."""
@@ -257,7 +257,7 @@ class VectorStoreManager:
     def oversized_file(self) -> str | None:
         """Return an embedded index's oversized file, or None."""
         location = self._access.location
-        return swollen_file(location) if isinstance(location, EmbeddedIndex) else None
+        return swollen_file(location) if isinstance(location, ChromaFolder) else None
 
 
 def _finds_itself(chunk_id: str, vector: Vector, hits: Sequence[IndexHit], vectors_of: VectorsOf) -> bool:

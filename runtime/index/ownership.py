@@ -21,7 +21,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from novelgen.errors import VectorIndexError, VectorIndexOwnedError
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 
 CONNECT_TIMEOUT_S = 2.0
 """For an owner to take a connection; one that is stopped never does."""
@@ -33,7 +33,7 @@ class IndexOwnership:
     The lock belongs to the operating system: it ends with the process that holds it, however that ends.
     """
 
-    def __init__(self, index: EmbeddedIndex) -> None:
+    def __init__(self, index: ChromaFolder) -> None:
         self._index = index
         self._lock = FileLock(index.control_folder / "owner.lock", thread_local=False)
         self._owner_file = index.control_folder / "owner.pid"
@@ -77,7 +77,7 @@ class IndexOwnership:
             self._lock.release()
 
 
-def require_unowned(index: EmbeddedIndex) -> None:
+def require_unowned(index: ChromaFolder) -> None:
     """Refuse an index that a process owns."""
     if not index.control_folder.is_dir():
         return

@@ -88,7 +88,7 @@ class IndexProcess(IndexAccess):
         self.location: locations.IndexLocation = location
         self._start_timeout_s = start_timeout_s
         self._owner_pid = os.getpid()
-        self._ownership = ownership.IndexOwnership(location) if isinstance(location, locations.EmbeddedIndex) else None
+        self._ownership = ownership.IndexOwnership(location) if isinstance(location, locations.ChromaFolder) else None
         self._lender: ownership.Lender | None = None
         self._turn = threading.Lock()
         self._worker: _Worker | None = None
@@ -204,7 +204,7 @@ class IndexProcess(IndexAccess):
 
     def discard_files(self, deadline: Deadline) -> None:
         """End the process and remove a damaged embedded index's files."""
-        if not isinstance(self.location, locations.EmbeddedIndex):
+        if not isinstance(self.location, locations.ChromaFolder):
             return
         with self._my_turn(deadline):
             if self._worker is not None and isinstance(self._worker.process, ownership.Owner):
@@ -385,7 +385,7 @@ def _grace(deadline: Deadline) -> float:
 
 
 def _log_file(location: locations.IndexLocation) -> Path | None:
-    return location.control_folder / "process.log" if isinstance(location, locations.EmbeddedIndex) else None
+    return location.control_folder / "process.log" if isinstance(location, locations.ChromaFolder) else None
 
 
 def _death(location: locations.IndexLocation, code: int | None) -> errors.VectorIndexError:
@@ -406,7 +406,7 @@ def _death(location: locations.IndexLocation, code: int | None) -> errors.Vector
     return errors.VectorIndexError(text)
 
 
-def _remove(index: locations.EmbeddedIndex) -> None:
+def _remove(index: locations.ChromaFolder) -> None:
     if not index.path.exists() and not index.path.is_symlink():
         return
     # Renamed first, so that a removal that is cut short leaves no half index behind.

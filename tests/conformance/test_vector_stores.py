@@ -14,7 +14,7 @@ from novelgen.errors import VectorIndexError, VectorIndexGoneError
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.context_chain import build_context_chain
-from runtime.index.locations import ChromaServer, EmbeddedIndex, NamedStore
+from runtime.index.locations import ChromaFolder, ChromaServer, NamedStore
 from runtime.index.manager import VectorStoreManager
 from runtime.index.process import IndexProcess
 from runtime.index.rows import exact_search
@@ -100,7 +100,7 @@ class Store:
 def opened(name: str, folder: Path) -> Iterator[Store]:
     """Open a store of a kind."""
     if name == "chroma embedded":
-        yield Store(IndexProcess(EmbeddedIndex(folder / "vectors")), {})
+        yield Store(IndexProcess(ChromaFolder(folder / "vectors")), {})
     elif name == "chroma server":
         with chroma_server(folder / "chroma") as url:
             yield Store(IndexProcess(ChromaServer(url)), {"url": url})

@@ -12,7 +12,7 @@ from langchain_openai import ChatOpenAI
 
 from novelgen.models.context import MemoryContextRequest, SceneMemoryContext
 from runtime.context_chain import build_context_chain
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.ownership import IndexOwnership
 from runtime.model_providers.offline_embeddings import HashedNgramEmbeddings
 from runtime.stores import MemoryStores
@@ -83,7 +83,7 @@ def index_damaged(ground: Ground) -> Iterator[None]:
 @contextmanager
 def index_owned(ground: Ground) -> Iterator[None]:
     """Somebody else has the right to open the index."""
-    owner = IndexOwnership(EmbeddedIndex(ground.data / "vectors"))
+    owner = IndexOwnership(ChromaFolder(ground.data / "vectors"))
     owner.acquire()
     yield
     owner.release()

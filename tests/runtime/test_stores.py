@@ -20,7 +20,7 @@ from novelgen.errors import (
     UserInputError,
     VectorIndexError,
 )
-from runtime.index.locations import ChromaServer, EmbeddedIndex
+from runtime.index.locations import ChromaFolder, ChromaServer
 from runtime.index.same_process import SameProcessIndex
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
@@ -169,7 +169,7 @@ def test_indexes_are_made_for_the_settings(stores: MemoryStores, tmp_path: Path)
     stores.create_project("a")
     index = stores.vectors("a")
     assert process_of(index) is process_of(stores.vectors("a"))
-    assert embedded(index) == EmbeddedIndex(stores.paths("a").vectors)
+    assert embedded(index) == ChromaFolder(stores.paths("a").vectors)
     assert stores.embedding_identity == ("fake:16", 16)
     assert index.collection.dimension == 16
     assert stores.embeddings is stores.embeddings
@@ -266,7 +266,7 @@ def test_indexes_beyond_the_bound_rest_and_come_back(tmp_path: Path) -> None:
 
 def _owns(stores: MemoryStores, project_id: str) -> bool:
     """Tell whether this program owns an index, which it does as long as it keeps a process for it."""
-    location = EmbeddedIndex(stores.paths(project_id).vectors)
+    location = ChromaFolder(stores.paths(project_id).vectors)
     return (location.control_folder / "owner.pid").exists()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from novelgen.errors import VectorIndexOwnedError
 from runtime.care.checks import check_breaker, check_index, repair_index
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.ownership import IndexOwnership
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scenes
@@ -103,7 +103,7 @@ def test_an_index_that_another_process_owns_is_not_touched(tmp_path: Path) -> No
     """The refusal names the owner; the repair does not build over its head."""
     with MemoryStores(settings_for(tmp_path)) as stores:
         stores.create_project(PROJECT, language="en")
-        location = EmbeddedIndex(stores.paths(PROJECT).vectors)
+        location = ChromaFolder(stores.paths(PROJECT).vectors)
         owner = IndexOwnership(location)
         owner.acquire()
         ingest_scenes(stores, PROJECT, recorded_scenes())

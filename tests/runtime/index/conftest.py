@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from runtime.index.locations import EmbeddedIndex, IndexLocation
+from runtime.index.locations import ChromaFolder, IndexLocation
 from runtime.index.manager import VectorStoreManager
 from runtime.index.process import IndexProcess, IndexProcessRegistry
 from runtime.index.vector_index import CircuitBreaker, IndexAccess
@@ -47,10 +47,10 @@ def process_of(manager: VectorStoreManager) -> IndexProcess:
     return access
 
 
-def embedded(manager: VectorStoreManager) -> EmbeddedIndex:
+def embedded(manager: VectorStoreManager) -> ChromaFolder:
     """Return where an embedded index lives."""
     location = process_of(manager).location
-    assert isinstance(location, EmbeddedIndex)
+    assert isinstance(location, ChromaFolder)
     return location
 
 
@@ -73,7 +73,7 @@ def clock() -> FakeClock:
 @pytest.fixture(scope="session")
 def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexProcess]:
     """One embedded index for the whole session."""
-    process = IndexProcess(EmbeddedIndex(tmp_path_factory.mktemp("index") / "vectors"))
+    process = IndexProcess(ChromaFolder(tmp_path_factory.mktemp("index") / "vectors"))
     process.start()
     yield process
     process.close()

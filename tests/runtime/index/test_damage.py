@@ -13,7 +13,7 @@ from filelock import FileLock, Timeout
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError, VectorIndexGoneError
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.manager import VectorStoreManager
 from runtime.index.process import IndexProcess
 from runtime.index.rows import IndexRow
@@ -32,7 +32,7 @@ REBUILT = ROWS[:60]
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a sound, closed index and its control folder."""
     folder = tmp_path_factory.mktemp("pristine")
-    process = IndexProcess(EmbeddedIndex(folder / "vectors"))
+    process = IndexProcess(ChromaFolder(folder / "vectors"))
     index_in(process).add(ROWS)
     process.close()
     return folder
@@ -45,17 +45,17 @@ def rebuilt(index: VectorStoreManager, rows: list[IndexRow]) -> None:
 
 
 @pytest.fixture
-def index(pristine: Path, tmp_path: Path) -> EmbeddedIndex:
+def index(pristine: Path, tmp_path: Path) -> ChromaFolder:
     """A copy of the sound index, to be damaged."""
     shutil.copytree(pristine, tmp_path / "data")
-    return EmbeddedIndex(tmp_path / "data" / "vectors")
+    return ChromaFolder(tmp_path / "data" / "vectors")
 
 
-def sqlite_file(index: EmbeddedIndex) -> Path:
+def sqlite_file(index: ChromaFolder) -> Path:
     return index.path / "chroma.sqlite3"
 
 
-def vector_folder(index: EmbeddedIndex) -> Path:
+def vector_folder(index: ChromaFolder) -> Path:
     (folder,) = (entry for entry in index.path.iterdir() if entry.is_dir())
     return folder
 
@@ -65,7 +65,7 @@ def overwrite(path: Path, *, size_bytes: int) -> None:
         stream.write(os.urandom(size_bytes))
 
 
-def replace_folder_by_file(index: EmbeddedIndex) -> None:
+def replace_folder_by_file(index: ChromaFolder) -> None:
     shutil.rmtree(index.path)
     index.path.write_text("not a folder")
 
@@ -74,7 +74,7 @@ def randomise(path: Path) -> None:
     overwrite(path, size_bytes=path.stat().st_size)
 
 
-DAMAGES: dict[str, tuple[int, Callable[[EmbeddedIndex], None]]] = {
+DAMAGES: dict[str, tuple[int, Callable[[ChromaFolder], None]]] = {
     "index folder removed": (1, lambda index: shutil.rmtree(index.path)),
     "index folder is a file": (2, replace_folder_by_file),
     "database removed": (3, lambda index: sqlite_file(index).unlink()),
@@ -91,7 +91,7 @@ DAMAGES: dict[str, tuple[int, Callable[[EmbeddedIndex], None]]] = {
     "damage", [pytest.param(damage, marks=covers(row), id=name) for name, (row, damage) in DAMAGES.items()]
 )
 def test_damage_is_told_and_a_rebuild_repairs_it(
-    open_manager: OpenManager, index: EmbeddedIndex, damage: Callable[[EmbeddedIndex], None]
+    open_manager: OpenManager, index: ChromaFolder, damage: Callable[[ChromaFolder], None]
 ) -> None:
     """A question on damaged files raises, again and again, until a rebuild makes all as it was."""
     damage(index)
@@ -106,7 +106,7 @@ def test_damage_is_told_and_a_rebuild_repairs_it(
 
 
 @covers(6)
-def test_vectors_cut_in_half_are_found_by_verification(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+def test_vectors_cut_in_half_are_found_by_verification(open_manager: OpenManager, index: ChromaFolder) -> None:
     """Chroma crashes or answers wrongly and says nothing; both are found, and a rebuild repairs it."""
     vectors = vector_folder(index) / "data_level0.bin"
     os.truncate(vectors, vectors.stat().st_size // 2)
@@ -120,7 +120,7 @@ def test_vectors_cut_in_half_are_found_by_verification(open_manager: OpenManager
     assert manager.verify(*expected(REBUILT)).is_sound
 
 
-def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: ChromaFolder) -> None:
     """A damaged length makes Chroma write 100 GB and say nothing; the file stops short, and the next write says it."""
     links = vector_folder(index) / "link_lists.bin"
     with links.open("r+b") as stream:
@@ -138,7 +138,7 @@ def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: 
     assert manager.oversized_file() is None
 
 
-def test_a_folder_removed_under_an_open_index_is_noticed(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+def test_a_folder_removed_under_an_open_index_is_noticed(open_manager: OpenManager, index: ChromaFolder) -> None:
     """Chroma would go on reading from deleted files; then a new row must not make the emptied index look alive."""
     manager = open_manager(index)
     assert len(manager.list_ids(timeout_s=60)) == len(ROWS)
@@ -154,7 +154,7 @@ def test_a_folder_removed_under_an_open_index_is_noticed(open_manager: OpenManag
 
 
 @pytest.fixture
-def exclusive_lock(index: EmbeddedIndex) -> Iterator[sqlite3.Connection]:
+def exclusive_lock(index: ChromaFolder) -> Iterator[sqlite3.Connection]:
     """Another program holds the database of the index."""
     with closing(sqlite3.connect(sqlite_file(index), isolation_level=None)) as connection:
         connection.execute("BEGIN EXCLUSIVE")
@@ -162,7 +162,7 @@ def exclusive_lock(index: EmbeddedIndex) -> Iterator[sqlite3.Connection]:
 
 
 def test_a_locked_index_ends_each_call_in_its_time(
-    open_manager: OpenManager, index: EmbeddedIndex, exclusive_lock: sqlite3.Connection
+    open_manager: OpenManager, index: ChromaFolder, exclusive_lock: sqlite3.Connection
 ) -> None:
     """Opening a locked index would freeze the program; here it fails, and works when the lock is gone."""
     manager = open_manager(index)
@@ -174,7 +174,7 @@ def test_a_locked_index_ends_each_call_in_its_time(
 
 
 def test_a_process_frozen_in_native_code_does_not_outlive_its_killed_program(
-    index: EmbeddedIndex, exclusive_lock: sqlite3.Connection
+    index: ChromaFolder, exclusive_lock: sqlite3.Connection
 ) -> None:
     """Nothing in Python can run there; the alarm of the system ends it all the same."""
     owner = program(LOCKED_OWNER, str(index.path))
@@ -194,7 +194,7 @@ def _is_locked(path: Path) -> bool:
         return True
 
 
-def test_a_write_lock_ends_a_write_in_its_time(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+def test_a_write_lock_ends_a_write_in_its_time(open_manager: OpenManager, index: ChromaFolder) -> None:
     """A write that waits for another program's lock ends at its deadline and may be repeated."""
     manager = open_manager(index)
     assert len(manager.list_ids(timeout_s=60)) == len(ROWS)
@@ -209,7 +209,7 @@ def test_a_write_lock_ends_a_write_in_its_time(open_manager: OpenManager, index:
 
 
 @covers(20)
-def test_planted_rows_are_never_returned(open_manager: OpenManager, index: EmbeddedIndex) -> None:
+def test_planted_rows_are_never_returned(open_manager: OpenManager, index: ChromaFolder) -> None:
     """By the documents alone, rows of another project, from the future, or without a key stay inside."""
     run_program(PLANT, str(index.path))
     manager = open_manager(index)
@@ -227,10 +227,10 @@ LOCKED_OWNER = """
 import sys, time
 from pathlib import Path
 from novelgen.errors import NovelgenError
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.process import IndexProcess
 from tests.runtime.index.conftest import index_in
-process = IndexProcess(EmbeddedIndex(Path(sys.argv[1])))
+process = IndexProcess(ChromaFolder(Path(sys.argv[1])))
 manager = index_in(process)
 process.start()
 print(process.pid, flush=True)

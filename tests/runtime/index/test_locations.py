@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import ConfigurationError
-from runtime.index.locations import ChromaServer, EmbeddedIndex
+from runtime.index.locations import ChromaFolder, ChromaServer
 
 
 def test_two_spellings_of_a_folder_are_one_index(tmp_path: Path) -> None:
     """Links and dots do not make a second index."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    assert EmbeddedIndex(tmp_path / "link" / ".." / "link") == EmbeddedIndex(tmp_path / "real")
+    assert ChromaFolder(tmp_path / "link" / ".." / "link") == ChromaFolder(tmp_path / "real")
 
 
 def test_a_server_address_must_be_an_http_url() -> None:

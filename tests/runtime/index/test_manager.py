@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from novelgen.deadlines import Deadline
 from novelgen.errors import EmbeddingError, InvalidProjectIdError, VectorIndexError, VectorIndexGoneError
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.manager import collection_name, next_index_id
 from runtime.index.rows import exact_search
 from tests.runtime.index.conftest import OpenManager, index_in, process_of
@@ -188,7 +188,7 @@ def test_collections_are_named_by_place_and_model() -> None:
 @pytest.mark.slow
 def test_without_the_id_an_embedded_index_answers_from_what_is_there(open_manager: OpenManager, tmp_path: Any) -> None:
     """With SQL down nobody knows which collection is live: the only one of the model is."""
-    index = EmbeddedIndex(tmp_path / "vectors")
+    index = ChromaFolder(tmp_path / "vectors")
     rows = make_rows(10)
     open_manager(index).add(rows)
     nameless = open_manager(index, index_id=None)
@@ -200,7 +200,7 @@ def test_without_the_id_an_embedded_index_answers_from_what_is_there(open_manage
 @pytest.mark.slow
 def test_rows_outlive_the_program(open_manager: OpenManager, tmp_path: Any) -> None:
     """What was acknowledged is there after closing and opening again."""
-    index = EmbeddedIndex(tmp_path / "vectors")
+    index = ChromaFolder(tmp_path / "vectors")
     first = open_manager(index)
     first.add(make_rows(10))
     process_of(first).close()

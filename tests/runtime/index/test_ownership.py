@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from novelgen.errors import VectorIndexDamagedError, VectorIndexError, VectorIndexOwnedError
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.ownership import IndexOwnership, borrow, read_owner
 from runtime.index.process import IndexProcess, IndexProcessRegistry
 from tests.runtime.index.conftest import OpenManager, embedded, index_in, process_of, program, worker_pid
@@ -17,11 +17,11 @@ from tests.runtime.index.story_rows import make_rows
 SECOND = """
 import sys
 from pathlib import Path
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.process import IndexProcess
 from tests.runtime.index.conftest import index_in
 from tests.runtime.index.story_rows import make_rows
-process = IndexProcess(EmbeddedIndex(Path(sys.argv[1])))
+process = IndexProcess(ChromaFolder(Path(sys.argv[1])))
 index = index_in(process)
 rows = make_rows(6)
 index.add(rows[4:])
@@ -35,10 +35,10 @@ process.close()
 HOLDER = """
 import sys, time
 from pathlib import Path
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.ownership import IndexOwnership
 
-ownership = IndexOwnership(EmbeddedIndex(Path(sys.argv[1])))
+ownership = IndexOwnership(ChromaFolder(Path(sys.argv[1])))
 ownership.acquire()
 print("held", flush=True)
 time.sleep(600)
@@ -48,7 +48,7 @@ time.sleep(600)
 @pytest.mark.slow
 def test_a_second_program_asks_through_the_first(tmp_path: Path, open_manager: OpenManager) -> None:
     """It writes and finds in the owner's process; when the owner gives the index up it goes on by itself."""
-    owner = open_manager(EmbeddedIndex(tmp_path / "vectors"))
+    owner = open_manager(ChromaFolder(tmp_path / "vectors"))
     rows = make_rows(4)
     owner.add(rows, timeout_s=30)
     pid = worker_pid(owner)
@@ -88,7 +88,7 @@ def test_what_tells_no_owner_of_this_user_is_not_asked(
 @pytest.mark.slow
 def test_a_damaged_index_of_another_program_is_not_removed(tmp_path: Path, open_manager: OpenManager) -> None:
     """Its files are the owner's, who goes on writing."""
-    owner = open_manager(EmbeddedIndex(tmp_path / "vectors"))
+    owner = open_manager(ChromaFolder(tmp_path / "vectors"))
     owner.add(make_rows(2))
     second = index_in(IndexProcess(embedded(owner)))
     shutil.rmtree(tmp_path / "vectors")
@@ -104,7 +104,7 @@ def test_a_damaged_index_of_another_program_is_not_removed(tmp_path: Path, open_
 @pytest.mark.slow
 def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager: OpenManager) -> None:
     """The lock is the system's: kill -9 gives it up, and the next owner knows that it was not given up in order."""
-    index = EmbeddedIndex(tmp_path / "vectors")
+    index = ChromaFolder(tmp_path / "vectors")
     owner = program(HOLDER, str(index.path))
     assert owner.stdout is not None
     assert owner.stdout.readline() == "held\n"
@@ -125,20 +125,20 @@ def test_users_of_one_program_share_one_process(tmp_path: Path) -> None:
     """Two spellings of a path are one index, which ends with its last user."""
     (tmp_path / "link").symlink_to(tmp_path)
     registry = IndexProcessRegistry()
-    first = registry.borrow(EmbeddedIndex(tmp_path / "vectors"))
-    second = registry.borrow(EmbeddedIndex(tmp_path / "link" / "vectors"))
+    first = registry.borrow(ChromaFolder(tmp_path / "vectors"))
+    second = registry.borrow(ChromaFolder(tmp_path / "link" / "vectors"))
     assert first is second
     index_in(first).add(make_rows(2), timeout_s=30)
     registry.give_back(first)
     assert len(index_in(second).list_ids()) == 2
     registry.give_back(second)
     assert second.pid is None
-    assert registry.borrow(EmbeddedIndex(tmp_path / "vectors")) is not second
+    assert registry.borrow(ChromaFolder(tmp_path / "vectors")) is not second
 
 
 def test_taking_and_giving_twice_is_harmless(tmp_path: Path) -> None:
     """Ownership knows whether it is held."""
-    ownership = IndexOwnership(EmbeddedIndex(tmp_path / "vectors"))
+    ownership = IndexOwnership(ChromaFolder(tmp_path / "vectors"))
     for _ in range(2):
         ownership.acquire()
     for _ in range(2):
@@ -150,7 +150,7 @@ def test_a_lock_file_that_cannot_be_made_is_an_error_of_the_index(tmp_path: Path
     """A file where the control folder should be is named in the message."""
     (tmp_path / "vectors.control").write_text("in the way")
     with pytest.raises(VectorIndexError, match=r"lock of the vector index .* cannot be taken.*vectors\.control"):
-        IndexOwnership(EmbeddedIndex(tmp_path / "vectors")).acquire()
+        IndexOwnership(ChromaFolder(tmp_path / "vectors")).acquire()
 
 
 @pytest.mark.parametrize(("content", "owner"), [(None, "unknown"), (b"", "unknown"), (b"\xff", "unknown"), (b"7", "7")])

@@ -14,7 +14,7 @@ import pytest
 
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.process import IndexProcess, RunningProcess
 from runtime.index.vector_index import CircuitBreaker, Collection
 from tests.faults.matrix import covers
@@ -43,7 +43,7 @@ def bare_process(tmp_path: Path, clock: FakeClock) -> Iterator[Callable[..., Ind
 
     def make(**options: float) -> IndexProcess:
         breaker = CircuitBreaker(clock=clock)
-        made.append(IndexProcess(EmbeddedIndex(tmp_path / "vectors"), breaker=breaker, **options))
+        made.append(IndexProcess(ChromaFolder(tmp_path / "vectors"), breaker=breaker, **options))
         return made[-1]
 
     yield make
@@ -192,7 +192,7 @@ def test_a_slow_start_is_no_damage(bare_process: Callable[..., IndexProcess]) ->
             process.call("ids", Deadline.after(0.001), collection=IN_DEMO, chunk_ids=[])
     assert not process.breaker.is_open
     process.wait_started(Deadline.after(60))
-    assert isinstance(process.location, EmbeddedIndex)
+    assert isinstance(process.location, ChromaFolder)
     assert not process.location.path.exists()
     assert process.call("ids", Deadline.after(20), collection=IN_DEMO, chunk_ids=[]) == set()
     assert process.pid == pid
@@ -324,10 +324,10 @@ def test_the_program_has_neither_output_nor_modules_of_the_process(tmp_path: Pat
 OWNER = """
 import os, sys, time
 from pathlib import Path
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.process import IndexProcess
 from tests.runtime.index.conftest import index_in
-process = IndexProcess(EmbeddedIndex(Path(sys.argv[1]) / "vectors"))
+process = IndexProcess(ChromaFolder(Path(sys.argv[1]) / "vectors"))
 manager = index_in(process)
 manager.list_ids(timeout_s=30)
 print(process.pid, flush=True)

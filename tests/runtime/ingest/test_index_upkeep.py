@@ -13,7 +13,7 @@ import pytest
 from novelgen.errors import VectorIndexError
 from novelgen.models.record import SceneRecord
 from runtime.care.checks import repair_index
-from runtime.index.locations import EmbeddedIndex, swollen_file
+from runtime.index.locations import ChromaFolder, swollen_file
 from runtime.index.manager import VectorStoreManager
 from runtime.ingest import indexing
 from runtime.ingest.indexing import IndexingResult, reindex, verify_index
@@ -172,5 +172,5 @@ def test_repair_rebuilds_an_index_whose_files_are_far_too_large(stores: MemorySt
     os.truncate(swollen, 2**32)
     messages = [finding.message for finding in repair_index(stores, PROJECT)]
     assert any("'swollen.bin' takes 4096 MB" in message for message in messages)
-    assert swollen_file(EmbeddedIndex(vectors)) is None
+    assert swollen_file(ChromaFolder(vectors)) is None
     assert verify_index(stores, PROJECT).is_sound

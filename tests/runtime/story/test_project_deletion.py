@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import create_engine, inspect, text
 
 from novelgen.errors import ContextWriteError, DatabaseError, UnknownProjectError, UserInputError, VectorIndexOwnedError
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.ownership import IndexOwnership
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
@@ -134,7 +134,7 @@ def test_what_is_not_there_cannot_be_deleted(stores: MemoryStores) -> None:
 def test_an_index_that_another_process_owns_keeps_its_project(stores: MemoryStores) -> None:
     """While another program has the index open nothing is deleted; after that it is."""
     stores.close()
-    ownership = IndexOwnership(EmbeddedIndex(stores.paths(GONE).vectors))
+    ownership = IndexOwnership(ChromaFolder(stores.paths(GONE).vectors))
     ownership.acquire()
     with pytest.raises(VectorIndexOwnedError):
         StoryProjects(stores, GONE).delete_project(confirm=GONE)

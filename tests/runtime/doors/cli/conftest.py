@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from runtime.doors.cli.main import novelgen
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.process import DEFAULT_REGISTRY
 from tests.runtime.doors.cli.small_project import write_project
 
@@ -99,7 +99,7 @@ def unrecorded(_unrecorded_once: Path, projects_dir: Path) -> Path:
 @pytest.fixture
 def index_kept_open(ingested: Path) -> Iterator[None]:
     """Keep the process of the index between the commands of a test, since each start of it takes seconds."""
-    process = DEFAULT_REGISTRY.borrow(EmbeddedIndex(ingested / "data" / "vectors"))
+    process = DEFAULT_REGISTRY.borrow(ChromaFolder(ingested / "data" / "vectors"))
     yield
     DEFAULT_REGISTRY.give_back(process)
 

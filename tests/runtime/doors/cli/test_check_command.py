@@ -11,7 +11,7 @@ import pytest
 from novelgen.language.language import count_cjk
 from novelgen.models.continuity import CheckedDraft, DraftCheck
 from runtime.doors.cli.labels import view_labels_for
-from runtime.index.locations import EmbeddedIndex
+from runtime.index.locations import ChromaFolder
 from runtime.index.process import DEFAULT_REGISTRY
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
@@ -40,7 +40,7 @@ def drowned(_told_once: Path, projects_dir: Path) -> Path:
 @pytest.fixture
 def index_kept_open(drowned: Path) -> Iterator[None]:
     """Keep the process of the index between the commands of a test, since each start of it takes seconds."""
-    process = DEFAULT_REGISTRY.borrow(EmbeddedIndex(drowned / "data" / "vectors"))
+    process = DEFAULT_REGISTRY.borrow(ChromaFolder(drowned / "data" / "vectors"))
     yield
     DEFAULT_REGISTRY.give_back(process)
 
