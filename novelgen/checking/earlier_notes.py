@@ -98,7 +98,7 @@ class _Predicate(NamedTuple):
 
 
 def _predicate(text: str, mentions: Sequence[Mention], *, is_whole: bool) -> _Predicate | None:
-    """Return what a text says first of whom it begins with; of a whole text only if it says nothing else."""
+    """Return the first statement of a text on its first name."""
     first = mentions[0]
     if text[: first.start].strip().casefold() not in ("", "the") or len(text) > LONGEST_ENDED:
         return None

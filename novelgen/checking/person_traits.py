@@ -76,7 +76,7 @@ def _first_loss(sense: Sense, entity: Entity, story: StoryBefore) -> Iterator[Co
 
 
 def _lacker_id(text: str, at: int, story: StoryBefore) -> str | None:
-    """Return whom a sentence means by a loss: who stands last before it, else who is called by a name after it."""
+    """Return the person of a loss in a sentence: the last one before it, else the first after it."""
     mentions = [
         mention
         for mention in story.resolver.find_mentions(text)

@@ -49,7 +49,7 @@ _CHINESE = re.compile(f"[{CJK_RANGES}]")
 
 
 def shared_ground(statement: str, sentences: Sequence[str], own_names: Sequence[str]) -> float:
-    """Return how much a statement shares with the sentence nearest to it, beside the names of its bearer."""
+    """Return the share of a statement in the nearest sentence, names aside."""
     own = _content_of(without_names(statement, own_names))
     return max((_shared(own, _content_of(without_names(text, own_names))) for text in sentences), default=0.0)
 

@@ -99,7 +99,7 @@ def _card_words(language: str) -> dict[str, dict[str, str]]:
 
 
 def _differing_words(words_by_kind: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
-    """Return the names of fields that another kind of card calls otherwise: 外观 of a thing, 外貌 of a person."""
+    """Return the names of fields by kind of card: 外观 of a thing, 外貌 of a person."""
     words_by_key: defaultdict[str, set[str]] = defaultdict(set)
     for own_words in words_by_kind.values():
         for key, word in own_words.items():

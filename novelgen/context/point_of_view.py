@@ -242,12 +242,12 @@ class PointOfViewCut:
         ]
 
     def with_guesses(self, item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:
-        """Return a receipt with the scenes by which alone they know the memory, where a guess has them there."""
+        """Return a receipt with the scenes of guessed presence behind it."""
         places = [(place.chapter_index, place.scene_index) for place in self._view.guesses_of(chunk)]
         return item.model_copy(update={"guessed_in": places}) if places else item
 
     def with_doubt(self, item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:
-        """Return a receipt of what is hidden with the scene by whose guessed cast alone it is."""
+        """Return a hidden receipt with its scene of guessed absence."""
         place = self._view.doubt_of(chunk)
         return item if place is None else item.model_copy(update={"guessed_in": [_pair(place)]})
 
@@ -271,7 +271,7 @@ class PointOfViewCut:
         return entities
 
     def knows_of_card(self, entity_id: str, text: str) -> bool:
-        """Tell whether they know what a card says of somebody: of themselves, or of one whom they have met."""
+        """Tell whether they know what a card says: of themselves, or of people they have met."""
         if entity_id == self.character_id:
             return True
         scenes = (scene for scene in self.found.outline.scenes if entity_id in scene.participants)
@@ -359,7 +359,7 @@ class PointOfViewCut:
     def _guessed_in(
         self, seen: EntityStateSnapshot, changes: Iterable[StateChange]
     ) -> dict[str, tuple[int | None, int | None]]:
-        """Return the attributes whose value they know by a scene in which a guess alone has them, with the scene."""
+        """Return the attributes known by a guessed presence, with its scene."""
         explicit = [change for change in sorted(changes, key=story_place) if change.kind == "explicit"]
         last_changes = {change.attribute: change for change in explicit if change.attribute in seen.state_data}
         guesses = {name: self._guess_of_change(change) for name, change in last_changes.items()}
@@ -425,12 +425,12 @@ class PointOfViewCut:
         )
 
     def _said_of(self, change: StateChange) -> str:
-        """Return a change as a text: the names of whom or what it is about, the attribute and its value."""
+        """Return a change as a text: names of its bearer, attribute and value."""
         names = self._view.shared.rules.story.names.get(change.entity_id, ())
         return " ".join([*names, change.attribute, json.dumps(change.value, ensure_ascii=False)])
 
     def _notes_telling(self, change: StateChange) -> list[KnowledgeMemory]:
-        """Return the notes that they know which state a change: at its place, or later that it is so."""
+        """Return the known notes that state a change at its place or later."""
         place = _place(change) or _BEGINNING
         notes = self._known_statements.get(_statement(change), ())
         return [note for note in notes if (note.noted_at or _BEGINNING) >= place]
@@ -476,7 +476,7 @@ class PointOfViewCut:
                 )
 
     def _doubted_in(self, entity_id: str, values: Mapping[str, Any]) -> dict[str, tuple[int | None, int | None]]:
-        """Return the attributes whose value they do not know by a guess alone, with the scene of which it is one."""
+        """Return the attributes hidden by a guessed absence, with its scene."""
         changes = self.changes.states if self.changes else ()
         explicit = (change for change in changes if change.kind == "explicit" and change.entity_id == entity_id)
         last_changes = {change.attribute: change for change in sorted(explicit, key=story_place)}
@@ -484,7 +484,7 @@ class PointOfViewCut:
         return {name: _pair(place) for name, place in doubts.items() if place is not None}
 
     def _doubt_of_change(self, change: StateChange) -> StoryPosition | None:
-        """Return the scene from which a guess alone has them away, by which they do not know a change."""
+        """Return the scene of guessed absence that hides a change from them."""
         if not change.by_author:
             return self._view.doubted_at(change.chapter_index, change.scene_index)
         return None if _statement(change) in self._unknown_statements else self._view.doubted_from(_place(change))
@@ -548,7 +548,7 @@ GUESSED_SCENES_NAMED = 5
 
 
 def guessed_scenes(context: SceneMemoryContext) -> list[tuple[int, int]]:
-    """Return the scenes in which a guess alone has the point of view, of which the context tells them something."""
+    """Return the scenes of guessed presence that the context draws on."""
     entries = [entry for section in (context.timeline_context or {}).values() for entry in section]
     guesses = [
         *(item.guessed_in for item in context.report.items),
@@ -561,7 +561,7 @@ def guessed_scenes(context: SceneMemoryContext) -> list[tuple[int, int]]:
 
 
 def doubted_scenes(hidden: HiddenContext | None) -> list[tuple[int, int]]:
-    """Return the scenes from which a guess alone has the point of view away, of which something is hidden."""
+    """Return the scenes of guessed absence that hide something."""
     if hidden is None:
         return []
     guesses = [
@@ -573,7 +573,7 @@ def doubted_scenes(hidden: HiddenContext | None) -> list[tuple[int, int]]:
 
 
 def guessed_scenes_issue(context: SceneMemoryContext) -> ReportIssue | None:
-    """Return the issue for scenes by whose guessed cast alone something is told or hidden; None without any."""
+    """Return the issue for guessed casts that tell or hide something, None without any."""
     view = context.report.point_of_view
     if view is None or not (view.guessed_scenes or view.doubted_scenes):
         return None
@@ -644,5 +644,5 @@ def _statement(change: StateChange) -> Statement:
 
 
 def _named_by(change: StateChange) -> list[str]:
-    """Return whom or what a change is about, its value as well where that is somebody or something."""
+    """Return the ids of a change: its bearer, and its value where that is one."""
     return [change.entity_id, *([change.value] if is_entity_id(str(change.value)) else [])]

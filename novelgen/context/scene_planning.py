@@ -304,7 +304,7 @@ def _cast_as_entities(characters: CharactersConfig | None) -> list[Entity]:
 
 
 def with_single_names(request: MemoryContextRequest, outline: StoryOutline | None) -> MemoryContextRequest:
-    """Return a request with each name of its plan's characters by itself, of several written in one text too."""
+    """Return a request with the names of its plan's characters one by one."""
     known_entities = known_story(request, outline).entities or _cast_as_entities(request.characters)
     names = split_names(request.scene_plan.characters, known_entities)
     if names == request.scene_plan.characters:

@@ -214,7 +214,7 @@ _AROUND_A_NAME = 8
 
 
 def is_given_name_at(text: str, start: int, end: int) -> bool:
-    """Tell whether a word of two characters is read as the given name behind a surname: 归墟 in 吴归墟站在门口."""
+    """Tell whether two characters are the given name behind a surname: 归墟 in 吴归墟站在门口."""
     surname = simplified(text[max(0, start - 1) : start])
     if end - start != FULL_NAME - 1 or surname not in _SURNAMES or surname in _SURNAMES_ALSO_WORDS:
         return False

@@ -11,7 +11,7 @@ _AROUND = 4
 
 
 def is_within_word(text: str, start: int, end: int) -> bool:
-    """Tell whether a name at [start, end) is part of a longer number or word: 十三 of 二十三岁, 天明 of 今天明白."""
+    """Tell whether a name is part of a longer number or word: 十三 of 二十三岁."""
     if is_number(text[start:end]) and (is_number(text[start - 1 : start]) or is_number(text[end : end + 1])):
         return True
     first = max(0, start - _AROUND)

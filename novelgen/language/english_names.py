@@ -294,7 +294,7 @@ def _is_given_before_name(kept_names: Sequence[str], words: _WordUse, *, opens: 
 
 
 def _is_day_before_name(kept_names: Sequence[str], words: _WordUse) -> bool:
-    """Tell whether a day stands before somebody's name: "On the Wednesday Sergeant Beck came", not the March Hare."""
+    """Tell whether a day stands before a name: "On the Wednesday Sergeant Beck came"."""
     if len(kept_names) < 2 or _bare(kept_names[0]) not in _CALENDAR or not kept_names[0].endswith("day"):
         return False
     following, last = _bare(kept_names[1]), _bare(kept_names[-1])

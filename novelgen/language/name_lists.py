@@ -16,7 +16,7 @@ def holds_several(text: str) -> bool:
 
 
 def split_names(texts: Iterable[str], entities: Sequence[Entity] = ()) -> list[str]:
-    """Return the single names of texts with one name or several, a known name with a comma in it as a whole."""
+    """Return the single names of texts with one or several names."""
     names = []
     known_keys: set[str] | None = None
     for text in texts:

@@ -303,7 +303,7 @@ class NameResolver:
         return self._index.of_fitting_gender(ids, f"{title.group(1)} {match.name}") if title else ids
 
     def _is_given_name(self, match: NameMatch, ids: list[str], text: str) -> bool:
-        """Tell whether the name of a place or thing is there the given name of somebody without a card."""
+        """Tell whether a place's or thing's name is there somebody's given name."""
         is_nobody = all(self._types[entity_id] != "character" for entity_id in ids)
         return is_nobody and has_cjk(match.name) and is_given_name_at(text, match.start, match.end)
 

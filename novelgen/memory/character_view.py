@@ -190,7 +190,7 @@ class CharacterView:
         return not self.shared.rules.story.scene_at[StoryPosition(chapter_index, scene_index)].has_record
 
     def guesses_of(self, chunk: StoryMemoryChunk) -> list[StoryPosition]:
-        """Return the scenes in which a guess alone has the character, by which they know a piece of the story."""
+        """Return the scenes of guessed presence by which they know a piece of the story."""
         if chunk.is_consolidated:
             guesses = map(self.guess_of_source, self.shared.stands_for.get(chunk.chunk_id, ()))
             return sorted({guess for guess in guesses if guess is not None})
@@ -201,7 +201,7 @@ class CharacterView:
         return [] if guess is None else [guess]
 
     def doubt_of(self, chunk: StoryMemoryChunk) -> StoryPosition | None:
-        """Return the scene from which a guess alone has the character away, by which they do not know a chunk."""
+        """Return the scene of guessed absence that hides a chunk from them."""
         if self.is_hidden_from_them(chunk.memory_id):
             return None
         memory = self.shared.memory_of.get(chunk.memory_id)
@@ -210,12 +210,12 @@ class CharacterView:
         return self.doubted_from(memory.noted_at)
 
     def doubted_from(self, place: StoryPosition | None) -> StoryPosition | None:
-        """Return the first scene in which an author's statement holds, if a guess alone has the character away."""
+        """Return the first scene of an author's statement, if a guess has the character away."""
         scene = self.shared.rules.scene_from(place)
         return None if scene is None else self.doubted_at(scene.position.chapter_index, scene.position.scene_index)
 
     def doubted_at(self, chapter_index: int | None, scene_index: int | None) -> StoryPosition | None:
-        """Return the place of a scene from which a guess alone has the character away, else None."""
+        """Return the place of a scene of guessed absence, else None."""
         if chapter_index is None or scene_index is None or self.was_in(chapter_index, scene_index):
             return None
         place = StoryPosition(chapter_index, scene_index)

@@ -118,7 +118,7 @@ class KnowledgeRules:
         )
 
     def may_be_in(self, character_id: str, scene: KnowledgeScene) -> bool:
-        """Tell whether somebody is away from a scene by a guess alone: they act in its narration or are spoken to."""
+        """Tell whether only a guess has somebody away: they act in the narration or are spoken to."""
         if scene.has_record or character_id in scene.present or character_id not in self.story.character_ids:
             return False
         died = self.story.dead.get(character_id)
@@ -251,7 +251,7 @@ class KnowledgeRules:
         return next((scene for scene in shared if scene.has_record), shared[0] if shared else None)
 
     def scene_from(self, place: StoryPosition | None) -> KnowledgeScene | None:
-        """Return the first scene in which an author's statement holds, for it holds after the one at its place."""
+        """Return the first scene in which an author's statement holds."""
         if place is None:
             return None
         start = bisect_right(self._positions, place)

@@ -199,7 +199,7 @@ def _stated_by(clause: _Clause, entities: Sequence[Entity]) -> Statement | None:
 
 
 def _signed(clause: _Clause, kinds: Mapping[str, EntityType]) -> tuple[str, list[str]] | None:
-    """Return a clause with a sign in place of each mention, and the ids that the signs stand for."""
+    """Return a clause with signs in place of its mentions, and their ids."""
     bare, ids, end = "", [], 0
     for mention in clause.mentions:
         sign = _SIGNS.get(kinds[mention.entity_id])

@@ -83,7 +83,7 @@ def message_in(message: str, language: str) -> str:
 
 
 def _with_hidden_quotes(text: str) -> str:
-    """Return a text with hidden quotations, so that templates match own words only; in commands with their quotes."""
+    """Return a text with hidden quotations, so that templates match own words only."""
     text = _COMMAND.sub(lambda command: _LITERAL.sub(lambda literal: _hidden(literal[0]), command[0]), text)
     return _LITERAL.sub(lambda literal: f"'{_hidden(literal[1] if literal[1] is not None else literal[2])}'", text)
 

@@ -114,7 +114,7 @@ class Visit(Frame):
         return StoryProjects(self.served.stores, self.project_id).title_of_project()
 
     def names_in(self, written: str) -> list[str]:
-        """Return the names that somebody wrote one after the other, between commas of any script or on lines."""
+        """Return the names of a text, between commas of any script or on lines."""
         return split_names([written], self.story.entities.list())
 
     def names(self) -> dict[str, str]:

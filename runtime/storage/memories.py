@@ -212,7 +212,7 @@ class MemoryRepository(Repository):
             ChunkWriter(self._session).update([(row, {"slot_type": slot_type, "supersedes": supersedes})])
 
     def set_ended(self, chunk_id: str, ended_id: str | None, *, by_author: Sequence[str] | None = None) -> None:
-        """Set which earlier memory a note ends by its words, and which ones by its author's; None leaves these."""
+        """Set the earlier memory that a note ends by its words, and those by its author's."""
         row = self._changeable(chunk_id)
         changes: dict[str, Any] = {"supersedes": ended_id}
         if by_author is not None:

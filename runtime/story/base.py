@@ -482,7 +482,7 @@ def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity
 
 
 def entities_by_end_of(unit: UnitOfWork, start: StoryPosition) -> list[Entity]:
-    """Return the entities as shown when the scene at a position ends: its own newcomers are among them."""
+    """Return the entities as shown at the end of the scene at a position."""
     if start.chapter_index is None:
         return known_entities(unit, start)
     return known_entities(unit, StoryPosition(start.chapter_index, (start.scene_index or 1) + 1))
@@ -526,7 +526,7 @@ def bears_name(entity: Entity, name: str) -> bool:
 
 
 def entity_of_whole_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
-    """Return the entity that a name means as a whole, and not by one of several names within it."""
+    """Return the entity of a name taken as a whole."""
     entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
     resolution = NameResolver(entities).resolve(name)
     if resolution.reason.startswith(NAME_INSIDE):
@@ -548,7 +548,7 @@ def resolved_ids(names: Sequence[str], entities: Sequence[Entity], entity_type: 
 def resolved_targets(
     unit: UnitOfWork, targets: Target | Sequence[Target], as_of: StoryPosition | None, *, by_whole_name: bool = False
 ) -> list[str]:
-    """Return the distinct targets of names at a position, of which a text may hold several between commas."""
+    """Return the distinct targets of names at a position."""
     texts = _target_texts(targets)
     entities = known_entities(unit, as_of) if any(map(holds_several, texts)) else []
     names = split_names(texts, entities)

@@ -171,7 +171,7 @@ Amount = TypeVar("Amount")
 def single_people(
     stores: MemoryStores, project_id: str, people: Mapping[str, Amount] | Sequence[str] | str
 ) -> Mapping[str, Amount] | Sequence[str]:
-    """Return the names of people, each by itself, of several written in one text too; a mapping as it is."""
+    """Return the names of people one by one, a mapping as it is."""
     if isinstance(people, Mapping):
         return people
     names = [people] if isinstance(people, str) else people

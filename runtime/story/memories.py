@@ -625,7 +625,7 @@ def _says_the_same(
     tags: Sequence[str],
     knowers: Sequence[tuple[str, KnowledgeKind]],
 ) -> bool:
-    """Tell whether a stored note of the same words says all that a new one would, to the same people."""
+    """Tell whether a stored note says all of a new one, to the same people."""
     stored_targets = {attachment.target for attachment in unit.attachments.attachments_of(note.chunk_id)}
     stored_knowers = {
         (statement.character_id, statement.kind)

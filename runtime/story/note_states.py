@@ -197,7 +197,7 @@ def follow_note(unit: UnitOfWork, note: StoryMemoryChunk, *, stores: MemoryStore
 
 
 def ended_notes(unit: UnitOfWork, content: str, start: StoryPosition | None, *, own_id: str = "") -> EndedNotes:
-    """Return the earlier notes, and those at the same place, that a note read from a position on ends."""
+    """Return the notes up to its place that a note ends."""
     known_entities = base.known_entities(unit, None)
     named_ids = NameResolver(known_entities).entity_ids_in(content)
     place = base.place_before(start)
@@ -224,7 +224,7 @@ def _earlier_note(note: StoryMemoryChunk) -> EarlierNote:
 
 
 def follow_ending(unit: UnitOfWork, note_id: str, *, ends: Sequence[str] | None) -> EndedNotes:
-    """Let a note end what it denies and what its author says, and return what it ends and perhaps ends."""
+    """Let a note end what it denies, and return what it ends and may end."""
     chunk = unit.memories.require(note_id).chunk
     ended = ended_notes(unit, chunk.content, start_of(chunk), own_id=chunk.chunk_id)
     by_author = None if ends is None else _ended_ids(unit, chunk, ends)
