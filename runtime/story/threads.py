@@ -64,6 +64,10 @@ class StoryThreads(base.StoryBase):
         locations: Sequence[str] = (),
         items: Sequence[str] = (),
         notes: str = "",
+        pay_off: str = "",
+        due_from: base.Place = None,
+        due_by: base.Place = None,
+        parts: base.Number | None = None,
         scene_id: str | None = None,
         start: base.Place = None,
     ) -> ListedThread:
@@ -77,22 +81,29 @@ class StoryThreads(base.StoryBase):
             locations: Which places.
             items: Which things.
             notes: What its author notes of it; it stands in no context and no prompt.
+            pay_off: What its pay-off needs; the ledger of threads tells it, and so the next three.
+            due_from: From entering this scene on it is due.
+            due_by: Open on entering this scene, it is overdue.
+            parts: In how many parts it is to be paid, at least two.
             scene_id: Scene in which it is planted, as S001 or 3:2; None means the last one.
             start: It waits on entering this position; None means after the last stored scene.
 
         Raises:
             UnknownEntityError: When nobody bears the name of a related entity by then.
             UnknownSceneError: When the scene is not stored before the position.
-            UserInputError: When the description is empty.
+            UserInputError: When the description is empty, or the thread would be overdue before it is due.
         """
         start = base.position_of(start)
+        first, last = _stated(base.position_of(due_from)), _stated(base.position_of(due_by))
         if not description.strip():
             raise UserInputError("the description is empty; write what the story leaves open")
         as_of = start or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             known_entities = base.entities_by_end_of(unit, as_of)
+            loop_id = unit.threads.next_id()
+            _require_order(loop_id, first, last, parts=parts)
             thread = RecordedLoop(
-                id=unit.threads.next_id(),
+                id=loop_id,
                 category=category,
                 description=description,
                 importance=importance,
@@ -102,8 +113,14 @@ class StoryThreads(base.StoryBase):
             )
             at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             fields: dict[str, Any] = {"created_at": self._stores.clock().isoformat(), OWN_WORDS: True}
-            if notes:
-                fields["notes"] = notes
+            plan = {
+                "notes": notes or None,
+                "pay_off": pay_off or None,
+                "due_from": first,
+                "due_by": last,
+                "parts": parts,
+            }
+            fields |= {name: value for name, value in plan.items() if value is not None}
             if start is not None and scene_id is None:
                 fields["said_from"] = [start.chapter_index, start.scene_index or 1]
             with unit.journal.changing_thread("add", thread.id, description) as journal_entry:
@@ -163,8 +180,6 @@ class StoryThreads(base.StoryBase):
             )
         if description is not None and not description.strip():
             raise UserInputError("the description is empty; write what the story leaves open")
-        if parts is not None and parts < 2:
-            raise UserInputError(f"a thread cannot be paid in {parts!r} parts; give two or more")
         with self._stores.database(self.project_id).write() as unit:
             stored_listed_thread = required_thread(unit, self.project_id, loop_id, END_OF_STORY)
             require_version(
@@ -174,16 +189,12 @@ class StoryThreads(base.StoryBase):
                 stored_fields=stored_listed_thread.model_dump(),
                 sent_fields=changes,
             )
-            first, last = (
+            _require_order(
+                loop_id,
                 _stated(due_from) or stored_listed_thread.due_from,
                 _stated(due_by) or stored_listed_thread.due_by,
+                parts=parts,
             )
-            if first and last and tuple(first) > tuple(last):
-                begin, end = deadline_text(first), deadline_text(last)
-                raise UserInputError(
-                    f"thread {loop_id!r} would be overdue at {end} before it is due at {begin};"
-                    " let it be due by a later scene than from which on it is due"
-                )
             with unit.journal.changing_thread("edit", loop_id, stored_listed_thread.description) as journal_entry:
                 unit.threads.describe(loop_id, changes)
             return _changed(unit, self.project_id, loop_id, END_OF_STORY, journal_entry)
@@ -407,6 +418,18 @@ def _stated(position: StoryPosition | None) -> list[int] | None:
     if position is None or position.chapter_index is None:
         return None
     return [position.chapter_index, position.scene_index or 0]
+
+
+def _require_order(loop_id: str, first: Sequence[int] | None, last: Sequence[int] | None, *, parts: int | None) -> None:
+    """Refuse a thread that is overdue before it is due, or paid in less than two parts."""
+    if parts is not None and parts < 2:
+        raise UserInputError(f"a thread cannot be paid in {parts!r} parts; give two or more")
+    if first and last and tuple(first) > tuple(last):
+        begin, end = deadline_text(first), deadline_text(last)
+        raise UserInputError(
+            f"thread {loop_id!r} would be overdue at {end} before it is due at {begin};"
+            " let it be due by a later scene than from which on it is due"
+        )
 
 
 def required_thread(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition) -> ListedThread:

@@ -147,6 +147,18 @@ def test_a_record_says_how_a_thread_ended(guild: Story) -> None:
 
 
 @pytest.mark.slow
+def test_a_new_thread_takes_what_an_edit_takes(guild: Story) -> None:
+    """When it is due, what its pay-off needs and its parts; refused is what an edit refuses."""
+    added = guild.threads.add("A debt.", due_from="2:1", due_by=3, pay_off="the coins", parts=2)
+    assert (added.due_from, added.due_by, added.pay_off, added.parts) == ((2, 1), (3, 0), "the coins", 2)
+    count = len(guild.threads.list())
+    with pytest.raises(UserInputError, match="overdue at 2 before it is due at 3:1"):
+        guild.threads.add("A debt.", due_from="3:1", due_by=2)
+    with pytest.raises(UserInputError, match="1 parts"):
+        guild.threads.add("A debt.", parts=1)
+    assert len(guild.threads.list()) == count
+
+
 def test_a_record_says_when_a_thread_is_due_and_what_pays_a_part(
     guild: Story, stores: MemoryStores, project: str, tmp_path: Path
 ) -> None:
