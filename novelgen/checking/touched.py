@@ -198,13 +198,13 @@ def _of_entity(
 def _most_shared_first(
     sayings: Sequence[ContinuityEvidence], touched_texts: Sequence[str], own_names: Sequence[str]
 ) -> list[ContinuityEvidence]:
-    """Return those that share something with sentences of a draft; at equal ground they keep their order."""
+    """Return the sayings that share something with the draft, most first."""
     shared = [(shared_ground(saying.text, touched_texts, own_names), saying) for saying in sayings]
     return [saying for ground, saying in sorted(shared, key=lambda one: -one[0]) if ground >= LEAST_SHARED]
 
 
 def _name_with_alias(entity: Entity, alias: str, story: StoryBefore) -> str:
-    """Return the name of a card, with another of its names by which a draft calls it."""
+    """Return the name of a card with its alias in a draft."""
     if alias in entity.name or alias not in entity.names():
         return entity.name
     return words(SUBJECT, story.language).text("prompt.name_with_alias", name=entity.name, alias=alias)

@@ -340,5 +340,5 @@ class NameResolver:
 
 
 def _is_part_of_number(match: NameMatch, text: str) -> bool:
-    """Tell whether a name that is a number, 十三, belongs to a longer one there, 二十三岁."""
+    """Tell whether a name such as 十三 belongs to a number, 二十三岁."""
     return is_number(match.name) and is_within_word(text, match.start, match.end)

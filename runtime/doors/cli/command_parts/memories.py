@@ -84,7 +84,7 @@ def _note(view: View) -> Any:
 
 
 def _in_plain_words(item: Any, value: str, view: View) -> str:
-    """Return who or what a state tells of, and what it tells, as a clause."""
+    """Return a state as a clause."""
     from novelgen.memory.attributes import is_death
 
     attribute = item.attribute
