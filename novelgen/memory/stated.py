@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from novelgen.language.language import has_cjk, patterns, phrases, word_pattern
+from novelgen.language.normalise import CHINESE_TITLES_AFTER, TITLES, name_key
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import is_death
 from novelgen.models.entity import Entity, EntityType
@@ -77,7 +78,9 @@ _LEAD_IN = word_pattern("stated_lead_in")
 _DOUBT = word_pattern("stated_doubt")
 """Words of a further clause that take back or bend what the first one states."""
 
-_CLAUSE_END = re.compile("[，,；;。！!](?:\\s*)(?:and )?|\\.(?:\\s+|$)|\\s+and (?=[a-z])")
+_CLAUSE_END = re.compile("[，,；;。！!：:](?:\\s*)(?:and )?|\\.(?:\\s+|$)|\\s+and (?=[a-z])")
+
+_TITLE_BEFORE = re.compile(r"([A-Z][a-z]+\.?)\s+$")
 
 _NAMED = [re.compile(pattern.pattern) for pattern in _patterns("stated_name")]
 """With case: an English name begins with a capital."""
@@ -100,7 +103,7 @@ def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
     text = content.strip()
     if len(text) > LONGEST_STATEMENT * (1 if has_cjk(text) else 2):
         return None
-    first, *others = _clauses(text, NameResolver(entities).find_mentions(text)) or [_Clause("", [])]
+    first, *others = _clauses(text, _mentions(text, entities)) or [_Clause("", [])]
     statement = _stated_by(first, entities)
     if statement is None and others and (thing_id := _found_id(first, entities)) is not None:
         first, *others = _of_thing(others[0], thing_id), *others[1:]
@@ -125,7 +128,7 @@ def things_with_people(content: str, entities: Sequence[Entity]) -> list[str]:
     """Return the things that stand in one clause of a text with a person, in order."""
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     text = content.strip()
-    clauses = _clauses(text, NameResolver(entities).find_mentions(text))
+    clauses = _clauses(text, _mentions(text, entities))
     named_ids = [[mention.entity_id for mention in clause.mentions] for clause in clauses]
     return list(
         dict.fromkeys(
@@ -136,6 +139,28 @@ def things_with_people(content: str, entities: Sequence[Entity]) -> list[str]:
             if kinds[entity_id] == "item"
         )
     )
+
+
+def _mentions(text: str, entities: Sequence[Entity]) -> list[Mention]:
+    """Return whom and what a note mentions, each with its titles: Colonel Hugh Ashcombe, 陈建国队长."""
+    ids = [entity.entity_id for entity in entities]
+    mentions: list[Mention] = []
+    for mention in NameResolver(entities).find_mentions(text, also_present=ids):
+        last = mentions[-1] if mentions else None
+        if last and last.entity_id == mention.entity_id and not text[last.end : mention.start].strip():
+            mentions[-1] = replace(last, end=mention.end)
+        else:
+            mentions.append(mention)
+    return [_with_titles(text, mention) for mention in mentions]
+
+
+def _with_titles(text: str, mention: Mention) -> Mention:
+    word = _TITLE_BEFORE.search(text, 0, mention.start)
+    is_title = word is not None and name_key(word[1]) in TITLES
+    before = next((title for title in CHINESE_TITLES_AFTER if text.endswith(title, 0, mention.start)), "")
+    after = next((title for title in CHINESE_TITLES_AFTER if text.startswith(title, mention.end)), "")
+    start = word.start() if word is not None and is_title else mention.start - len(before)
+    return replace(mention, start=start, end=mention.end + len(after))
 
 
 class _Clause(NamedTuple):

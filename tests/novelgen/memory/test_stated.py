@@ -3,7 +3,7 @@
 import pytest
 
 from novelgen.memory.stated import NOBODY, Statement, statement_of
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityAlias
 
 KNOWN = [
     Entity(entity_id="C0", entity_type="character", name="林叔"),
@@ -137,3 +137,35 @@ def test_a_plain_note_states_one_thing(content: str, entity_id: str, attribute: 
 def test_anything_else_states_nothing(content: str) -> None:
     """A denial, a condition, a story, and what names something without a card."""
     assert statement_of(content, KNOWN) is None
+
+
+TITLED = [
+    *KNOWN,
+    Entity(
+        entity_id="C5",
+        entity_type="character",
+        name="Hugh Ashcombe",
+        aliases=[EntityAlias(alias="the Colonel"), EntityAlias(alias="Colonel")],
+    ),
+    Entity(entity_id="C6", entity_type="character", name="陈建国", aliases=[EntityAlias(alias="陈队长")]),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "statement"),
+    [
+        ("The Colonel is dead.", ("C5", "status", "dead")),
+        ("Colonel Hugh Ashcombe is dead: shot in the mill.", ("C5", "status", "dead")),
+        ("The silver ring is with the Colonel.", ("I1", "holder", "C5")),
+        ("The silver ring is with Captain Ben Trevose.", ("I1", "holder", "C2")),
+        ("陈队长陈建国死了。", ("C6", "status", "已死")),
+        ("队长陈建国死了。", ("C6", "status", "已死")),
+        ("刀在陈建国队长手里。", ("I0", "holder", "C6")),
+        ("The Colonel is dead: nobody believes it.", None),
+        ("Anna said: the ring is with the Colonel.", None),
+        ("The Colonel's horse is dead.", None),
+    ],
+)
+def test_people_are_known_by_their_titles(content: str, statement: tuple[str, str, str] | None) -> None:
+    """Before and after their names, and by a title alone that is a name of their card."""
+    assert statement_of(content, TITLED) == (statement and Statement(*statement))
