@@ -592,10 +592,11 @@ def guessed_scenes_issue(context: SceneMemoryContext) -> ReportIssue | None:
             f"that {view.name!r} was not in {', '.join(hidden_scenes)} is a guess: nobody says who was there, and what "
             "happens there is hidden from them"
         )
+    statement = f"{parts[0]}. And {parts[1]}" if len(parts) > 1 else parts[0]
     return ReportIssue(
         stage="knowledge",
         kind="unresolved",
-        message=f"{'. And '.join(parts)}. Say it: "
+        message=f"{statement}. Say it: "
         f"`novelgen scene set {context.project_id} {[*told_scenes, *hidden_scenes][-1]} --cast …`",
     )
 

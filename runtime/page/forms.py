@@ -63,6 +63,8 @@ def _aliased_done(result: Any) -> str:
 
 
 def _added_done(result: Any) -> str:
+    if any(issue.kind == "stale" for issue in result.issues):
+        return "card_apart"
     return "card_shared" if any(issue.kind == "unresolved" for issue in result.issues) else "confirm_card"
 
 

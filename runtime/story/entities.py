@@ -1,6 +1,6 @@
 """Entities: list, add, edit, merge and split."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -11,6 +11,7 @@ from novelgen.errors import UserInputError
 from novelgen.language.matching import NameFinder
 from novelgen.language.name_lists import split_names
 from novelgen.language.normalise import name_key, visible_name
+from novelgen.memory.attributes import DISGUISE_ATTRIBUTE
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.dated_values import entity_at, with_values_from
@@ -18,6 +19,7 @@ from novelgen.models.entity import METADATA, Entity, EntityAlias, EntityType, en
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
+from novelgen.shell_words import in_shell
 from novelgen.words import LANGUAGES, words
 from runtime.storage.change import NOT_OF_ENTITIES, Change
 from runtime.storage.columns import EntityOrigin
@@ -28,6 +30,7 @@ from runtime.stores import MemoryStores
 from runtime.story import base
 from runtime.story.changes import DeletionResult, followed_deletion
 from runtime.story.entity_fields import known_fields_of, refuse_places, with_names_field, with_names_from
+from runtime.story.note_states import follow_note, hidden_namings, joined_rows
 from runtime.story.versions import Version, card_fields, card_version, require_unchanged, require_version
 
 
@@ -175,7 +178,8 @@ class StoryEntities(base.StoryBase):
             raise UserInputError(f"a {kind} has no holder; only an item has one")
         with self._stores.database(self.project_id).write() as unit:
             as_of = base.position_of(start) or END_OF_STORY
-            _refuse_taken_name(unit, name, kind, as_of)
+            namings = hidden_namings(unit, name) if kind == "character" else {}
+            _refuse_taken_name(unit, name, kind, as_of, free_of=namings)
             known_entities = base.known_entities(unit, None)
             fields_by_name = known_fields_of(kind, unit=unit, entities=known_entities)
             at = base.place_of_statement(unit, as_of)
@@ -200,12 +204,15 @@ class StoryEntities(base.StoryBase):
             # What a new card says holds from where the card is known, not from where its author writes it.
             said_at = named_at or at
             entity, _, attributes = fields_by_name.with_said(unit, bare, stated_fields, said_at, state=state)
+            _refuse_own_disguise(entity, name, attributes, project_id=self.project_id)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
                 unit.states.append(_state_changes(entity, attributes, said_at), follows_scene=False)
-            change = unit.journal.keep("add", entity.entity_id, "", rows)
+            note_rows = [row for note in namings.values() for row in follow_note(unit, note, stores=self._stores)]
+            change = unit.journal.keep("add", entity.entity_id, "", joined_rows([*rows, *note_rows]))
             issues = [
-                *_shared_names(known_entities, entity.entity_id, own_names),
+                *_names_taken_back(known_entities, name, namings, project_id=self.project_id),
+                *_shared_names(base.known_entities(unit, None), entity.entity_id, own_names),
                 *fields_by_name.issues({**entity.profile, **attributes}),
             ]
         if rescanned:
@@ -308,6 +315,7 @@ class StoryEntities(base.StoryBase):
             shown_entity = entity if begins is None else entity_at(stored_entity, begins)
             shown_entity = shown_entity.model_copy(update={"entity_type": kind})
             edited, plain, stated_fields = fields_by_name.with_said(unit, shown_entity, changes, at, state=state)
+            _refuse_own_disguise(entity, entity_id, stated_fields, project_id=self.project_id)
             if begins is None or at == END_OF_STORY:
                 dated_names, changed = (
                     [],
@@ -566,10 +574,43 @@ def _shared_names(known_entities: Sequence[Entity], entity_id: str, names: Seque
     return issues
 
 
-def _refuse_taken_name(unit: UnitOfWork, name: str, entity_type: EntityType, as_of: StoryPosition) -> None:
+def _names_taken_back(
+    known_entities: Sequence[Entity], name: str, bearer_ids: Collection[str], *, project_id: str
+) -> list[ReportIssue]:
+    """Report the cards that bore a hidden real name until it got a card of its own."""
+    return [
+        ReportIssue(
+            stage="card",
+            kind="stale",
+            message=(
+                f"{name!r} has a card of its own now, and {bearer.name!r} bears the name no more: the note on it is"
+                " hidden from somebody, so both cards stay. Say for whom one passes: `novelgen card edit"
+                f" {project_id} {in_shell(name)} {in_shell(f'disguise={bearer.name}')}`"
+            ),
+        )
+        for bearer in known_entities
+        if bearer.entity_id in bearer_ids
+    ]
+
+
+def _refuse_own_disguise(entity: Entity, given_name: str, state: Mapping[str, Any], *, project_id: str) -> None:
+    """Refuse to disguise a person as itself."""
+    value = state.get(DISGUISE_ATTRIBUTE)
+    if not isinstance(value, str) or not base.bears_name(entity, value):
+        return
+    raise UserInputError(
+        f"{given_name!r} and {value!r} are names of one card, {entity.entity_id} ({entity.name}), and nobody passes for"
+        f" themselves; give the other person a card first: `novelgen card add {project_id} NAME`"
+    )
+
+
+def _refuse_taken_name(
+    unit: UnitOfWork, name: str, entity_type: EntityType, as_of: StoryPosition, *, free_of: Collection[str] = ()
+) -> None:
     shown_entities_by_id = {entity.entity_id: entity for entity in base.known_entities(unit, as_of)}
     for stored_entity in unit.entities.list_all(entity_types=[entity_type]):
-        if name_key(name) not in map(name_key, stored_entity.entity.names()):
+        is_free = stored_entity.entity.entity_id in free_of and name_key(name) != name_key(stored_entity.entity.name)
+        if is_free or name_key(name) not in map(name_key, stored_entity.entity.names()):
             continue
         known_entity = shown_entities_by_id.get(stored_entity.entity.entity_id)
         if known_entity is None or name_key(name) not in map(name_key, known_entity.names()):

@@ -349,6 +349,24 @@ def _follow_names(
         unit.entities.claim_aliases(change.entity_id, [change.value])
 
 
+def hidden_namings(unit: UnitOfWork, name: str) -> dict[str, StoryMemoryChunk]:
+    """Return the notes that give cards a real name and are hidden from somebody, by the id of the card."""
+    hidden_ids = {
+        statement.source_id
+        for statement in unit.knowledge.said()
+        if statement.kind == "hidden" and statement.origin == "author"
+    }
+    namings: dict[str, StoryMemoryChunk] = {}
+    for note in _notes(unit):
+        entity_id, _, attribute = (note.chunk.slot_type or "").partition(".")
+        if attribute != NAME_ATTRIBUTE or note.status != "active" or note.chunk.memory_id not in hidden_ids:
+            continue
+        values = [change.value for change in unit.states.of_note(note.chunk.chunk_id)]
+        if name_key(name) in (name_key(value) for value in values if isinstance(value, str)):
+            namings[entity_id] = note.chunk
+    return namings
+
+
 def _bearer(known_entities: Sequence[Entity], statement: Statement) -> Entity | None:
     """Return another card that bears a stated name."""
     if statement.attribute != NAME_ATTRIBUTE:
