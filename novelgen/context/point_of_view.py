@@ -299,7 +299,10 @@ class PointOfViewCut:
         for loop in self.found.outline.open_loops:
             planted_as = loop.first_worded or loop.description
             place = (loop.chapter_index, loop.scene_index)
-            if not view.saw(planted_as, *place) and not view.is_own_thread(planted_as, loop.related_entities, *place):
+            if loop.said_from is not None:
+                if not view.knows_statement(planted_as, loop.related_entities, _place(loop)):
+                    continue
+            elif not view.saw(planted_as, *place) and not view.is_own_thread(planted_as, loop.related_entities, *place):
                 continue
             if loop.worded_in and not view.was_in(*loop.worded_in):
                 loop = loop.model_copy(update={"description": planted_as, "first_worded": "", "worded_in": None})
@@ -632,8 +635,8 @@ def _tells_alike(one: Relationship, other: Relationship | None) -> bool:
     return other is not None and one.model_dump(exclude=left_out) == other.model_dump(exclude=left_out)
 
 
-def _place(change: StateChange) -> StoryPosition | None:
-    return None if change.chapter_index is None else StoryPosition(change.chapter_index, change.scene_index)
+def _place(thing: StateChange | OpenLoop) -> StoryPosition | None:
+    return None if thing.chapter_index is None else StoryPosition(thing.chapter_index, thing.scene_index)
 
 
 def _pair(place: StoryPosition) -> tuple[int | None, int | None]:

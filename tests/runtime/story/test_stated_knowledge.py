@@ -28,6 +28,7 @@ STORIES: dict[str, dict[str, Any]] = {
         "hidden_from": "Hidden from Ada Penrose",
         "mark": "(guess)",
         "if_there": "if Ada Penrose was, Ada Penrose knows it",
+        "question": "Who knocks on the hull at night?",
         "told": "Ada Penrose told Roe of the noise in the hold.",
         "told_secret": "Ada Penrose is the child of Gray, as Holt told Roe alone.",
     },
@@ -46,6 +47,7 @@ STORIES: dict[str, dict[str, Any]] = {
         "hidden_from": "以下属实，但沈青不知道",
         "mark": "（推测）",
         "if_there": "沈青若在场，便知道",
+        "question": "夜里是谁在敲船底？",
         "told": "沈青把后巷听到的话告诉了柳十三。",
         "told_secret": "沈青是谢无咎的儿子，哑伯只告诉了柳十三一人。",
     },
@@ -200,3 +202,28 @@ def test_what_a_guessed_absence_hides_is_marked(story: Story, told: dict[str, An
     assert context.hidden is not None
     assert not any(item.guessed_in for item in context.hidden.items)
     assert told["if_there"] not in context.as_prompt()
+
+
+@pytest.mark.parametrize("start", ["1:1", "1:2", "2:1"])
+@pytest.mark.parametrize("about", [True, False])
+def test_a_thread_of_the_author_is_known_to_the_cast_of_its_scene(
+    story: Story, told: dict[str, Any], start: str, about: bool
+) -> None:
+    """And to whom it is about; to others it is hidden."""
+    heroine, captain, *_ = told["people"]
+    story.threads.add(told["question"], start=start, characters=[heroine] if about else [])
+    if about:
+        for place in ("1:1", "1:2", "2:1"):
+            story.scenes.set_staging(place, cast=[captain])
+    assert told["question"] in _context(story, told).as_prompt().split(told["hidden_from"])[0]
+
+
+def test_a_thread_of_the_author_begun_elsewhere_is_hidden(story: Story, told: dict[str, Any]) -> None:
+    """Neither is she in its scene, nor is it about her."""
+    _, captain, *_ = told["people"]
+    for place in ("1:2", "2:1"):
+        story.scenes.set_staging(place, cast=[captain])
+    story.threads.add(told["question"], start="2:1", characters=[captain])
+    known, _, hidden = _context(story, told).as_prompt().partition(told["hidden_from"])
+    assert told["question"] not in known
+    assert told["question"] in hidden
