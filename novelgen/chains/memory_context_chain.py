@@ -41,7 +41,7 @@ from novelgen.context.point_of_view import (
     FoundStory,
     PointOfViewCut,
     decided_point_of_view,
-    guessed_scenes_issue,
+    guessed_scenes_issues,
     marked_items,
 )
 from novelgen.context.retrieval_plan import RetrievalPlan
@@ -523,7 +523,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         run = run.with_timings({"select": time.monotonic() - started_s})
         run, context = self._with_knowers(run, context)
         if view_cut is not None:
-            run = _without_quotes(run).with_issues(guessed_scenes_issue(context))
+            run = _without_quotes(run).with_issues(*guessed_scenes_issues(context))
             context = _with_report(context, planner=run.plan.planner)
         # Of the second scene of a story the end of the first tells what went before.
         is_told = not self._tokens_of("story_so_far") or run.outline is None or len(run.outline.scenes) < 2

@@ -299,10 +299,10 @@ class PointOfViewCut:
         for loop in self.found.outline.open_loops:
             planted_as = loop.first_worded or loop.description
             place = (loop.chapter_index, loop.scene_index)
-            if loop.said_from is not None:
-                if not view.knows_statement(planted_as, loop.related_entities, _place(loop)):
-                    continue
-            elif not view.saw(planted_as, *place) and not view.is_own_thread(planted_as, loop.related_entities, *place):
+            is_known = view.saw(planted_as, *place) or view.is_own_thread(planted_as, loop.related_entities, *place)
+            if not is_known and loop.said_from is not None:
+                is_known = view.knows_statement(planted_as, loop.related_entities, _place(loop))
+            if not is_known:
                 continue
             if loop.worded_in and not view.was_in(*loop.worded_in):
                 loop = loop.model_copy(update={"description": planted_as, "first_worded": "", "worded_in": None})
@@ -575,33 +575,30 @@ def doubted_scenes(hidden: HiddenContext | None) -> list[tuple[int, int]]:
     return sorted({place for places in guesses for place in places})
 
 
-def guessed_scenes_issue(context: SceneMemoryContext) -> ReportIssue | None:
-    """Return the issue for guessed casts that tell or hide something, None without any."""
+def guessed_scenes_issues(context: SceneMemoryContext) -> list[ReportIssue]:
+    """Return the issues for guessed casts that tell or hide something."""
     view = context.report.point_of_view
-    if view is None or not (view.guessed_scenes or view.doubted_scenes):
-        return None
-    told_scenes, hidden_scenes = (
-        [f"{chapter}:{scene}" for chapter, scene in places[-GUESSED_SCENES_NAMED:]]
-        for places in (view.guessed_scenes, view.doubted_scenes)
-    )
-    parts = []
-    if told_scenes:
-        parts.append(
-            f"whether {view.name!r} was in {', '.join(told_scenes)} is a guess: the text names them there, nobody says "
-            "who was there, and nothing of it is kept from them"
+    if view is None:
+        return []
+    messages = []
+    if view.guessed_scenes:
+        places = _named(view.guessed_scenes)
+        messages.append(
+            f"whether {view.name!r} was in {', '.join(places)} is a guess: the text names them there, nobody says "
+            f"who was there, and nothing of it is kept from them. Say it: "
+            f"`novelgen scene set {context.project_id} {places[-1]} --cast …`"
         )
-    if hidden_scenes:
-        parts.append(
-            f"that {view.name!r} was not in {', '.join(hidden_scenes)} is a guess: nobody says who was there, and what "
-            "happens there is hidden from them"
+    if view.doubted_scenes:
+        places = _named(view.doubted_scenes)
+        messages.append(
+            f"that {view.name!r} was not in {', '.join(places)} is a guess: nobody says who was there, and it is "
+            f"hidden from them. Say it: `novelgen scene set {context.project_id} {places[-1]} --cast …`"
         )
-    statement = f"{parts[0]}. And {parts[1]}" if len(parts) > 1 else parts[0]
-    return ReportIssue(
-        stage="knowledge",
-        kind="unresolved",
-        message=f"{statement}. Say it: "
-        f"`novelgen scene set {context.project_id} {[*told_scenes, *hidden_scenes][-1]} --cast …`",
-    )
+    return [ReportIssue(stage="knowledge", kind="unresolved", message=message) for message in messages]
+
+
+def _named(scenes: Sequence[tuple[int, int]]) -> list[str]:
+    return [f"{chapter}:{scene}" for chapter, scene in scenes[-GUESSED_SCENES_NAMED:]]
 
 
 def marked_items(
