@@ -10,8 +10,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from novelgen.language.language import significant_words, word_pattern
+from novelgen.language.sentences import split_sentences
 from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
 from novelgen.memory.retelling import MIN_RETOLD
 from novelgen.memory.story import KnowledgeMemory
@@ -469,19 +471,31 @@ class CharacterView:
         return results
 
     def _tells_secret(self, text: str, place: StoryPosition | None = None) -> bool:
-        """Tell whether a text tells enough of any secret, whatever scene it is of."""
+        """Tell whether two sentences of a text tell enough of any secret, whatever scene it is of."""
         if not self.is_shown or not self._secrets:
             return False
+        folded = text.casefold()
+        return any(self._piece_tells_secret(piece, folded, place) for piece in _pairs_of_sentences(text))
+
+    def _piece_tells_secret(self, piece: str, whole: str, place: StoryPosition | None) -> bool:
         told_scores: defaultdict[str, float] = defaultdict(float)
-        for word in sorted(significant_words(text)):
+        for word in sorted(significant_words(piece)):
             for source_id, share in self._secret_words.get(word, ()):
                 told_scores[source_id] += share
-        folded = text.casefold()
-        if any(share >= 1.0 and self._names_another(source_id, folded) for source_id, share in told_scores.items()):
+        if any(share >= 1.0 and self._names_another(source_id, whole) for source_id, share in told_scores.items()):
             return True
+        folded = piece.casefold()
         return any(
             # Who held a thing before is told by the same names and is no secret.
             (place is None or since is None or place >= since)
             and all(any(map(folded.__contains__, names)) for names in named)
             for since, named in self._secret_names
         )
+
+
+def _pairs_of_sentences(text: str) -> list[str]:
+    """Return a text in pairs of neighbouring sentences: chance gathers the words of a secret over a long one."""
+    spans = split_sentences(text)
+    if len(spans) <= 2:
+        return [text]
+    return [text[first.start : second.end] for first, second in pairwise(spans)]

@@ -28,6 +28,11 @@ STORIES: dict[str, dict[str, Any]] = {
         "hidden_from": "Hidden from Ada Penrose",
         "mark": "(guess)",
         "if_there": "if Ada Penrose was, Ada Penrose knows it",
+        "plot": "Gray sold the water casks to the smugglers of Tortuga.",
+        "scattered": "The water was low that week. Gray slept late. Nobody spoke of the casks at dinner. "
+        "The cook told a story. Smugglers were hanged in it. Everybody laughed. It rained on Tortuga.",
+        "blabbed": "The rain stopped. A sailor swore that Gray had sold the water casks to smugglers. It grew dark.",
+        "shot": "Gray is dead: shot once through the heart.",
         "question": "Who knocks on the hull at night?",
         "told": "Ada Penrose told Roe of the noise in the hold.",
         "told_secret": "Ada Penrose is the child of Gray, as Holt told Roe alone.",
@@ -47,6 +52,11 @@ STORIES: dict[str, dict[str, Any]] = {
         "hidden_from": "以下属实，但沈青不知道",
         "mark": "（推测）",
         "if_there": "沈青若在场，便知道",
+        "plot": "哑伯把淡水桶卖给了海岛上的私枭。",
+        "scattered": "那一周淡水不多了。哑伯睡得很晚。饭桌上没有人提起水桶。"
+        "厨子讲了一个故事。故事里绞死了几个私枭。大家都笑了，海岛上下着雨。",
+        "blabbed": "雨停了。一个水手赌咒说，哑伯把淡水桶卖给了海岛上的私枭。天黑了。",
+        "shot": "哑伯死了，一枪正中心口。",
         "question": "夜里是谁在敲船底？",
         "told": "沈青把后巷听到的话告诉了柳十三。",
         "told_secret": "沈青是谢无咎的儿子，哑伯只告诉了柳十三一人。",
@@ -227,3 +237,24 @@ def test_a_thread_of_the_author_begun_elsewhere_is_hidden(story: Story, told: di
     known, _, hidden = _context(story, told).as_prompt().partition(told["hidden_from"])
     assert told["question"] not in known
     assert told["question"] in hidden
+
+
+def test_a_long_passage_that_holds_the_words_of_a_secret_here_and_there_is_told(
+    story: Story, told: dict[str, Any]
+) -> None:
+    """Two sentences tell a secret, not words that chance gathers over a page; a sentence that tells it is hidden."""
+    heroine, captain, other, _ = told["people"]
+    story.memories.add(told["plot"], start="1:1", hidden_from=[heroine], known_by=[captain])
+    for number, text in enumerate((told["scattered"], told["blabbed"]), 2):
+        story.ingest(text=text, chapter_index=2, scene_index=number)
+        story.scenes.set_staging((2, number), cast=[heroine, other])
+    known, hidden = _notes(_context(story, told, told["plot"], scene=4))
+    assert told["scattered"] in known
+    assert told["blabbed"] in hidden
+
+
+def test_a_wound_in_the_heart_is_no_thought(story: Story, told: dict[str, Any]) -> None:
+    """Who was there knows of the death; a heavy heart is a thought of its own."""
+    story.memories.add(told["shot"], start="2:1")
+    known, _ = _notes(_context(story, told, told["shot"]))
+    assert told["shot"] in known
