@@ -313,5 +313,6 @@ def _what_followed(newer: HoldsNow | None, labels: Labels, *, is_over: bool) -> 
     """Return the successor of a memory: a kept promise or a moved thing."""
     if newer is None:
         return labels.outdated if is_over else ""
-    text = f"[{memory_place_text(newer, always=labels.everywhere)}] {newer.text}".rstrip()
+    place = memory_place_text(newer, always=labels.everywhere, after=labels.after, is_scene=lambda _: False)
+    text = f"[{place}] {newer.text}".rstrip()
     return (labels.changed if is_over else labels.later).format(text)

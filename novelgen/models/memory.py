@@ -1,7 +1,7 @@
 """A memory, its closed list of event types, and its attachments."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import not_
 from typing import Any, Literal
 
@@ -160,12 +160,19 @@ def read_from(chapter_index: int, scene_index: int | None) -> StoryPosition:
     return StoryPosition(chapter_index, scene_index + 1)
 
 
-def memory_place_text(thing: object, *, always: str, after: str = "{0}") -> str:
-    """Return the displayed place of a memory, a note's being its beginning."""
+def memory_place_text(
+    thing: object, *, always: str, after: str = "{0}", is_scene: Callable[[Place], bool] = lambda _: True
+) -> str:
+    """Return the displayed place of a memory.
+
+    That of a note is where it begins, or the scene after which it is read where none stands there.
+    """
     chapter, scene = place_told(thing)
     ids = (getattr(thing, name, None) or "" for name in ("memory_id", "source_id", "chunk_id"))
     if chapter is not None and any(other_id.startswith(NOTE_ID) for other_id in ids):
-        return str(read_from(chapter, scene))
+        start = read_from(chapter, scene)
+        is_shown = not scene or is_scene((start.chapter_index or 0, start.scene_index or 0))
+        return str(start) if is_shown else after.format(StoryPosition(chapter, scene))
     is_after = scene is not None and getattr(thing, "by_author", False)
     return (after if is_after else "{0}").format(place_text(chapter, scene, always=always))
 

@@ -234,6 +234,8 @@ class ChapterNames:
         plain = str(StoryPosition(chapter_index, scene_index))
         if chapter_index is None:
             return plain
+        chapter_index, scene_index = self.begun_place(chapter_index, scene_index)
+        plain = str(StoryPosition(chapter_index, scene_index))
         chapter = self._by_place.get((chapter_index, scene_index)) if scene_index is not None else None
         label = self.label(chapter_index, scene_index) or ("" if chapter else self.label(chapter_index))
         if not label:
@@ -247,6 +249,18 @@ class ChapterNames:
     def places(self) -> list[tuple[int, int]]:
         """Chapter and scene of every scene, in the order of the story."""
         return sorted(self._by_place)
+
+    def begun_place(self, chapter_index: int, scene_index: int | None) -> tuple[int, int | None]:
+        """Return the place as of which something that stands at a place is read, where no scene stands there.
+
+        At 4:0 stands what is read on entering chapter 4.
+        """
+        is_before_chapter = scene_index == 0 and (chapter_index, 0) not in self._by_place
+        return (chapter_index, 1 if is_before_chapter else scene_index)
+
+    def has_scene(self, place: tuple[int, int | None]) -> bool:
+        """Return whether a scene stands at a place."""
+        return place in self._by_place
 
     @property
     def next_chapter(self) -> int:

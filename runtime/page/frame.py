@@ -216,6 +216,8 @@ class Frame:
         label = self.here.names.label(chapter_index, scene_index) if self.here and chapter_index is not None else ""
         if label and self.here:
             return self.here.names.place(chapter_index, scene_index)
+        if self.here and chapter_index is not None:
+            chapter_index, scene_index = self.here.names.begun_place(chapter_index, scene_index)
         if chapter_index is not None and scene_index is None:
             return self.word("chapter", number=chapter_index)
         return place_text(chapter_index, scene_index, always=self.always)
@@ -229,7 +231,8 @@ class Frame:
 
     def memory_place(self, thing: object) -> str:
         """Return the displayed place of a memory."""
-        return memory_place_text(thing, always=self.always, after=labels_for(self.language).after)
+        is_scene = self.here.names.has_scene if self.here else lambda _: True
+        return memory_place_text(thing, always=self.always, after=labels_for(self.language).after, is_scene=is_scene)
 
     def memory_link(self, thing: object) -> Markup:
         """Return a linked place of a memory, without a link for notes."""

@@ -134,7 +134,8 @@ class ViewLabels:
         from novelgen.models.memory import memory_place_text
         from novelgen.models.position import StoryPosition, place_told
 
-        text = memory_place_text(thing, always=self.always, after=self.prompt.after)
+        is_scene = self._load_names().has_scene if self._load_names is not None else lambda _: True
+        text = memory_place_text(thing, always=self.always, after=self.prompt.after, is_scene=is_scene)
         chapter, scene = place_told(thing)
         return text if chapter is None else text.replace(str(StoryPosition(chapter, scene)), self.place(chapter, scene))
 
