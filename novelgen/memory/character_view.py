@@ -298,8 +298,12 @@ class CharacterView:
     def _is_retold(self, memory: KnowledgeMemory, text: str) -> bool:
         """Return whether a text tells a memory of its scene, or a note, more than by names."""
         if memory.noted_at is not None:
-            words = significant_words(text)
-            return sum(weight for word, weight in self._weights(memory).items() if word in words) >= MIN_RETOLD
+            weights = self._weights(memory)
+            pieces = [weights.keys() & significant_words(piece) for piece in _pairs_of_sentences(text)]
+            return any(
+                sum(weights[word] for word in words) >= MIN_TOLD_KEPT and len(words) >= min(2, len(weights))
+                for words in pieces
+            )
         share = self.shared.rules.retellings.share_told(memory.content, text, leaving_out=self._own_names)
         return share >= MIN_RETOLD or bool(memory.quote and memory.quote in text)
 

@@ -229,11 +229,10 @@ def test_a_thread_of_the_author_is_known_to_the_cast_of_its_scene(
 
 
 def test_a_thread_of_the_author_begun_elsewhere_is_hidden(story: Story, told: dict[str, Any]) -> None:
-    """Neither is she in its scene, nor is it about her."""
-    _, captain, *_ = told["people"]
-    for place in ("1:2", "2:1"):
-        story.scenes.set_staging(place, cast=[captain])
-    story.threads.add(told["question"], start="2:1", characters=[captain])
+    """Neither is she in its scene, nor is it about her; that she is in the scene before tells her nothing."""
+    _, captain, other, _ = told["people"]
+    story.scenes.set_staging("2:1", cast=[captain])
+    story.threads.add(told["question"], start="2:1", characters=[other])
     known, _, hidden = _context(story, told).as_prompt().partition(told["hidden_from"])
     assert told["question"] not in known
     assert told["question"] in hidden
@@ -251,6 +250,10 @@ def test_a_long_passage_that_holds_the_words_of_a_secret_here_and_there_is_told(
     known, hidden = _notes(_context(story, told, told["plot"], scene=4))
     assert told["scattered"] in known
     assert told["blabbed"] in hidden
+    # The scene before a note shares one word with it.
+    story.memories.add(told["plot"], start="2:3", hidden_from=[heroine])
+    known, _ = _notes(_context(story, told, told["plot"], scene=4))
+    assert told["scattered"] in known
 
 
 def test_a_wound_in_the_heart_is_no_thought(story: Story, told: dict[str, Any]) -> None:
