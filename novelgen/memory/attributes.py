@@ -214,6 +214,14 @@ def is_nothing(value: Any) -> bool:
 STATUS_ATTRIBUTES = frozenset({"status", "physical_state", "alive", "vital_status"})
 """Attributes whose value may say that a character is dead or alive."""
 
+_KILLS = re.compile(
+    r"(?:killed|murdered|slain|executed|assassinated) "
+    r"(?!(?:(?:him|her|it)self|themselves|in|at|by|on|with|during|after|before|when|while|near|outside|inside|under|"
+    r"behind|for|from|and|as|last|yesterday|to)\b)",
+    re.IGNORECASE,
+)
+"""Words that begin a value of whoever kills another."""
+
 _DEAD = re.compile(
     r"^(?:now |already |found |presumed )?"
     r"(?:dead(?! (?:drunk|tired|asleep|set|broke|certain|sure|calm))|died|deceased|killed|slain|murdered|executed)\b"
@@ -227,14 +235,15 @@ _ALIVE = word_pattern("attributes_alive")
 def is_death(attribute: str, value: Any) -> bool:
     """Tell whether a state change says that its character is dead.
 
-    Only a value that begins with it counts: "dead by heart failure", 死亡; not "misses the dead", 从者已死.
+    Only a value that begins with it counts: "dead by heart failure", 死亡;
+    not "misses the dead", 从者已死, "killed a man".
     """
     if attribute not in STATUS_ATTRIBUTES:
         return False
     if attribute == "alive":
         return value is False or str(value).strip().casefold() in ("false", "no", "否")
     text = simplified(value).strip() if isinstance(value, str) else ""
-    return _DEAD.match(text) is not None and not _ALIVE.search(text)
+    return _DEAD.match(text) is not None and not _ALIVE.search(text) and not _KILLS.match(text)
 
 
 def is_return_to_life(attribute: str, value: Any) -> bool:

@@ -164,6 +164,13 @@ TITLED = [
         ("The Colonel is dead: nobody believes it.", None),
         ("Anna said: the ring is with the Colonel.", None),
         ("The Colonel's horse is dead.", None),
+        ("Ben Trevose killed the Colonel.", None),
+        ("Ben Trevose killed a man.", None),
+        ("Ben Trevose has murdered the captain.", None),
+        ("Ben Trevose was killed in the mill.", ("C2", "status", "dead")),
+        ("Ben Trevose has killed himself.", ("C2", "status", "dead")),
+        ("林叔杀了陈队长。", None),
+        ("林叔杀了一个人。", None),
     ],
 )
 def test_people_are_known_by_their_titles(content: str, statement: tuple[str, str, str] | None) -> None:
