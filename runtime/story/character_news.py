@@ -194,8 +194,8 @@ class StoryCharacterNews(StoryBase):
         happening = given_event(content=content, event_type=event_type, importance=importance, **event)
         at = as_moment(at)
         now = (clock or self._stores.clock)()
-        witnesses = single_people(self._stores, self.project_id, witnesses)
-        told_to = single_people(self._stores, self.project_id, told_to)
+        witnesses = single_people(self._stores, self.project_id, people=witnesses)
+        told_to = single_people(self._stores, self.project_id, people=told_to)
         given_events_by_id = happening.as_told_by(witnesses)
         if not delay and delay_per_distance is not None:
             # No delay at all is none in turns as well as in time.

@@ -169,7 +169,7 @@ Amount = TypeVar("Amount")
 
 
 def single_people(
-    stores: MemoryStores, project_id: str, people: Mapping[str, Amount] | Sequence[str] | str
+    stores: MemoryStores, project_id: str, *, people: Mapping[str, Amount] | Sequence[str] | str
 ) -> Mapping[str, Amount] | Sequence[str]:
     """Return the names of people one by one, a mapping as it is."""
     if isinstance(people, Mapping):

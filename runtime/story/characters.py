@@ -168,7 +168,7 @@ class CharacterMemories(CharacterPart):
             interaction_type=interaction_type,
             importance=importance,
             is_milestone=is_milestone or bool(milestone_type),
-            participants=single_people(self._stores, self.project_id, participants),
+            participants=single_people(self._stores, self.project_id, people=participants),
             emotion=emotion,
             location=location,
             slot=slot,
@@ -183,7 +183,7 @@ class CharacterMemories(CharacterPart):
             now=self._clock(),
             how=learnt_choice,
             heard_from=heard_from,
-            witnesses=single_people(self._stores, self.project_id, witnesses),
+            witnesses=single_people(self._stores, self.project_id, people=witnesses),
         )
 
     def _remember(
