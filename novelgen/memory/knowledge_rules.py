@@ -5,6 +5,7 @@ What a record or an author says goes first; the rules answer where nobody says a
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,6 +40,11 @@ INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "oth
 _INNER = word_pattern("knowledge_rules_inner")
 _APART = word_pattern("knowledge_rules_apart")
 """What is done or said so that not all who are there perceive it."""
+
+_DEED = word_pattern("knowledge_rules_deed")
+"""Those of its words that tell a deed, which others may hear of later."""
+
+_CLAUSE_END = re.compile(r"[,;:，；：。！]|[.!](?:\s|$)")
 
 APART_EVENTS = frozenset(
     {"secret_learned", "secret_kept", "secret_revealed", "confession", "deception", "theft", "disguise"}
@@ -212,7 +218,7 @@ class KnowledgeRules:
             return self._unknown_result(character_id, memory, "absent")
         if memory.is_for_all:
             return knowing
-        is_open = not (_APART.search(memory.content) or _INNER.search(memory.content))
+        is_open = not (_is_apart(memory.content) or _INNER.search(memory.content))
         stage = self.scene_from(memory.noted_at) if is_open else None
         if stage is not None and stage.has_record and character_id in stage.present:
             return replace(knowing, how="witnessed", since=stage.position, certainty=TAKING_PART_CERTAINTY)
@@ -493,6 +499,13 @@ class KnowledgeRules:
 
     def _unknown_result(self, character_id: str, memory: KnowledgeMemory, reason: Reason) -> Knowing:
         return Knowing(memory.source_id, character_id, knows=False, reason=reason)
+
+
+def _is_apart(note: str) -> bool:
+    """Tell whether a note tells of something done in secret; a theft in a further clause is told beside."""
+    end = _CLAUSE_END.search(note)
+    first = len(note) if end is None else end.start()
+    return any(match.start() < first or _DEED.fullmatch(match.group()) is None for match in _APART.finditer(note))
 
 
 def _bits(start: int, end: int) -> int:

@@ -418,3 +418,21 @@ def test_nobody_may_be_there_after_their_death_or_by_the_name_of_another() -> No
     ):
         story = KnowledgeStory(at(9, 1), [place], [], **{"names": names, "character_ids": frozenset({"C1"}), **more})
         assert KnowledgeRules(story).may_be_in("C1", place) is is_there
+
+
+@pytest.mark.parametrize(
+    ("content", "is_known"),
+    [
+        ("Gregor killed the miller; he stole the brooch.", True),
+        ("Gregor stole the brooch.", False),
+        ("Gregor poured the tea, and he secretly poisoned it.", False),
+        ("Gregor whispered something; the rain fell.", False),
+        ("格雷杀了磨坊主，偷走了胸针。", True),
+        ("格雷偷走了胸针。", False),
+        ("格雷倒了茶，暗中下了毒。", False),
+    ],
+)
+def test_a_note_is_secret_by_its_first_clause_or_by_words_of_secrecy(content: str, is_known: bool) -> None:
+    """To who is in the scene from which it holds."""
+    note = memory(content, "C4", position=None, noted_at=at(1, 1))
+    assert rules(scene(1, 1, "C4"), scene(2, 1, "C2"), about=note).knows("C2", note).knows is is_known
