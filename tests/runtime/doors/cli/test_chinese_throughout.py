@@ -215,7 +215,7 @@ NOT_RUN = {"serve", "mcp", "card fields"}
 SEEN_AS_TYPED = re.compile(
     r"`[^`]*`|\bnovelgen [^，；：。、（）]*"  # commands
     r"|--[a-z-]+(?: [A-Z]+)?|\bC:S\b|“(?:memory|chapters|active|banned|deleted|low|medium|high|critical)”"
-    r"|“(?:shw|show|TEXT)”|\b(?:PROJECT|NAME|FIELD|VALUE|PLAN|FILE|DIR|NOVELGEN_\w+|memory(?:\.\w+)+)\b"
+    r"|“(?:shw|show|TEXT)”|\b(?:PROJECT|NAME|FIELD|VALUE|PLAN|FILE|PATH|DIR|NOVELGEN_\w+|memory(?:\.\w+)+)\b"
     r"|[\w./-]*/[\w./-]*|[\w*]*\.(?:jsonl?|txt|md|epub|docx|zip|yaml|toml|db)\b"  # files
     r"|\b\d+:\d+:[\w:]+|\b[A-Za-z]+[-:]?[A-Za-z]*[0-9][\w.-]*|\b[0-9a-f]{8,}|\b[0-9a-f]+[,、]"  # ids
     r"|\bdemo-zh\b|\bdoor[_ ]number\b"  # the demo's own
@@ -224,7 +224,7 @@ SEEN_AS_TYPED = re.compile(
 
 KEPT_ENGLISH = set(
     "JSON UTF SQLite PostgreSQL WAL ScenePlan UTC chromadb langchain core chroma pydantic sqlalchemy python sqlite"
-    " novelgen openai fake local on zh book true True player database_url projects_dir search_fallback model create"
+    " novelgen openai fake local on zh book true True player SillyTavern NovelAI entries character_book database_url projects_dir search_fallback model create"
     " chapter_index state_budget least_score plain xianxia mystery romance".split()
 )
 """Names of packages, settings, templates of cards, fields of files and arguments, which are typed as they stand."""
