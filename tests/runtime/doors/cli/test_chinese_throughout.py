@@ -224,7 +224,8 @@ SEEN_AS_TYPED = re.compile(
 
 KEPT_ENGLISH = set(
     "JSON UTF SQLite PostgreSQL WAL ScenePlan UTC chromadb langchain core chroma pydantic sqlalchemy python sqlite"
-    " novelgen openai fake local on zh book true True player SillyTavern NovelAI entries character_book database_url projects_dir search_fallback model create"
+    " novelgen openai fake local on zh book true True player database_url projects_dir search_fallback model create"
+    " SillyTavern NovelAI entries character_book"
     " chapter_index state_budget least_score plain xianxia mystery romance".split()
 )
 """Names of packages, settings, templates of cards, fields of files and arguments, which are typed as they stand."""
