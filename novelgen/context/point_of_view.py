@@ -276,7 +276,7 @@ class PointOfViewCut:
             return True
         scenes = (scene for scene in self.found.outline.scenes if entity_id in scene.participants)
         is_met = any(self._view.was_in(*story_place(scene)) for scene in scenes)
-        return is_met and self._view.knows_statement(text, entity_id, None)
+        return is_met and self._view.knows_statement(text, [entity_id], None)
 
     # --- Scenes, threads, summaries ---
 
