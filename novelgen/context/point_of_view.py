@@ -276,7 +276,8 @@ class PointOfViewCut:
             return True
         scenes = (scene for scene in self.found.outline.scenes if entity_id in scene.participants)
         is_met = any(self._view.was_in(*story_place(scene)) for scene in scenes)
-        return is_met and self._view.knows_statement(text, [entity_id], None)
+        names = self._view.shared.rules.story.names.get(entity_id, ())
+        return is_met and self._view.knows_statement(" ".join([*names, text]), [entity_id], None)
 
     # --- Scenes, threads, summaries ---
 

@@ -22,7 +22,7 @@ from tests.support.demo_project import demo_request, settings_for
 PLAN = {"location": "the Salt House", "characters": ["Ines"], "purpose": "Open the iron door."}
 
 
-UNSAID = {"known_by", "not_known_by", "kept_from", "holds_now", "told_in"}
+UNSAID = {"known_by", "not_known_by", "kept_from", "guessed_in", "holds_now", "told_in"}
 """Fields that a receipt without such a remark leaves out."""
 
 
