@@ -300,15 +300,12 @@ class PointOfViewCut:
         for loop in self.found.outline.open_loops:
             planted_as = loop.first_worded or loop.description
             place = (loop.chapter_index, loop.scene_index)
-            about = loop.related_entities
-            if loop.said_from is not None and about:
-                # Of what its author says, the scene before counts only with somebody whom it is about.
-                is_known = view.knows_statement(planted_as, about, _place(loop))
+            if loop.said_from is None:
+                is_known = view.saw(planted_as, *place) or view.is_own_thread(planted_as, loop.related_entities, *place)
             else:
-                is_known = view.saw(planted_as, *place) or view.is_own_thread(planted_as, about, *place)
-                is_known = is_known or (
-                    loop.said_from is not None and view.knows_statement(planted_as, (), _place(loop))
-                )
+                is_known = view.knows_statement(planted_as, loop.related_entities, _place(loop))
+                # Of what its author says, the scene before counts only with somebody whom it is about.
+                is_known = is_known or (not loop.related_entities and view.saw(planted_as, *place))
             if not is_known:
                 continue
             if loop.worded_in and not view.was_in(*loop.worded_in):

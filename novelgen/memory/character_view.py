@@ -314,11 +314,10 @@ class CharacterView:
         Of whom the author has in the scene from which it holds nobody needs to see whom or what it is about.
         """
         rules = self.shared.rules
-        stage = rules.scene_from(place)
         is_there = (
             place is None
             or self.character_id in about
-            or (stage is not None and stage.has_record and self.character_id in stage.present)
+            or rules.cast_scene_from(self.character_id, place) is not None
             or rules.scene_beside(self.character_id, about, place) is not None
         )
         return is_there and not self._tells_secret(text, place)

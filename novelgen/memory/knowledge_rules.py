@@ -219,8 +219,8 @@ class KnowledgeRules:
         if memory.is_for_all:
             return knowing
         is_open = not (_is_apart(memory.content) or _INNER.search(memory.content))
-        stage = self.scene_from(memory.noted_at) if is_open else None
-        if stage is not None and stage.has_record and character_id in stage.present:
+        stage = self.cast_scene_from(character_id, memory.noted_at) if is_open else None
+        if stage is not None:
             return replace(knowing, how="witnessed", since=stage.position, certainty=TAKING_PART_CERTAINTY)
         if not memory.entities:
             return self._unknown_result(character_id, memory, "unsaid")
@@ -262,6 +262,11 @@ class KnowledgeRules:
             return None
         start = bisect_right(self._positions, place)
         return next(iter(self.story.scenes[start : start + 1]), None)
+
+    def cast_scene_from(self, character_id: str, place: StoryPosition | None) -> KnowledgeScene | None:
+        """Return the same scene, if a record or the author has a character in it."""
+        stage = self.scene_from(place)
+        return stage if stage is not None and stage.has_record and character_id in stage.present else None
 
     def _knows_from_source_scene(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""

@@ -19,7 +19,8 @@ GUESSED = "guessed"
 """Key of a presence that rules read out of a text: no record says who was on stage and where."""
 
 GuessedScenes = Annotated[
-    list[tuple[int, int]], Field(description="Scenes without a stated cast, by which alone the point of view knows it.")
+    list[tuple[int, int]],
+    Field(description="Scenes without a stated cast, by which alone the point of view knows it or not."),
 ]
 
 
@@ -74,7 +75,7 @@ class EntityStateSnapshot(Shown, Model):
     guessed_in: dict[str, tuple[int, int]] = Field(
         default_factory=dict,
         exclude_if=not_,
-        description="Of a point of view: attribute to the scene without a stated cast by which they know its value.",
+        description="Of a point of view: attribute to the scene without a stated cast that decides on its value.",
     )
     since: dict[str, tuple[int, int | None]] = Field(
         default_factory=dict, description="Attribute to the place from which on its value holds, where a scene said it."

@@ -166,7 +166,7 @@ def test_documents_alone_answer_before_the_reader(store: Store) -> None:
 
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int, int], list[str]]:
-    """Memories of the demos' contexts by exact search over the vectors in SQL."""
+    """Memories of the demo's contexts by exact search over the vectors in SQL."""
     folder = tmp_path_factory.mktemp("reference")
     copy_shipped_demos(folder)
     with MemoryStores(settings_for(folder), vector_store=SameProcessIndex(open_in_memory)) as stores:
@@ -182,7 +182,7 @@ def context_ids(stores: MemoryStores, place: tuple[str, int, int]) -> list[str]:
 
 
 @pytest.mark.slow
-def test_contexts_of_the_demos_are_the_same_on_every_store(
+def test_contexts_of_the_demo_are_the_same_on_every_store(
     store: Store, tmp_path: Path, reference: dict[tuple[str, int, int], list[str]]
 ) -> None:
     """Same memories in the same order, also after a rebuild that takes the place of the live index."""

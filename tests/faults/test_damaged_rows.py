@@ -56,7 +56,7 @@ def _damage(folder: Path, what: str, statement: str = "") -> None:
 def test_a_damaged_value_costs_itself_alone(
     demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext, what: str
 ) -> None:
-    """The context is whole but for it; export, rebuild and repair work, and afterwards nothing is found any more."""
+    """The context is whole but for it; export and repair work, and afterwards nothing is found any more."""
     _damage(demo_folder, what)
     with MemoryStores(settings_for(demo_folder)) as stores:
         context = context_of(stores, request_in_demo)
