@@ -116,6 +116,7 @@ def test_the_holder_of_a_card_is_known(story: Story, told: dict[str, Any], start
     assert hidden == {}
 
 
+@pytest.mark.slow
 def test_what_begins_where_they_are_not_is_not_known(story: Story, told: dict[str, Any]) -> None:
     """Neither are they in its scene, nor are they named."""
     _, captain, other, _ = told["people"]
@@ -127,6 +128,7 @@ def test_what_begins_where_they_are_not_is_not_known(story: Story, told: dict[st
     assert hidden["holder"] == story.entities.get(other).entity.entity_id
 
 
+@pytest.mark.slow
 def test_a_later_note_with_its_knowers_tells_an_older_state(story: Story, told: dict[str, Any]) -> None:
     """The author says that she knows it, of the state as of the note; a note hidden from her tells her none."""
     heroine, captain, *_ = told["people"]
@@ -140,6 +142,7 @@ def test_a_later_note_with_its_knowers_tells_an_older_state(story: Story, told: 
     assert (known["holder"], hidden) == (story.entities.get(captain).entity.entity_id, {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["loss", "told"])
 def test_a_note_is_known_to_the_cast_of_its_scene(story: Story, told: dict[str, Any], content: str) -> None:
     """Also where it names nobody who is there, or nobody at all, and across chapters."""
@@ -148,6 +151,7 @@ def test_a_note_is_known_to_the_cast_of_its_scene(story: Story, told: dict[str, 
     assert (told[content] in known, told[content] in hidden) == (True, False)
 
 
+@pytest.mark.slow
 def test_an_everyday_word_of_a_secret_hides_nothing_else(story: Story, told: dict[str, Any]) -> None:
     """Who is called or told what stands in many texts; one further word tells a secret beside a name of it."""
     heroine, captain, *_ = told["people"]
@@ -166,6 +170,7 @@ def test_an_everyday_word_of_a_secret_hides_nothing_else(story: Story, told: dic
     assert told["word_and_name"] in hidden
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["the note itself", "another note"])
 def test_a_disguise_is_known_with_the_name_behind_it(story: Story, told: dict[str, Any], by: str) -> None:
     """It is hidden until a note that she knows says whom it hides: the hidden one from a scene on, or another."""
@@ -187,6 +192,7 @@ def test_a_disguise_is_known_with_the_name_behind_it(story: Story, told: dict[st
     assert told["secret"] not in _notes(earlier)[0]
 
 
+@pytest.mark.slow
 def test_what_a_guessed_absence_hides_is_marked(story: Story, told: dict[str, Any]) -> None:
     """Where nobody says who was there: the line, its state, a line on the marks and an issue with the command."""
     heroine, captain, *_ = told["people"]
@@ -214,6 +220,7 @@ def test_what_a_guessed_absence_hides_is_marked(story: Story, told: dict[str, An
     assert told["if_there"] not in context.as_prompt()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", ["1:1", "1:2", "2:1"])
 @pytest.mark.parametrize("about", [True, False])
 def test_a_thread_of_the_author_is_known_to_the_cast_of_its_scene(
@@ -228,6 +235,7 @@ def test_a_thread_of_the_author_is_known_to_the_cast_of_its_scene(
     assert told["question"] in _context(story, told).as_prompt().split(told["hidden_from"])[0]
 
 
+@pytest.mark.slow
 def test_a_thread_of_the_author_begun_elsewhere_is_hidden(story: Story, told: dict[str, Any]) -> None:
     """Neither is she in its scene, nor is it about her; that she is in the scene before tells her nothing."""
     _, captain, other, _ = told["people"]
@@ -238,6 +246,7 @@ def test_a_thread_of_the_author_begun_elsewhere_is_hidden(story: Story, told: di
     assert told["question"] in hidden
 
 
+@pytest.mark.slow
 def test_a_long_passage_that_holds_the_words_of_a_secret_here_and_there_is_told(
     story: Story, told: dict[str, Any]
 ) -> None:
@@ -256,6 +265,7 @@ def test_a_long_passage_that_holds_the_words_of_a_secret_here_and_there_is_told(
     assert told["scattered"] in known
 
 
+@pytest.mark.slow
 def test_a_wound_in_the_heart_is_no_thought(story: Story, told: dict[str, Any]) -> None:
     """Who was there knows of the death; a heavy heart is a thought of its own."""
     story.memories.add(told["shot"], start="2:1")
