@@ -42,9 +42,7 @@ _APART = word_pattern("knowledge_rules_apart")
 """What is done or said so that not all who are there perceive it."""
 
 _DEED = word_pattern("knowledge_rules_deed")
-"""Those of its words that tell a deed, which others may hear of later."""
-
-_CLAUSE_END = re.compile(r"[,;:，；：。！]|[.!](?:\s|$)")
+"""Those of its words that tell a deed of a note: only further words say that those who are there do not perceive it."""
 
 APART_EVENTS = frozenset(
     {"secret_learned", "secret_kept", "secret_revealed", "confession", "deception", "theft", "disguise"}
@@ -219,9 +217,11 @@ class KnowledgeRules:
         if memory.is_for_all:
             return knowing
         is_open = not (_is_apart(memory.content) or _INNER.search(memory.content))
-        stage = self.cast_scene_from(character_id, memory.noted_at) if is_open else None
-        if stage is not None:
-            return replace(knowing, how="witnessed", since=stage.position, certainty=TAKING_PART_CERTAINTY)
+        stage = self.scene_from(memory.noted_at) if is_open else None
+        # Of whom a guess alone has there, the note must name somebody of the scene, or nobody.
+        if stage is not None and character_id in stage.present and (stage.has_record or not memory.entities):
+            certainty = TAKING_PART_CERTAINTY if stage.has_record else GUESSED_PRESENCE_CERTAINTY
+            return replace(knowing, how="witnessed", since=stage.position, certainty=certainty)
         if not memory.entities:
             return self._unknown_result(character_id, memory, "unsaid")
         names = (
@@ -507,10 +507,8 @@ class KnowledgeRules:
 
 
 def _is_apart(note: str) -> bool:
-    """Tell whether a note tells of something done in secret; a theft in a further clause is told beside."""
-    end = _CLAUSE_END.search(note)
-    first = len(note) if end is None else end.start()
-    return any(match.start() < first or _DEED.fullmatch(match.group()) is None for match in _APART.finditer(note))
+    """Tell whether a note says that something is done or said apart; a theft or a hiding place alone is a deed."""
+    return any(_DEED.fullmatch(match.group()) is None for match in _APART.finditer(note))
 
 
 def _bits(start: int, end: int) -> int:

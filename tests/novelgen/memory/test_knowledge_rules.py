@@ -424,15 +424,31 @@ def test_nobody_may_be_there_after_their_death_or_by_the_name_of_another() -> No
     ("content", "is_known"),
     [
         ("Gregor killed the miller; he stole the brooch.", True),
-        ("Gregor stole the brooch.", False),
+        ("Gregor stole the brooch.", True),
+        ("Gregor hid the brooch in the clock.", True),
+        ("Gregor secretly stole the brooch.", False),
+        ("Gregor alone knew of the brooch.", False),
         ("Gregor poured the tea, and he secretly poisoned it.", False),
         ("Gregor whispered something; the rain fell.", False),
         ("格雷杀了磨坊主，偷走了胸针。", True),
-        ("格雷偷走了胸针。", False),
+        ("格雷偷走了胸针。", True),
+        ("格雷把胸针藏在钟里。", True),
+        ("格雷暗中偷走了胸针。", False),
+        ("格雷独自知道胸针在哪里。", False),
         ("格雷倒了茶，暗中下了毒。", False),
     ],
 )
-def test_a_note_is_secret_by_its_first_clause_or_by_words_of_secrecy(content: str, is_known: bool) -> None:
+def test_a_note_is_secret_by_words_of_secrecy_and_not_by_a_theft(content: str, is_known: bool) -> None:
     """To who is in the scene from which it holds."""
     note = memory(content, "C4", position=None, noted_at=at(1, 1))
     assert rules(scene(1, 1, "C4"), scene(2, 1, "C2"), about=note).knows("C2", note).knows is is_known
+
+
+@pytest.mark.parametrize("content", ["The brooch was stolen.", "胸针被偷走了。"])
+def test_a_note_that_names_nobody_is_known_to_whom_a_guess_has_in_its_scene(content: str) -> None:
+    """By that scene alone, so that it has the mark of a guess."""
+    note = KnowledgeMemory("N1", content, None, [], "other", noted_at=at(1, 1))
+    story = rules(scene(1, 1, "C4"), scene(2, 1, "C2", has_record=False), about=note)
+    knowing = story.knows("C2", note)
+    assert (knowing.knows, knowing.since) == (True, at(2, 1))
+    assert not story.knows("C4", note).knows
