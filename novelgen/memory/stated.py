@@ -193,8 +193,19 @@ def _clauses(text: str, mentions: Sequence[Mention]) -> list[_Clause]:
 
 
 def _stated_by(clause: _Clause, entities: Sequence[Entity]) -> Statement | None:
-    text, mentions = clause
+    """Return what a clause states; a place or a guild that it names beside is a text like any other."""
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    bearers = [mention for mention in clause.mentions if kinds[mention.entity_id] in ("item", "character")]
+    statement = _stated_with_signs(clause, entities, kinds)
+    if statement is None and len(bearers) < len(clause.mentions):
+        statement = _stated_with_signs(_Clause(clause.text, bearers), entities, kinds)
+    return statement
+
+
+def _stated_with_signs(
+    clause: _Clause, entities: Sequence[Entity], kinds: Mapping[str, EntityType]
+) -> Statement | None:
+    text, mentions = clause
     name = _stated_name(text, mentions, kinds)
     if name is not None:
         return name

@@ -81,6 +81,11 @@ KNOWN = [
         ("Anna took the ring and dropped it down the well.", "I1", "holder", NOBODY),
         ("林叔拿起刀，把它扔进了寒潭。", "I0", "holder", NOBODY),
         ("The ring was dropped down the well.", "I1", "holder", NOBODY),
+        ("刀掉进青石镇的河里，沉了。", "I0", "holder", NOBODY),
+        ("林叔在青石镇把刀扔进了河里。", "I0", "holder", NOBODY),
+        ("刀在青石镇掉进河里，沉了。", "I0", "holder", NOBODY),
+        ("The ring fell into the river at the mill and sank.", "I1", "holder", NOBODY),
+        ("The ring fell into the mill pond.", "I1", "holder", NOBODY),
     ],
 )
 def test_a_plain_note_states_one_thing(content: str, entity_id: str, attribute: str, value: str) -> None:
@@ -132,6 +137,9 @@ def test_a_plain_note_states_one_thing(content: str, entity_id: str, attribute: 
         "林叔把刀扔给了陈远。",
         "林叔没有把刀扔进寒潭。",
         "林叔要把刀扔进寒潭。",
+        "林叔在梦里把刀扔进了河里。",
+        "林叔要在青石镇把刀扔进河里。",
+        "The ring did not fall into the river at the mill.",
     ],
 )
 def test_anything_else_states_nothing(content: str) -> None:
