@@ -5,7 +5,6 @@ What a record or an author says goes first; the rules answer where nobody says a
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
