@@ -8,7 +8,7 @@ from novelgen.checking.evidence import CHANGING_EVENTS
 from novelgen.checking.findings import SUBJECT, of_memory, place_of
 from novelgen.checking.person_traits import card_sayings, disability_sayings
 from novelgen.checking.prompt_lists import facts_of, threads_of
-from novelgen.checking.shared_ground import LEAST_SHARED, shared_ground
+from novelgen.checking.shared_ground import LEAST_SHARED, denies_number, shared_ground
 from novelgen.checking.shared_words import find_word_matches, telling_sentence
 from novelgen.checking.story import Draft, StoryBefore, telling_words
 from novelgen.language.chinese_words import is_within_word
@@ -187,12 +187,26 @@ def _of_entity(
     dead = [*(evidence_item for evidence_item in facts if evidence_item.score), *deaths]
     # Who has a thing bears on whatever is done with it.
     first = dead or ([] if entity.entity_type == "character" else facts[:1])
+    around_texts = [*touched_texts, *_next_sentences([sentence, *sentences], draft, story)]
+    first += [saying for saying in (*on_card, *of_card, *facts) if denies_number(saying.text, around_texts, own_names)]
     sharing = _most_shared_first([*on_card, *facts, *disabilities, *evidence_items], touched_texts, own_names)
     rest = [*facts[:2], *notes, *evidence_items[:2], *gathered[:2], *facts, *gathered, *of_card]
     most = max(MAX_SAYINGS, min(len(first) + len(sharing), MAX_SHARING))
     sayings = _each_once([*first, *sharing, *rest])[:most]
     name = _name_with_alias(entity, draft.text[span.start : span.end], story)
     return _matter(draft, KIND_OF[entity.entity_type], name, span, sayings, entity_id=entity_id)
+
+
+def _next_sentences(sentences: Sequence[Span], draft: Draft, story: StoryBefore) -> list[str]:
+    """Return the sentences after some of a draft that name nobody: "She was twenty-five."."""
+    naming = {
+        draft.sentence_index_at(mention.start)
+        for mention in draft.mentions
+        if story.entity[mention.entity_id].entity_type == "character"
+    }
+    numbers = {(draft.sentence_index_at(sentence.start) or 0) + 1 for sentence in sentences}
+    following = [draft.sentences[number] for number in sorted(numbers - naming) if number < len(draft.sentences)]
+    return [draft.plain[span.start : span.end] for span in following]
 
 
 def _most_shared_first(

@@ -387,6 +387,39 @@ def test_an_age_on_the_card_stands_beside_another_age_however_many_notes_there_a
 
 
 @pytest.mark.parametrize(
+    ("draft", "field", "value", "is_denied"),
+    [
+        ("Anselm Rook, who was eighty, won a purse at dice from a friend.", "age", 74, True),
+        ("Anselm Rook won a purse at dice from a friend. He was twenty-five and knew it.", "age", "thirty-one", True),
+        ("Anselm Rook, twenty-five, won a purse at dice from a friend.", "age", "31", True),
+        ("Anselm Rook, who was seventy-four, won a purse at dice from a friend.", "age", 74, False),
+        ("At eight, Anselm Rook won a purse at dice from a friend.", "age", 74, False),
+        ("Anselm Rook won a purse at dice from a friend. Varley was twenty.", "age", 74, False),
+        ("Anselm Rook has two scars and won a purse at dice from a friend.", "appearance", "three scars", True),
+        ("陆青崖今年十五了，和朋友掷骰子赢了钱。", "age", "十二", True),
+        ("陆青崖和朋友掷骰子赢了钱。他今年才十五岁。", "age", "12", True),
+        ("陆青崖今年十二了，和朋友掷骰子赢了钱。", "age", "十二", False),
+        ("陆青崖身高七尺，和朋友掷骰子赢了钱。", "appearance", "身高八尺", True),
+    ],
+)
+def test_a_field_whose_number_a_sentence_denies_stands_before_any_note(
+    draft: str, field: str, value: str | int, is_denied: bool
+) -> None:
+    """However much the notes share with the sentence; the same number, an hour and somebody else's deny nothing."""
+    language = story_language(draft)
+    people = CHINESE if language == "zh" else ENGLISH
+    person = people[0].model_copy(update={"profile": {field: value}})
+    shared = "和朋友掷骰子赢了钱" if language == "zh" else "won a purse at dice from a friend"
+    often = ("又", "再次", "总算", "果然") if language == "zh" else ("once", "again", "twice", "today")
+    notes = _notes(
+        *(f"{person.name}{word}{shared}。" if language == "zh" else f"{person.name} {shared} {word}." for word in often)
+    )
+    story = replace(told((person, *people[1:]), memories=notes), language=language)
+    first = sayings_of(person.name, touched(draft, story))[0]
+    assert first.endswith(str(value)) is is_denied
+
+
+@pytest.mark.parametrize(
     ("draft", "is_named"),
     [
         ("阿蛮今年二十三岁。", False),
