@@ -10,6 +10,8 @@ import multiprocessing
 import os
 import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -164,15 +166,13 @@ class IndexProcess(IndexAccess):
                 raise EOFError
             while True:
                 worker = self._started(deadline)
-                request = (operation, arguments, deadline.remaining_s)
                 try:
-                    reply = call_with_deadline(
-                        partial(_exchange, worker.channel, request),
-                        timeout_s=deadline.remaining_s,
-                        stage=f"index-{operation}",
-                    )
+                    _bound_waiting(worker.channel, deadline)
+                    worker.channel.send((operation, arguments, deadline.remaining_s))
+                    _bound_waiting(worker.channel, deadline)
+                    reply = worker.channel.recv()
                     break
-                except errors.DeadlineExceededError as error:
+                except BlockingIOError as error:
                     self._replace_worker(worker, reason=f"{operation} did not return in time")
                     message = f"{operation} on the vector index did not return in time"
                     raise errors.DeadlineExceededError(message) from error
@@ -374,9 +374,12 @@ class IndexProcess(IndexAccess):
             worker.process.wait(REAP_TIMEOUT_S)
 
 
-def _exchange(channel: Connection, request: object) -> Any:
-    channel.send(request)
-    return channel.recv()
+def _bound_waiting(channel: Connection, deadline: Deadline) -> None:
+    """Let reads and writes that wait until the deadline raise `BlockingIOError`, in the middle of a message too."""
+    seconds, microseconds = divmod(max(1, int(deadline.remaining_s * 1e6)), 1_000_000)
+    with socket.fromfd(channel.fileno(), socket.AF_UNIX, socket.SOCK_STREAM) as end:
+        for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
+            end.setsockopt(socket.SOL_SOCKET, option, struct.pack("@ll", seconds, microseconds))
 
 
 def _grace(deadline: Deadline) -> float:

@@ -159,7 +159,7 @@ class _Tracer:
         if event != "call" or not self.is_on or (module := _module_of(frame.f_code)) is None:
             return
         function = (module, frame.f_code.co_qualname)
-        if function == ("runtime/index/process.py", "_exchange"):
+        if function == ("runtime/index/process.py", "IndexProcess.call"):
             self._asking = self._stack()
         if function in LANDMARKS.values() and len(stack := self._stack()) > len(self.stacks.get(function, ())):
             self.stacks[function] = stack

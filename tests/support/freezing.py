@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from runtime.index import process as index_process
-
 GUARD_S = 60.0
 
 
@@ -25,15 +23,14 @@ def freeze(pid: int) -> None:
 
 def kill_when_asked(monkeypatch: pytest.MonkeyPatch, pid: int) -> None:
     """Kill a frozen process of an index once the next question has been sent to it, before its answer is awaited."""
-    exchange = index_process._exchange
+    send = Connection.send
 
-    def ask_and_kill(channel: Connection, request: object) -> object:
-        monkeypatch.setattr(index_process, "_exchange", exchange)
-        channel.send(request)
+    def send_and_kill(channel: Connection, request: object) -> None:
+        monkeypatch.setattr(Connection, "send", send)
+        send(channel, request)
         os.kill(pid, signal.SIGKILL)
-        return channel.recv()
 
-    monkeypatch.setattr(index_process, "_exchange", ask_and_kill)
+    monkeypatch.setattr(Connection, "send", send_and_kill)
 
 
 def _stands_still(pid: int) -> bool:
