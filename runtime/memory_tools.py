@@ -18,6 +18,7 @@ from typing import Any, Unpack, overload
 
 from pydantic_core import to_json
 
+from novelgen.deadlines import Deadline
 from novelgen.errors import NovelgenError
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
@@ -105,7 +106,7 @@ def search_story_memory_tool(
     """
     with stores_or_default(stores) as opened_stores:
         if isinstance(query, SearchRequest):
-            return search_memories(opened_stores, query)
+            return StoryMemoryTools(opened_stores).search(query)
         ranking = _rank_memories(
             opened_stores,
             project_id,
@@ -261,11 +262,9 @@ class StoryMemoryTools:
         return get_recent_timeline_tool(project_id, chapter_index, context_window, as_of, stores=self._stores)
 
     def search(self, request: SearchRequest) -> SearchResult:
-        """Run many queries over all retrievers.
-
-        See `search_story_memory_tool`.
-        """
-        return search_story_memory_tool(request.project_id, request, stores=self._stores)
+        """Run many queries over all retrievers, within the seconds of the request."""
+        require_project_id(request.project_id)
+        return search_memories(self._stores, request, deadline=Deadline.after(request.timeout_s, stage="search"))
 
     def rank_story_memory(self, project_id: str, query: str, **filters: Unpack[SearchFilters]) -> RankedMemories:
         """Search as `search_story_memory` does, with scores, retrievers and issues."""

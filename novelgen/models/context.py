@@ -19,7 +19,7 @@ from novelgen.models.plan import (
 )
 from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
 from novelgen.models.record import is_unsaid
-from novelgen.models.shown import Shown, rendered
+from novelgen.models.shown import Shown, renderer
 from novelgen.models.state import EntityStateSnapshot, GuessedScenes
 from novelgen.models.user_file import CharactersConfig, Settings
 from novelgen.nearest import did_you_mean
@@ -502,7 +502,7 @@ class SceneMemoryContext(Shown, Model):
         Returns:
             The block, ending in a line break; a context that holds nothing gives an empty string.
         """
-        return rendered("prompt_block.render_context", self, language=language)
+        return renderer("prompt_block.render_context")(self, language=language)
 
 
 Change = Literal["in", "out", "changed"]

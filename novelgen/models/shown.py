@@ -1,17 +1,17 @@
 """Things that show themselves in a notebook, as a small table in the story's language."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import import_module
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
 
 
-def rendered(renderer: str, thing: Any, **options: str | None) -> str:
-    """Return a thing as a renderer of `novelgen.context` has it: here alone models reach up, and load it late."""
-    module, name = renderer.split(".")
-    text: str = getattr(import_module(f"novelgen.context.{module}"), name)(thing, **options)
-    return text
+def renderer(name: str) -> Callable[..., str]:
+    """Return a renderer of `novelgen.context`: here alone models reach up, and load it late."""
+    module, function = name.split(".")
+    render: Callable[..., str] = getattr(import_module(f"novelgen.context.{module}"), function)
+    return render
 
 
 class Shown:
@@ -22,11 +22,11 @@ class Shown:
 
     def _repr_html_(self) -> str:
         """Return the HTML for Jupyter."""
-        return rendered("notebook.shown_html", self)
+        return renderer("notebook.shown_html")(self)
 
     def _repr_pretty_(self, printer: Any, _cycle: bool) -> None:
         """Print the text for IPython."""
-        printer.text(rendered("notebook.shown_text", self))
+        printer.text(renderer("notebook.shown_text")(self))
 
     def in_simpler_terms(self) -> Any:
         """Return the replacement to show: another shown object, a list or a text."""

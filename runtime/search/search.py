@@ -97,16 +97,20 @@ class RetrieverAnswer:
     """Memories that the index is still to take up, where it was looked at."""
 
 
+Ranking = tuple[int | None, Iterable[tuple[str, float]]]
+"""Index of a query, None without one, and the ids of its memories with their scores, best first."""
+
+
 def ranked_answer(
-    retriever: str, scored: Iterable[tuple[str, float]], query_index: int | None = None
+    retriever: str, rankings: Iterable[Ranking], chunks: Mapping[str, StoryMemoryChunk] | None = None
 ) -> RetrieverAnswer:
-    """Return the answer of one retriever to one query, from ids and scores in their order."""
-    return RetrieverAnswer(
-        hits={
-            chunk_id: [RetrieverHit(retriever=retriever, query_index=query_index, rank=rank, score=score)]
-            for rank, (chunk_id, score) in enumerate(scored, start=1)
-        }
-    )
+    """Return the answer of one retriever to its queries."""
+    hits: dict[str, list[RetrieverHit]] = {}
+    for query_index, ranking in rankings:
+        for rank, (chunk_id, score) in enumerate(ranking, start=1):
+            hit = RetrieverHit(retriever=retriever, query_index=query_index, rank=rank, score=score)
+            hits.setdefault(chunk_id, []).append(hit)
+    return RetrieverAnswer(hits=hits, chunks=chunks or {})
 
 
 def merged(answers: Iterable[RetrieverAnswer]) -> RetrieverAnswer:
@@ -142,7 +146,7 @@ def same_filters(request: SearchRequest, only: Collection[int] | None = None) ->
 
 def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
     """Search all queries by words, cut by position in SQL: names and rare words, whatever the embeddings think."""
-    answers: list[RetrieverAnswer] = []
+    rankings: list[Ranking] = []
     with stores.database(request.project_id).read() as unit:
         matches = unit.lexical.match([query.text for query in request.queries], MemoryFilter(as_of=request.as_of))
         for memory_filter, numbers in same_filters(request):
@@ -153,12 +157,12 @@ def search_words(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswe
                 limit=request.candidates_per_query,
                 least=PASSAGES_BESIDE_MEMORIES,
             )
-            answers += [
-                ranked_answer(LEXICAL_RETRIEVER, ((hit.chunk_id, hit.score) for hit in hits), number)
+            rankings += [
+                (number, [(hit.chunk_id, hit.score) for hit in hits])
                 for hit_lists in hits_by_kinds
                 for number, hits in zip(numbers, hit_lists, strict=True)
             ]
-    return merged(answers)
+    return ranked_answer(LEXICAL_RETRIEVER, rankings)
 
 
 def entity_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswer:
@@ -220,13 +224,12 @@ def called_notes(stores: MemoryStores, request: SearchRequest) -> RetrieverAnswe
 
 def _listed_answer(retriever: str, chunks: Iterable[StoryMemoryChunk]) -> RetrieverAnswer:
     """Return the answer of a retriever that lists memories in its own order, without a query."""
-    listed_memories = list(chunks)
-    ranked_retriever_answer = ranked_answer(
-        retriever, ((chunk.chunk_id, 1.0 / rank) for rank, chunk in enumerate(listed_memories, start=1))
-    )
-    return RetrieverAnswer(
-        hits=ranked_retriever_answer.hits, chunks={chunk.chunk_id: chunk for chunk in listed_memories}
-    )
+    chunks_by_id = {chunk.chunk_id: chunk for chunk in chunks}
+    return ranked_answer(retriever, [(None, _scores_of_order(chunks_by_id))], chunks_by_id)
+
+
+def _scores_of_order(chunk_ids: Iterable[str]) -> list[tuple[str, float]]:
+    return [(chunk_id, 1.0 / rank) for rank, chunk_id in enumerate(chunk_ids, start=1)]
 
 
 MAX_EXACT_IDS = 5_000
@@ -308,7 +311,7 @@ def _settled_answer(
         )
     rows = {name: row for row, name in enumerate(names) if allowed is None or name in allowed}
     limit = request.candidates_per_query
-    answers: list[RetrieverAnswer] = []
+    rankings: list[Ranking] = []
     short: list[int] = []
     for number, hits in zip(numbers, hit_lists, strict=True):
         ids = [hit.chunk_id for hit in hits if hit.chunk_id in rows]
@@ -317,10 +320,10 @@ def _settled_answer(
         elif ids:
             nearest = matrix[[rows[chunk_id] for chunk_id in ids]]
             (ranking,) = exact_search(nearest, ids, query_vectors=vectors[number][np.newaxis], top_k=limit)
-            answers.append(ranked_answer(SEMANTIC_RETRIEVER, ranking, number))
+            rankings.append((number, ranking))
+    answer = ranked_answer(SEMANTIC_RETRIEVER, rankings)
     if short:
-        answers.append(search_exactly(stores, request, {number: vectors[number] for number in short}))
-    answer = merged(answers)
+        answer = merged([answer, search_exactly(stores, request, {number: vectors[number] for number in short})])
     texts = (
         hits_by_id[name].text_before(request.as_of, project_id=request.project_id)
         for name in answer.hits.keys() & hits_by_id.keys()
@@ -338,25 +341,20 @@ def _documents_answer(
 ) -> RetrieverAnswer:
     """Take the documents of the index as they are, in its order, cut by the position that they carry."""
     text_lists = index.texts_before(asked_vectors, request.as_of, top_k=request.candidates_per_query, deadline=deadline)
-    answers: list[RetrieverAnswer] = []
-    for number, texts in zip(numbers, text_lists, strict=True):
-        # A store tells no score that means the same everywhere.
-        ranked_retriever_answer = ranked_answer(
-            SEMANTIC_RETRIEVER, ((text.chunk_id, 1.0 / rank) for rank, text in enumerate(texts, start=1)), number
-        )
-        answers.append(
-            RetrieverAnswer(
-                hits=ranked_retriever_answer.hits, chunks={text.chunk_id: _chunk_of(text) for text in texts}
-            )
-        )
-    return merged(answers)
+    # A store tells no score that means the same everywhere.
+    rankings = [
+        (number, _scores_of_order(text.chunk_id for text in texts))
+        for number, texts in zip(numbers, text_lists, strict=True)
+    ]
+    chunks = {text.chunk_id: _chunk_of(text) for texts in text_lists for text in texts}
+    return ranked_answer(SEMANTIC_RETRIEVER, rankings, chunks)
 
 
 def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:
     """Search the SQL embeddings exactly, as the index's fallback and oracle."""
     database = stores.database(request.project_id)
     identity = stores.embedding_identity
-    answers: list[RetrieverAnswer] = []
+    rankings: list[Ranking] = []
     for memory_filter, numbers in same_filters(request, vectors.keys()):
         is_narrow = memory_filter != MemoryFilter(as_of=request.as_of)
         with database.read() as unit:
@@ -367,11 +365,8 @@ def search_exactly(stores: MemoryStores, request: SearchRequest, vectors: QueryV
         if not names:
             continue
         matches = exact_search(matrix, names, query_vectors=_rows(vectors, numbers), top_k=request.candidates_per_query)
-        answers += [
-            ranked_answer(SEMANTIC_RETRIEVER, ((name, float(score)) for name, score in hits), number)
-            for number, hits in zip(numbers, matches, strict=True)
-        ]
-    return merged(answers)
+        rankings += zip(numbers, matches, strict=True)
+    return ranked_answer(SEMANTIC_RETRIEVER, rankings)
 
 
 def _rows(vectors: QueryVectors, numbers: Sequence[int]) -> NDArray[np.float32]:
@@ -504,7 +499,7 @@ def _unfit_ids(result: SearchResult, query: str, min_relevance: float) -> tuple[
 
 
 def search_memories(
-    stores: MemoryStores, request: SearchRequest, *, by_query_alone: bool = False, deadline: Deadline | None = None
+    stores: MemoryStores, request: SearchRequest, *, deadline: Deadline, by_query_alone: bool = False
 ) -> SearchResult:
     """Run all queries over all retrievers and return every candidate with its place in each retriever.
 
@@ -515,12 +510,9 @@ def search_memories(
     Args:
         stores: Open stores.
         request: The queries and the entities that the scene touches.
+        deadline: For the whole search.
         by_query_alone: Leave out the retrievers that need no query.
-        deadline: For the whole search; None makes it of the request's seconds.
     """
-    require_project_id(request.project_id)
-    # A memory of any kind may be asked, so what crosses the protocol is seconds: the moment is made here, once.
-    deadline = deadline or Deadline.after(request.timeout_s, stage="search")
     retrieving = deadline.share("retrievers")
     retrievers: dict[str, Retriever] = {}
     if request.queries:

@@ -372,6 +372,7 @@ def find_by_sentences(
             candidates_per_query=HITS_PER_SENTENCE,
             timeout_s=timeout_s,
         ),
+        deadline=Deadline.after(timeout_s, stage="search"),
     )
     similar: list[Mapping[str, float]] = [{}] * len(texts)
     for asked_number, nearness in _similarities(result.query_vectors, result.candidates).items():

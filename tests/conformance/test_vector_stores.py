@@ -21,7 +21,7 @@ from runtime.index.rows import exact_search
 from runtime.index.same_process import SameProcessIndex
 from runtime.index.vector_index import IndexAccess
 from runtime.ingest.indexing import reindex, verify_index
-from runtime.search.search import search_memories
+from runtime.memory_tools import StoryMemoryTools
 from runtime.settings import NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.faults.expectations import HANG_GUARD_S
@@ -192,14 +192,14 @@ def test_contexts_of_the_demo_are_the_same_on_every_store(
         assert verify_index(stores, "demo").is_sound
         assert {place: context_ids(stores, place) for place in DEMO_PLACES} == reference
         request = SearchRequest(project_id="demo", queries=[SearchQuery(text="the heron key")], timeout_s=HANG_GUARD_S)
-        result = search_memories(stores, request)
+        result = StoryMemoryTools(stores).search(request)
         assert result.issues == ()
         assert any(hit.retriever == "semantic" for candidate in result.candidates for hit in candidate.hits)
         for _ in range(2):
             assert reindex(stores, "demo").embedded == 0
             assert verify_index(stores, "demo").is_sound
         assert context_ids(stores, DEMO_PLACES[0]) == reference[DEMO_PLACES[0]]
-        assert search_memories(stores, request).issues == ()
+        assert StoryMemoryTools(stores).search(request).issues == ()
 
 
 @pytest.mark.slow

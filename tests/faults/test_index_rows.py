@@ -16,7 +16,7 @@ from runtime.index.rows import store_id
 from runtime.ingest.indexing import verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.search.search import search_memories
+from runtime.memory_tools import StoryMemoryTools
 from runtime.stores import MemoryStores
 from tests.faults.expectations import HANG_GUARD_S, both_fallbacks, rebuild, require_healthy, require_without_index
 from tests.faults.matrix import covers
@@ -63,7 +63,7 @@ def _row(stores: MemoryStores, chunk_id: str) -> dict[str, Any]:
 
 def _found(stores: MemoryStores) -> set[str]:
     request = SearchRequest(project_id="demo", queries=[SearchQuery(text=QUERY)], timeout_s=HANG_GUARD_S)
-    result = search_memories(stores, request)
+    result = StoryMemoryTools(stores).search(request)
     assert result.issues == ()
     assert result.candidates
     return {candidate.chunk.chunk_id for candidate in result.candidates}

@@ -14,8 +14,12 @@ from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import drain_outbox, reindex, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
-from runtime.memory_tools import get_entity_state_tool, get_recent_timeline_tool, search_story_memory_tool
-from runtime.search.search import search_memories
+from runtime.memory_tools import (
+    StoryMemoryTools,
+    get_entity_state_tool,
+    get_recent_timeline_tool,
+    search_story_memory_tool,
+)
 from runtime.stores import MemoryStores
 from tests.faults.matrix import covers
 from tests.support.demo_project import settings_for
@@ -36,7 +40,7 @@ DOORS: dict[str, Callable[[MemoryStores, Any], Any]] = {
     "chain": lambda stores, given: build_context_chain(stores).invoke(
         {"project_id": given, "chapter_index": 1, "scene_index": 1, "scene_plan": PLAN}
     ),
-    "search": lambda stores, given: search_memories(stores, SearchRequest(project_id=given)),
+    "search": lambda stores, given: StoryMemoryTools(stores).search(SearchRequest(project_id=given)),
     "ingest": lambda stores, given: ingest_scene(stores, given, SCENE),
     "creation": lambda stores, given: stores.create_project(given),
     "index": lambda stores, given: stores.vectors(given),

@@ -21,7 +21,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.indexing import IndexingResult, verify_index
 from runtime.ingest.ingest import ingest_scene, ingest_scenes
 from runtime.ingest.scene_input import SceneInput
-from runtime.search.search import search_memories
+from runtime.memory_tools import StoryMemoryTools
 from runtime.settings import ConsolidationSettings, NovelgenSettings
 from runtime.stores import MemoryStores
 from tests.support.scripted_chat_model import ScriptedChatModel
@@ -70,7 +70,7 @@ def read(stores: MemoryStores, project_id: str, as_of: StoryPosition) -> str:
         as_of=as_of,
         timeout_s=60,
     )
-    result = search_memories(stores, request)
+    result = StoryMemoryTools(stores).search(request)
     assert result.issues == ()
     found = [each.chunk for each in result.candidates if each.chunk.content_type == "memory"]
     return "\n".join(f"{chunk.chunk_id} {chunk.content}" for chunk in found)

@@ -10,8 +10,9 @@ from runtime.context_chain import build_context_chain
 from runtime.ingest.indexing import drain_outbox
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
+from runtime.memory_tools import StoryMemoryTools
 from runtime.model_providers.embeddings import CheckedEmbeddings
-from runtime.search.search import ranked_memories, search_memories
+from runtime.search.search import ranked_memories
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
@@ -37,7 +38,7 @@ def _asked() -> SearchRequest:
 @pytest.mark.slow
 def test_words_answer_and_the_wait_is_said(waiting: MemoryStores) -> None:
     """Also where nothing is found; the issue goes with what waited, and meaning takes part."""
-    found = search_memories(waiting, _asked())
+    found = StoryMemoryTools(waiting).search(_asked())
     assert {each.chunk.scene_index for each in found.candidates} == {1, 2}
     (issue,) = [each for each in found.issues if each.kind == "stale"]
     assert issue.stage == "index"
@@ -47,7 +48,7 @@ def test_words_answer_and_the_wait_is_said(waiting: MemoryStores) -> None:
     assert found.memories == []
     assert "stale" in {issue.kind for issue in found.issues}
     drain_outbox(waiting, "story")
-    found = search_memories(waiting, _asked())
+    found = StoryMemoryTools(waiting).search(_asked())
     assert "stale" not in {issue.kind for issue in found.issues}
     assert "semantic" in {hit.retriever for each in found.candidates for hit in each.hits}
 
