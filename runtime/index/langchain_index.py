@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
-from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 from numpy.typing import NDArray
@@ -102,7 +101,7 @@ class LangChainIndex:
                 "rows were written to the vector index, but are gone, or this is another index; rebuild it"
             )
         self._holds_rows |= any(map(bool, results))
-        return [list(map(_hit, documents)) for documents in results]
+        return [[IndexHit(document.page_content, document.metadata) for document in documents] for documents in results]
 
     def ids(self, chunk_ids: Sequence[str]) -> set[str]:
         """See `VectorIndex`."""
@@ -125,7 +124,7 @@ class LangChainIndex:
     def _stored(self, chunk_ids: Sequence[str]) -> set[str]:
         """Return which of the chunks are stored, by their metadata: not every store gives the ids of documents back."""
         batches = map(self.store.get_by_ids, _batches(self._store_ids(chunk_ids)))
-        return {_hit(document).chunk_id for documents in batches for document in documents}
+        return {IndexHit("", document.metadata).chunk_id for documents in batches for document in documents}
 
     def _store_ids(self, chunk_ids: Sequence[str]) -> list[str]:
         return [store_id(self._name, chunk_id) for chunk_id in chunk_ids]
@@ -166,12 +165,6 @@ class Collections:
         """Reopen these collections next time, by default all."""
         for collection in collections or tuple(self._opened):
             self._opened.pop(collection, None)
-
-
-def _hit(document: Document) -> IndexHit:
-    """Return a document as a hit, foreign ones without an id."""
-    chunk_id = document.metadata.get("chunk_id")
-    return IndexHit(chunk_id if isinstance(chunk_id, str) else "", document.page_content, document.metadata)
 
 
 def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:

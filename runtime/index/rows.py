@@ -63,13 +63,16 @@ class IndexHit:
     """A store's hit for a query.
 
     SQL decides its visibility and distance.
-
-    One that is foreign to the index has an empty id.
     """
 
-    chunk_id: str
     content: str
     metadata: Metadata
+
+    @property
+    def chunk_id(self) -> str:
+        """Id of the memory chunk, empty for a document that is foreign to the index."""
+        chunk_id = self.metadata.get("chunk_id")
+        return chunk_id if isinstance(chunk_id, str) else ""
 
     def text_before(self, as_of: StoryPosition, *, project_id: str) -> IndexedText | None:
         """Return the row from its metadata, None if foreign, later or incomplete."""

@@ -38,7 +38,6 @@ _ROOMS = (str(_ROOT / "novelgen") + os.sep, str(_ROOT / "runtime") + os.sep)
 
 LANDMARKS = {
     "vector store": ("runtime/index/langchain_index.py", "LangChainIndex.query"),
-    "hit of the store": ("runtime/index/langchain_index.py", "_hit"),
     "hits of a retriever": ("runtime/search/search.py", "ranked_answer"),
     "hits of all retrievers": ("runtime/search/search.py", "merged"),
     "memories": ("runtime/storage/memories.py", "MemoryRepository.by_ids"),

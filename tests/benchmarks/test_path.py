@@ -10,8 +10,8 @@ from tests.benchmarks.path import context_statements, trace_context
 pytestmark = pytest.mark.slow
 
 MOST_STATEMENTS = 40
-MOST_HOPS = 41
-MOST_FORWARDING_HOPS = 13
+MOST_HOPS = 35
+MOST_FORWARDING_HOPS = 8
 
 
 def test_a_context_takes_few_statements(read_demo_stores: MemoryStores) -> None:

@@ -18,7 +18,7 @@ WHOLE: dict[str, Any] = dict(encode_metadata(make_row("a", [1.0], position=(3, 2
 
 
 def is_shown(metadata: dict[str, Any], as_of: StoryPosition = END_OF_STORY) -> bool:
-    return IndexHit("a", "text", metadata).text_before(as_of, project_id="demo") is not None
+    return IndexHit("text", metadata).text_before(as_of, project_id="demo") is not None
 
 
 @given(places, places, places, places)
@@ -29,7 +29,7 @@ def test_the_cut_is_that_of_story_positions(
     scene = scene if chapter is not None else None
     as_of = StoryPosition(as_of_chapter, as_of_scene if as_of_chapter is not None else None)
     metadata: dict[str, Any] = dict(encode_metadata(make_row("a", [1.0], position=(chapter, scene))))
-    text = IndexHit("a", "text", metadata).text_before(END_OF_STORY, project_id="demo")
+    text = IndexHit("text", metadata).text_before(END_OF_STORY, project_id="demo")
     assert text is not None
     assert (text.chapter_index, text.scene_index) == (chapter, scene)
     assert is_shown(metadata, as_of) == as_of.admits(chapter, scene)
@@ -38,7 +38,7 @@ def test_the_cut_is_that_of_story_positions(
 @pytest.mark.parametrize(
     "changes",
     [
-        *({key: None} for key in WHOLE if key != "chunk_id"),
+        *({key: None} for key in WHOLE),
         {"project_id": "other"},
         {"project_id": ["demo"]},
         {"chapter_index": "3"},
@@ -51,7 +51,7 @@ def test_foreign_mistyped_and_partial_rows_are_not_shown(changes: dict[str, Any]
     assert is_shown(WHOLE | {"chapter_index": 3.0})
     assert not is_shown(WHOLE | changes)
     assert not is_shown({key: value for key, value in (WHOLE | changes).items() if value is not None})
-    assert IndexHit("", "text", WHOLE).text_before(END_OF_STORY, project_id="demo") is None
+    assert IndexHit("text", WHOLE | {"chunk_id": ""}).text_before(END_OF_STORY, project_id="demo") is None
 
 
 def test_rows_go_in_and_come_out_whole() -> None:
@@ -60,7 +60,7 @@ def test_rows_go_in_and_come_out_whole() -> None:
     assert (columns.texts, columns.chunk_ids, columns.vectors.tolist()) == (["林?"], ["a"], [[1.0]])
     assert store_id("one", "a") != store_id("two", "a")
     metadata = encode_metadata(make_row("a", [1.0], source_id=None))
-    text = IndexHit("a", "text", metadata).text_before(END_OF_STORY, project_id="demo")
+    text = IndexHit("text", metadata).text_before(END_OF_STORY, project_id="demo")
     assert text is not None
     assert (text.source_id, text.chunk_id) == (None, "a")
     with pytest.raises(ValueError, match="chunk_id='' is empty"):
