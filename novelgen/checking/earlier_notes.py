@@ -5,9 +5,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from novelgen.checking.story import stem, telling_words
-from novelgen.language.language import has_cjk, word_list, wording
+from novelgen.language.language import has_cjk, patterns, word_list, wording
 from novelgen.language.resolver import Mention, NameResolver
+from novelgen.memory.attributes import LOCATION_ATTRIBUTE
 from novelgen.models.entity import Entity
+from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
 
 MAX_PERHAPS_OVER = 3
@@ -26,6 +28,8 @@ _SKIPPED_CHINESE = re.compile(wording("ended_skipped_zh"))
 _NEGATED_CHINESE = re.compile(wording("ended_negated_zh"))
 _FREED_CHINESE = re.compile(wording("ended_freed_zh"))
 _HELD_CHINESE = re.compile(wording("ended_held_zh"))
+_KINDS = {kind: re.compile(words, re.IGNORECASE) for kind, words in patterns("statement_kinds").items()}
+_KIND_OF_SLOT = {HOLDER_ATTRIBUTE: "holder", LOCATION_ATTRIBUTE: "place", "status": "life"}
 _LASTING = re.compile(wording("ended_lasting"), re.IGNORECASE)
 _CHANGING = re.compile(wording("ended_changing"), re.IGNORECASE)
 _FOR_EVER = re.compile(wording("ended_for_ever"), re.IGNORECASE)
@@ -42,8 +46,8 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
     """Return those of some earlier notes that a note ends.
 
     Surely over is a note of one statement on the same person or thing that the new one denies in its words, or from
-    which it frees. Perhaps over is one that tells something lasting of a person or thing of which the new one tells
-    a change.
+    which it frees. Perhaps over is one that tells something lasting of the person or thing of which the new one tells
+    a change of the same kind: a holder, a place, life, a promise, a count, bonds or health.
     """
     resolver = NameResolver(entities)
     mentions = resolver.find_mentions(content)
@@ -52,6 +56,7 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     named_ids = {mention.entity_id for mention in mentions if kinds[mention.entity_id] in ("character", "item")}
     own_words = _words_beside_names(content, mentions)
+    own_kinds = kinds_told(content)
     over: list[StoryMemoryChunk] = []
     scored_notes: list[tuple[int, int, StoryMemoryChunk]] = []
     for number, note in enumerate(notes):
@@ -61,12 +66,27 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
         if not note.slot_type and _is_denied(content, mentions, note.content, of_note):
             over.append(note)
             continue
-        shared = len(own_words & _words_beside_names(note.content, of_note))
-        is_of_subject = of_note[0].entity_id == mentions[0].entity_id
-        if _CHANGING.search(content) and _may_end(note) and (shared or is_of_subject):
+        same_kinds = own_kinds & _kinds_of(note)
+        # Of whom the new note tells, or of the thing that changes hands.
+        is_same = of_note[0].entity_id == mentions[0].entity_id or (
+            same_kinds == {"holder"} and kinds[of_note[0].entity_id] == "item"
+        )
+        if is_same and same_kinds and _CHANGING.search(content) and _may_end(note):
+            shared = len(own_words & _words_beside_names(note.content, of_note))
             scored_notes.append((-shared, -number, note))
     scored_notes.sort(key=lambda scored: scored[:2])
     return EarlierNotes(over, [note for *_, note in scored_notes[:MAX_PERHAPS_OVER]])
+
+
+def kinds_told(text: str) -> frozenset[str]:
+    """Return the kinds of statements that a text makes by its words: holder, place, life, promise, count, health."""
+    return frozenset(kind for kind, pattern in _KINDS.items() if pattern.search(text))
+
+
+def _kinds_of(note: StoryMemoryChunk) -> frozenset[str]:
+    """Return the kinds of a note: the state that it sets, or its words."""
+    kind = _KIND_OF_SLOT.get((note.slot_type or "").rpartition(".")[2])
+    return kinds_told(note.content) if kind is None else frozenset({kind})
 
 
 def _may_end(note: StoryMemoryChunk) -> bool:

@@ -8,7 +8,7 @@ from operator import not_
 
 from pydantic import BaseModel, Field
 
-from novelgen.checking.earlier_notes import earlier_notes_ended
+from novelgen.checking.earlier_notes import earlier_notes_ended, kinds_told
 from novelgen.context.lines import is_left_behind
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.normalise import name_key
@@ -97,6 +97,9 @@ _PLACES = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
 MAX_EARLIER = 200
 """So many notes on whom a note names are looked at for what it ends."""
 
+_MATTERS = {HOLDER_ATTRIBUTE: ("holder", "place"), **dict.fromkeys(_PLACES, ("holder", "place")), "status": ("life",)}
+"""Of which kinds of statements a note must make one for a value to be told that stands."""
+
 _TOLD_ATTRIBUTES: dict[str, Sequence[str]] = {
     "item": (HOLDER_ATTRIBUTE, *_PLACES),
     "character": ("status", LOCATION_ATTRIBUTE),
@@ -105,10 +108,11 @@ _TOLD_ATTRIBUTES: dict[str, Sequence[str]] = {
 
 
 def standing_values(unit: UnitOfWork, content: str, start: StoryPosition | None) -> list[StandingValue]:
-    """Return the holders, places and conditions that stand at a position, of whom a text names.
+    """Return the holders, places and conditions that stand at a position, of whom a text names and tells the like.
 
     Of a thing in one clause with a person it is also told that nobody has it.
     """
+    kinds = kinds_told(content)
     known_entities = base.known_entities(unit, None)
     names = {entity.entity_id: entity.name for entity in known_entities}
     named_ids = NameResolver(known_entities).entity_ids_in(content)
@@ -119,7 +123,8 @@ def standing_values(unit: UnitOfWork, content: str, start: StoryPosition | None)
         for snapshot in snapshots
         if any(snapshot.state_data.get(attribute) for attribute in _TOLD_ATTRIBUTES["item"])
     }
-    lost_ids = [thing_id for thing_id in things_with_people(content, known_entities) if thing_id not in placed_ids]
+    things = things_with_people(content, known_entities) if "holder" in kinds else []
+    lost_ids = [thing_id for thing_id in things if thing_id not in placed_ids]
     return [
         StandingValue(entity_id=thing_id, name=names[thing_id], attribute=HOLDER_ATTRIBUTE, value_name="")
         for thing_id in lost_ids
@@ -132,7 +137,9 @@ def standing_values(unit: UnitOfWork, content: str, start: StoryPosition | None)
         )
         for snapshot in snapshots
         for attribute in _TOLD_ATTRIBUTES.get(snapshot.entity_type, ())
-        if (value := snapshot.state_data.get(attribute)) and not is_left_behind(attribute, snapshot)
+        if not kinds.isdisjoint(_MATTERS[attribute])
+        and (value := snapshot.state_data.get(attribute))
+        and not is_left_behind(attribute, snapshot)
     ]
 
 

@@ -86,19 +86,40 @@ def test_what_a_state_tells_is_never_over_by_words() -> None:
     assert ended("The sextant is no longer with Grady.", held) == ([], [held.content])
 
 
+@pytest.mark.parametrize(
+    ("earlier", "later", "is_offered"),
+    [
+        ("Mr. Lisle has promised to burn the letters.", "Mr. Lisle was scalded on the hand.", False),
+        ("The sextant is paste and brass.", "The sextant was stolen.", False),
+        ("Everybody believes that Grady is drowned.", "Grady used to sing a lullaby to his mother.", False),
+        ("Mr. Lisle is at the mill.", "Grady went to the mill.", False),
+        ("Grady is drowned.", "Grady was found alive.", True),
+        ("Grady owes Mr. Lisle a debt.", "Grady has paid the debt, as he swore.", True),
+        ("陆行舟答应替哑伯送信。", "陆行舟伤了左手，包着布。", False),
+        ("哑伯给陆行舟作了担保。", "哑伯在渡口卖了鱼。", False),
+        ("陆行舟在水牢里。", "陆行舟逃了。", True),
+        ("陆行舟欠哑伯三十两。", "陆行舟把欠的还清了。", True),
+    ],
+)
+def test_only_a_note_of_the_same_kind_on_the_same_is_offered(earlier: str, later: str, is_offered: bool) -> None:
+    """A holder, a place, life, a promise, a count, bonds or health of one person or thing; nothing else."""
+    assert ended(later, note(earlier)) == ([], [earlier] if is_offered else [])
+
+
 def test_few_are_shown_the_likest_first() -> None:
     """Those that share words, then the newest; nothing for ever, of others, past, or after a description."""
     earlier = [
         note("Grady is the cook's son.", 1),
         note("Grady won at dice.", 2),
         note("Mr. Lisle is in command.", 3),
-        note("Grady has the keys of the longboat.", 4),
-        note("Grady is hungry.", 5),
-        note("Grady is sick.", 6),
+        note("Grady waits in the longboat.", 4),
+        note("Grady is in the galley.", 5),
+        note("Grady is on deck.", 6),
         note("Grady is tired.", 7),
+        note("Grady is at the helm.", 8),
     ]
     shown = ended("Grady was put off in the longboat.", *earlier)[1]
-    assert shown == ["Grady has the keys of the longboat.", "Grady is tired.", "Grady is sick."]
+    assert shown == ["Grady waits in the longboat.", "Grady is at the helm.", "Grady is on deck."]
     assert len(shown) == MAX_PERHAPS_OVER
     assert ended("A storm is coming.", *earlier) == ([], [])
     assert ended("Grady, who sings, is tall.", *earlier) == ([], [])

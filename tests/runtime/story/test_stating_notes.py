@@ -19,6 +19,8 @@ STORIES: dict[str, dict[str, Any]] = {
         "dead": "Anna is dead, stabbed with the silver ring.",
         "gone": "The ring was thrown into the sea, and nobody saw it.",
         "else": "The silver ring is rusty.",
+        "asked": "Nobody knows who took the silver ring.",
+        "unread": "Ben took the silver ring out and sighed.",
         "named": "Anna's real name is Jane Small.",
         "name": "Jane Small",
         "taken": "Anna's real name is Ben.",
@@ -30,6 +32,8 @@ STORIES: dict[str, dict[str, Any]] = {
         "dead": "林叔死了，死在海边，胸口插着鹿角柄折刀。",
         "gone": "刀被人扔进了海里。",
         "else": "鹿角柄折刀生了锈。",
+        "asked": "谁拿了鹿角柄折刀，没有人知道。",
+        "unread": "陈默拿出鹿角柄折刀叹了口气。",
         "named": "林叔其实叫林守义。",
         "name": "林守义",
         "taken": "林叔其实叫陈默。",
@@ -179,14 +183,15 @@ def test_a_lost_thing_is_with_nobody_and_nowhere(memory: Memory, told: dict[str,
 
 
 def test_a_note_that_changes_nothing_says_what_stands(memory: Memory, told: dict[str, Any]) -> None:
-    """Of a thing whose holder is known; not where nothing is known, nor where it states something."""
+    """Of a thing that it tells to be taken; not where nothing is known, nor where it tells something else."""
     story = _story(memory, told)
     assert story.memories.add(told["else"], start="1:2").standing == []
     first, second, _ = told["notes"]
     assert story.memories.add(first, start="1:2").standing == []
-    values = [(each.name, each.attribute, each.value_name) for each in story.memories.add(told["else"]).standing]
+    assert story.memories.add(told["else"]).standing == []
+    values = [(each.name, each.attribute, each.value_name) for each in story.memories.add(told["asked"]).standing]
     assert values == [(told["thing"], "holder", told["people"][0])]
-    assert story.memories.preview(told["else"], start="1:2").standing
+    assert story.memories.preview(told["asked"], start="1:2").standing
     assert story.memories.preview(second, start="1:3").standing == []
 
 
@@ -213,7 +218,7 @@ def test_a_check_leaves_out_a_note_that_is_over(memory: Memory, told: dict[str, 
 
 ENDINGS = {
     "en": ("Anna is in irons.", "Anna is free of the irons.", "Anna is in command.", "Anna was put off in a boat."),
-    "zh": ("林叔戴着镣铐。", "林叔的镣铐解开了。", "林叔管着码头。", "林叔被赶下了船。"),
+    "zh": ("林叔戴着镣铐。", "林叔的镣铐解开了。", "林叔住在船上。", "林叔被赶下了船。"),
 }
 
 
@@ -229,7 +234,7 @@ def test_a_note_that_a_later_one_denies_is_over(memory: Memory, told: dict[str, 
     assert [each.memory_id for each in preview.over] == [first]
     later = story.memories.add(freed, start="1:3")
     assert [each.content for each in later.over] == [held]
-    assert second in [each.memory_id for each in later.perhaps_over]
+    assert later.perhaps_over == []
     assert (over(), over((1, 2))) == ({held}, set())
     told_event = story.memories.add(event, start="1:3")
     assert told_event.over == []
@@ -273,8 +278,8 @@ def test_a_thing_in_a_clause_with_a_person_says_that_nobody_has_it(memory: Memor
     """Where no state could be read; and what the state says already is told so."""
     story = _story(memory, told)
     first = told["notes"][0]
-    unread = f"{told['people'][1]} {told['thing']} …"
-    values = [(each.name, each.attribute, each.value_name) for each in story.memories.add(unread, start="1:2").standing]
+    added = story.memories.add(told["unread"], start="1:2")
+    values = [(each.name, each.attribute, each.value_name) for each in added.standing]
     assert values == [(told["thing"], "holder", "")]
     assert not story.memories.add(first, start="1:2").stated.stood_already
     assert story.memories.add(first, start="1:3").stated.stood_already
