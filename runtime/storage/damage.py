@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import cache
 from typing import Any, NamedTuple, get_origin
 
 from pydantic_core import PydanticUndefined
@@ -14,6 +15,7 @@ from sqlalchemy import (
     Float,
     Integer,
     LargeBinary,
+    Select,
     String,
     Text,
     and_,
@@ -125,19 +127,12 @@ class DamageRepository(Repository):
         ]
 
     def _of_table(self, table: type[Row]) -> list[DamagedValue]:
-        key = _key(table)
-        name = next((getattr(table, column) for column in _KEYS if column in table.model_fields), key)
-        columns = {column.name: getattr(table, column.name) for column in table_of(table).c}
-        faults = {column_name: _is_damaged(table, column) for column_name, column in columns.items()}
-        stated = (fault.label(f"fault_of_{column_name}") for column_name, fault in faults.items())
-        damaged = or_(*faults.values())
-        statement = select(key.label("key"), type_coerce(name, Text).label("name"), *stated)
-        rows = self._session.rows(statement.where(self._session.owns(table), damaged))
+        rows = self._session.rows(_damaged_rows(table).where(self._session.owns(table)))
         return [
-            DamagedValue(table_name(table), row.key, column_name, str(row.name))
+            DamagedValue(table_name(table), row.key, column.name, str(row.name))
             for row in rows
-            for column_name in faults
-            if getattr(row, f"fault_of_{column_name}")
+            for column in table_of(table).c
+            if getattr(row, f"fault_of_{column.name}")
         ]
 
     def _replace(self, table: type[Row], value: DamagedValue) -> bool:
@@ -161,6 +156,16 @@ class DamageRepository(Repository):
         except IntegrityError:
             return False
         return True
+
+
+@cache
+def _damaged_rows(table: type[Row]) -> Select[Any]:
+    """Return the query for the damaged rows of all projects, which takes longer to build than to run."""
+    key = _key(table)
+    name = next((getattr(table, column) for column in _KEYS if column in table.model_fields), key)
+    faults = {column.name: _is_damaged(table, getattr(table, column.name)) for column in table_of(table).c}
+    labels = (fault.label(f"fault_of_{column_name}") for column_name, fault in faults.items())
+    return select(key.label("key"), type_coerce(name, Text).label("name"), *labels).where(or_(*faults.values()))
 
 
 def _is_damaged(table: type[Row], column: Any) -> ColumnElement[bool]:
