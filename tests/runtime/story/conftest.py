@@ -10,6 +10,7 @@ import novelgen
 from runtime.front_door import Memory
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
+from tests.support.copied_stories import copied
 
 START = datetime(2031, 3, 1, 9, tzinfo=UTC)
 
@@ -39,6 +40,7 @@ def memory(tmp_path: Path) -> Iterator[Memory]:
 
 
 @pytest.fixture
+@copied
 def village(memory: Memory) -> Story:
     """A game without scenes, in which three people are known."""
     made = memory.create("village", language="en")

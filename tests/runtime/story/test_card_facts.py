@@ -16,6 +16,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.state import EntityStateSnapshot
 from runtime.front_door import Memory
 from runtime.story.story import Story
+from tests.support.copied_stories import copied
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -45,6 +46,7 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 @pytest.fixture
+@copied
 def story(memory: Memory, told: dict[str, Any]) -> Story:
     """Three scenes; the second of the people has a card with fields, which another wording replaces from 1:3 on."""
     story = memory.create("cards", language=told["language"])

@@ -5,6 +5,7 @@ import pytest
 from novelgen.errors import UserInputError
 from runtime.front_door import Memory
 from runtime.story.story import Story
+from tests.support.copied_stories import copied
 
 WORDS = {
     "en": ("Ada", "Mr. Gray", "Tom Holt", "Mr. Gray is really called Tom Holt.", "Ada sat. Mr. Gray nodded."),
@@ -18,6 +19,7 @@ def words(request: pytest.FixtureRequest) -> tuple[str, ...]:
 
 
 @pytest.fixture
+@copied
 def story(memory: Memory, words: tuple[str, ...]) -> Story:
     language, knower, masked, *_, text = words
     told = memory.create("masks", language=language)

@@ -7,6 +7,7 @@ import pytest
 from novelgen.errors import UnknownEntityError, UserInputError
 from runtime.front_door import Memory
 from runtime.story.story import Story
+from tests.support.copied_stories import copied
 
 pytestmark = pytest.mark.slow
 
@@ -40,6 +41,7 @@ def town(request: pytest.FixtureRequest) -> Town:
 
 
 @pytest.fixture
+@copied
 def story(memory: Memory, town: Town) -> Story:
     told = memory.create("town", language=town.language)
     for number, text in enumerate(town.texts, start=1):

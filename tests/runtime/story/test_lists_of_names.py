@@ -7,6 +7,7 @@ import pytest
 from novelgen.errors import UnknownEntityError
 from runtime.front_door import Memory
 from runtime.story.story import Story
+from tests.support.copied_stories import copied
 
 
 class Mill(NamedTuple):
@@ -33,6 +34,7 @@ def mill(request: pytest.FixtureRequest) -> Mill:
 
 
 @pytest.fixture
+@copied
 def story(memory: Memory, mill: Mill) -> Story:
     told = memory.create("mill", language=mill.language)
     told.ingest(text=mill.text, chapter_index=1, scene_index=1)

@@ -7,6 +7,7 @@ import pytest
 from novelgen.errors import StaleVersionError, UnknownEntityError, UserInputError
 from runtime.front_door import Memory
 from runtime.story.story import Story
+from tests.support.copied_stories import copied
 
 pytestmark = pytest.mark.slow
 
@@ -53,6 +54,7 @@ WHARVES = (
 )
 
 
+@copied
 def _story(memory: Memory, wharf: Wharf) -> Story:
     story = memory.create("wharf", language=wharf.language)
     for name in (wharf.hero, wharf.friend, wharf.dead):

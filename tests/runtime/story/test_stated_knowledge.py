@@ -7,6 +7,7 @@ import pytest
 from novelgen.models.context import SceneMemoryContext
 from runtime.front_door import Memory
 from runtime.story.story import Story
+from tests.support.copied_stories import copied
 
 STORIES: dict[str, dict[str, Any]] = {
     "en": {
@@ -70,6 +71,7 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 @pytest.fixture
+@copied
 def story(memory: Memory, told: dict[str, Any]) -> Story:
     """Three scenes of two chapters without records; the author says that the heroine is in the first two."""
     story = memory.create("voyage", language=told["language"])

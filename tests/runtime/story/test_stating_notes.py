@@ -8,6 +8,7 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.models.state import EntityStateSnapshot
 from runtime.front_door import Memory
 from runtime.story.story import Story
+from tests.support.copied_stories import copied
 
 pytestmark = pytest.mark.slow
 
@@ -46,6 +47,7 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
     return {"language": request.param, **STORIES[request.param]}
 
 
+@copied
 def _story(memory: Memory, told: dict[str, Any]) -> Story:
     story = memory.create("ring", language=told["language"])
     for name in told["people"]:

@@ -9,6 +9,7 @@ from novelgen.models.memory import PASSAGE_TYPES
 from novelgen.models.state import EntityStateSnapshot
 from runtime.front_door import Memory
 from runtime.story.story import Story
+from tests.support.copied_stories import copied
 
 STORIES: dict[str, dict[str, Any]] = {
     "en": {
@@ -58,6 +59,7 @@ def told(request: pytest.FixtureRequest) -> dict[str, Any]:
 
 
 @pytest.fixture
+@copied
 def story(memory: Memory, told: dict[str, Any]) -> Story:
     """Three scenes without records: of the second the text names the heroine once."""
     story = memory.create("wall", language=told["language"])
