@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
@@ -78,7 +78,8 @@ _CALL_PATTERN = re.compile(
 """How somebody just named is called besides: 董卓字仲颖, 宋江，绰号及时雨."""
 _SOMEBODY_ELSE = re.compile("[。！？女子妻妹弟兄徒孙同]|有一|一个|一位")
 _INTRODUCED = re.compile(
-    rf"(?:名叫|名唤|名为|我叫|我名|自称|道号|法号|法名)(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])"
+    rf"(?:名叫|名唤|名为|我叫|我名|自称|道号|法号|法名|[他她]叫(?={'|'.join(sorted(_SURNAMES))}))"
+    rf"(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])"
 )
 _NAMED_BEFORE = 60
 """So many characters before, in the same sentence or the one before, the name of who is called so stands."""
@@ -124,6 +125,8 @@ class ChineseScene:
 LONGEST_HEAD = 5
 _COMPOUND = "compound"
 """In place of a part of speech: two words that together look like a name."""
+_SURNAME_AND_WORD = "surname and word"
+"""In place of a part of speech: a surname and a word, as in 陆行舟; of long stories few of them are names."""
 
 
 @lru_cache(maxsize=4096)
@@ -160,10 +163,13 @@ def read_chinese(text: str) -> ChineseScene:
     for word, tag in rjieba.tag(simple):
         edges[at] = True
         at += len(word)
-        if tag[0] == "n" and 1 < len(word) <= 6:
+        # The segmenter takes some full names for sayings: 白无咎.
+        if (tag[0] == "n" and 1 < len(word) <= 6) or (tag == "i" and len(word) == FULL_NAME and has_surname(word)):
             scene.words.setdefault(word, tag)
         if len(previous) > 1 and len(word) == 1 and word in (_PLACE_END if is_person else _ENDS):
             scene.words.setdefault(previous + word, _COMPOUND)
+        if is_person and previous in _SURNAMES and len(word) == FULL_NAME - 1 and tag[0] == "n":
+            scene.words.setdefault(previous + word, _SURNAME_AND_WORD)
         previous = word if tag[0] == "n" and _CHINESE.fullmatch(word) else ""
         is_person = tag.startswith("nr")
     edges[at] = True
@@ -269,16 +275,17 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]], *, is_short: bool =
         others.update(scene.others)
         titled.update(scene.titled)
         for word, tag in scene.words.items():
-            tags[word][tag] += 1
+            if is_short or tag != _SURNAME_AND_WORD:
+                tags[word][tag] += 1
     least = 3 if len(readings) > 5 and not is_short else 2
     proposed = {
         word
         for word, count in heads.items()
         if (count >= least or (is_short and _is_called_so(word))) and len(word) < LONGEST_HEAD and _may_name(word)
     }
-    proposed |= {word for word in tags if _may_name(word) or looks_like_a_thing(word)} | {
-        word for word in speakers if _may_name(word)
-    }
+    proposed |= {word for word in tags if _may_name(word) or looks_like_a_thing(word)}
+    proposed |= {word for word in speakers if _may_name(word) and not _is_title_and_name(word, tags)}
+    proposed -= _names_with_neighbour(proposed, tags, [scene.simple for _, scene in readings])
     signs = _signs(proposed, [scene for _, scene in readings])
     kept_names = {
         word
@@ -434,14 +441,24 @@ def _is_named_in_form(word: str, sign: _Signs | None, begun_count: int, tags: di
     is_kin = len(word) == 2 and word[1] in _KIN_BY_NUMBER
     if _is_called_so(word) or (has_surname(word) and word[1:] in CHINESE_TITLES_AFTER) or (is_kin and is_tagged):
         return begun_count > 0 or sign.good > 0
-    if len(word) != FULL_NAME or not has_surname(word) or _word_class(word)[:2] not in ("", "nr") or sign.counted:
+    if not has_surname(word) or _word_class(word)[:2] not in ("", "nr") or sign.counted > MOST_COUNTED * sign.count:
         return False
-    is_begun = begun_count > 1 and sign.goes_on_variously
+    is_various = sign.count > 1 and sign.goes_on_variously
+    if len(word) < FULL_NAME:
+        # The dictionary has 罗盘 and 蓝布 as people.
+        is_unknown = word[0] not in _SURNAMES_ALSO_WORDS and not _word_class(word)
+        return is_unknown and is_tagged and is_various and sign.good + sign.persons + begun_count > 0
+    if len(word) > FULL_NAME:
+        return False
     if looks_like_a_thing(word):
         # 郑大海拍拍船舷: who acts is no place.
-        return is_begun and not sign.place and any(_word_class(after)[:1] == "v" for after in sign.after)
-    return sign.good > 0 and (is_tagged or is_begun)
+        is_begun = is_various and begun_count > sign.place
+        return is_begun and any(_word_class(after)[:1] == "v" for after in sign.after)
+    return sign.good > 0 and (is_tagged or is_various)
 
+
+MOST_COUNTED = 0.25
+"""What stands behind 那个 and 一位 more often is no name."""
 
 FULL_NAME = 3
 """Characters of most names of a surname and a given name."""
@@ -498,6 +515,25 @@ def _declared(texts: Iterable[str], kept_texts: set[str]) -> dict[str, set[str]]
         same[full].add(other)
         same[other].add(full)
     return same
+
+
+def _is_title_and_name(word: str, tags: Mapping[str, Counter[str]]) -> bool:
+    """Tell whether a word is a rank and a full name: 宗主顾怀山."""
+    name = word[-FULL_NAME:]
+    return len(word) > FULL_NAME and has_surname(name) and name in tags
+
+
+def _names_with_neighbour(proposed: set[str], tags: Mapping[str, Counter[str]], texts: Sequence[str]) -> set[str]:
+    """Return the proposed words that are rarer than the person's name with which they begin: 周福正 beside 周福."""
+    pairs = {
+        word: word[:-1]
+        for word in proposed
+        if len(word) == FULL_NAME and len(surname_of(word)) == 1 and not looks_like_a_thing(word)
+        if word[:-1] in proposed and "nr" in tags.get(word[:-1], ())
+    }
+    finders = (_Finder(pairs), _Finder(set(pairs.values())))
+    counts = Counter(match.name for finder in finders for text in texts for match in finder.find(text))
+    return {word for word, name in pairs.items() if counts[name] >= 2 * counts[word]}
 
 
 def _last_named(before: str, finder: _Finder, *, is_near: bool) -> str:

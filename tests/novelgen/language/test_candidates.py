@@ -440,3 +440,21 @@ def test_words_of_time_and_degree_are_no_names_in_chinese() -> None:
         "林晚走了。“走吧。”林晚说。天黑，林晚点灯。"
     )
     assert {candidate.name for candidate in find_name_candidates([(1, 1, text)], is_story=True)} == {"林晚"}
+
+
+FIRST_OF_A_SECT = (
+    "“罗七没来？”门外有人喊。罗七正把水桶靠墙放下，没有答话。管事曹禄靠在门框上，账房替曹禄记了一笔。"
+    "这是沈万霖的房子。他见过沈万霖，也见过白无咎。白无咎的刀挂在墙上。他知道白无咎不在山中。"
+    "“你的姑姑是谁？”“她叫柳四娘，早就走了。”到重阳还有三天，重阳之前他要下山。"
+    "“谁偷了罗盘？”堂主贺远山问。没有人笑。贺远山闭上眼睛。桌上只有一只罗盘。"
+)
+
+
+def test_a_first_chapter_offers_whom_it_names_in_several_ways() -> None:
+    """A surname with one character, with a word or in a saying's form stands twice, in different ways; a verb behind
+    a name is no part of it, nor is a rank before it; a feast is a time, and what the dictionary knows is a thing.
+    """
+    candidates = find_name_candidates([(1, 1, FIRST_OF_A_SECT)], is_story=True)
+    people = {"罗七", "曹禄", "沈万霖", "白无咎", "柳四娘", "贺远山"}
+    assert {name for candidate in candidates for name in candidate.names()} == people
+    assert {candidate.kind for candidate in candidates} == {"character"}
