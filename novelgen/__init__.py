@@ -108,7 +108,7 @@ if TYPE_CHECKING:
     from runtime.story.secrets import KeptSecret as KeptSecret
     from runtime.story.secrets import SecretState as SecretState
     from runtime.story.secrets import SetFlags as SetFlags
-    from runtime.story.states import TimelineView as TimelineView
+    from runtime.story.states import StatesAround as StatesAround
     from runtime.story.story import Story as Story
     from runtime.story.summaries import ListedSummary as ListedSummary
     from runtime.story.summaries import SceneSummary as SceneSummary
@@ -174,7 +174,7 @@ else:
             "runtime.story.scenes": "ListedScene SceneChange SceneRecordView",
             "runtime.story.search": "FoundCards FoundMemory",
             "runtime.story.secrets": "KeptDisclosure KeptSecret SecretState SetFlags",
-            "runtime.story.states": "TimelineView",
+            "runtime.story.states": "StatesAround",
             "runtime.story.story": "Story",
             "runtime.story.summaries": "ListedSummary SceneSummary StorySummarizing SummaryWriting",
             "runtime.story.threads": "ListedThread StoryThreads",

@@ -216,7 +216,7 @@ def get_recent_timeline_tool(
         stores_or_default(stores) as opened_stores,
         opened_stores.database(require_project_id(project_id)).read() as unit,
     ):
-        return unit.states.timeline_around(chapter_index, context_window, as_of=as_of or END_OF_STORY)
+        return unit.states.snapshots_around(chapter_index, context_window, as_of=as_of or END_OF_STORY)
 
 
 class StoryMemoryTools:

@@ -125,10 +125,10 @@ class ChunkContextChain(stepwise_chain.StepwiseChain[ChunkInput, ChunkContext]):
         self, request: ChunkContextRequest
     ) -> tuple[dict[str, StoryOutline | None], list[ReportIssue | None]]:
         """Read the story where the text begins, and where it is over."""
-        loaded_partial = partial(self._memory.outline, request.project_id)
-        calls: dict[str, Callable[[], StoryOutline]] = {"outline": partial(loaded_partial, as_of=request.position)}
+        read_outline = partial(self._memory.outline, request.project_id)
+        calls: dict[str, Callable[[], StoryOutline]] = {"outline": partial(read_outline, as_of=request.position)}
         if request.chapter_index is not None:
-            calls["outline_of_chapter"] = partial(loaded_partial, as_of=request.end)
+            calls["outline_of_chapter"] = partial(read_outline, as_of=request.end)
         outcomes = run_concurrently(calls, timeouts_s=dict.fromkeys(calls, self._timeout_s))
         issues = [
             stepwise_chain.issue_of(stage, outcome, propagate_bugs=self._propagate_bugs)

@@ -26,6 +26,7 @@ from pydantic import ValidationError
 import novelgen
 from novelgen.chains import stepwise_chain
 from novelgen.context import scene_planning
+from novelgen.context.earlier_scenes import left_off, scene_before
 from novelgen.context.memory_list import (
     LEAST_LINE_TOKENS,
     MemoryList,
@@ -47,7 +48,6 @@ from novelgen.context.point_of_view import (
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import admitted_candidates, assemble_context, selection_scene
 from novelgen.context.scene_planning import language_of
-from novelgen.context.timeline import left_off, scene_before
 from novelgen.deadlines import CallOutcome, Deadline, run_concurrently
 from novelgen.errors import ContextWriteError, UnknownProjectError, UserInputError
 from novelgen.language.language import TokenCounter, estimate_tokens
@@ -395,8 +395,8 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
     def _states(
         self, request: MemoryContextRequest, entity_ids: Sequence[str]
     ) -> Callable[[], list[EntityStateSnapshot]]:
-        loaded_partial = partial(self._memory.get_entity_states, request.project_id, entity_ids, as_of=request.position)
-        return answers.checked_states("get_entity_states", loaded_partial)
+        read_states = partial(self._memory.get_entity_states, request.project_id, entity_ids, as_of=request.position)
+        return answers.checked_states("get_entity_states", read_states)
 
     def _states_by_name(self, request: MemoryContextRequest) -> Callable[[], dict[str, EntityStateSnapshot]]:
         names = scene_planning.names_for_states(request, limit=self._settings.max_states)

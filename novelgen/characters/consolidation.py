@@ -125,8 +125,8 @@ def _may_go(mind: Mind, view: View, place: int, settings: CharacterMemorySetting
 
 def _grouped(mind: Mind, view: View, places: Sequence[int], *, days: int) -> list[Sources]:
     """Assign each memory to the first fitting group of its days and topic."""
-    known_vectors = mind.vectors[mind.has_vector]
-    centre = known_vectors.mean(axis=0) if len(known_vectors) else np.zeros(mind.vectors.shape[1], np.float32)
+    vectors = mind.vectors[mind.has_vector]
+    centre = vectors.mean(axis=0) if len(vectors) else np.zeros(mind.vectors.shape[1], np.float32)
     level = float(np.dot(centre, centre))
     folded_texts = {place: mind.memories[place].content.casefold() for place in places}
     trigrams = {

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from novelgen.checking.story import StoryBefore
-from novelgen.context.lines import Labels, labels_for, render_value
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.rendering import render_value
 from novelgen.memory.attributes import is_death, slot_of
 from novelgen.models import continuity
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text, read_from

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from novelgen.checking.findings import labels_of
 from novelgen.checking.shared_ground import SENSES, Sense, shared_ground, without_names
 from novelgen.checking.story import StoryBefore
-from novelgen.context.lines import render_value
+from novelgen.context.rendering import render_value
 from novelgen.language.sentences import split_sentences
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.entity import Entity, profile_with_names

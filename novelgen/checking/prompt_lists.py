@@ -7,7 +7,7 @@ from typing import Any
 
 from novelgen.checking.findings import MAX_VALUE_CHARACTERS, SUBJECT, labels_of, of_change, place_of
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.context.lines import ATTRIBUTE_ORDER
+from novelgen.context.rendering import ATTRIBUTE_ORDER
 from novelgen.language.language import TokenCounter, estimate_tokens, story_language, word_pattern
 from novelgen.language.normalise import is_description, simplified
 from novelgen.language.sentences import split_sentences

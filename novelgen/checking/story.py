@@ -34,9 +34,6 @@ _COMMON = frozenset(word_list("story_common"))
 _COMMON_CHINESE = frozenset(wording("story_common_chinese"))
 _COMMON_IN_CHINESE = _COMMON_CHINESE.union(map("".join, product(_COMMON_CHINESE, repeat=2)))
 
-_SINGLE_CHARACTER = 0.5
-"""Weight of one Chinese character against that of a pair."""
-
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -174,7 +171,7 @@ class StoryBefore:
         knowledge_scenes = [scene for scene in self.scenes if is_first_person(scene.text)][-SCENES_OF_A_NARRATOR:]
         if len(knowledge_scenes) < MIN_SCENES_OF_A_NARRATOR:
             return None
-        named_counter = Counter(
+        mention_counts = Counter(
             entity_id
             for scene in knowledge_scenes
             for entity_id in set(self.resolver.entity_ids_in(QUOTED.sub(" ", scene.text)))
@@ -184,7 +181,7 @@ class StoryBefore:
             entity_id
             for entity_id, times in there.items()
             if times >= SHARE_OF_A_NARRATOR * len(knowledge_scenes)
-            and named_counter[entity_id] <= (1 - SHARE_OF_A_NARRATOR) * len(knowledge_scenes)
+            and mention_counts[entity_id] <= (1 - SHARE_OF_A_NARRATOR) * len(knowledge_scenes)
         ]
         return unnamed[0] if len(unnamed) == 1 else None
 

@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from novelgen.context.lines import Labels, render_attribute
+from novelgen.context.labels import Labels
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut
+from novelgen.context.rendering import render_attribute
 from novelgen.language.language import TokenCounter
 from novelgen.models.context import CardFacts
 from novelgen.models.entity import Entity

@@ -7,8 +7,9 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import NamedTuple
 
-from novelgen.context.lines import labels_for, place_of
+from novelgen.context.labels import labels_for
 from novelgen.context.prompt_block import fence_mark, fenced
+from novelgen.context.rendering import place_of
 from novelgen.context.text_glossary import TextMention
 from novelgen.language.language import StoryLanguage
 from novelgen.language.resolver import NameResolver

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from novelgen.context.lines import SECTION_ORDER
+from novelgen.context.rendering import SECTION_ORDER
 from novelgen.models import context as contexts
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.memory import StoryMemoryChunk

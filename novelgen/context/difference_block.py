@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from novelgen.context.lines import ATTRIBUTE_ORDER, NEUTRAL_STATUS, Labels, dimension_in_words, labels_for, render_value
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.rendering import ATTRIBUTE_ORDER, NEUTRAL_STATUS, dimension_in_words, render_value
 from novelgen.language.normalise import texts_within
 from novelgen.models import story_difference as differences
 from novelgen.models.entity import is_entity_id

@@ -12,18 +12,17 @@ from typing import Any
 
 from novelgen.context.card_facts import render_card_facts
 from novelgen.context.difference_block import difference_lines
-from novelgen.context.lines import (
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.prompt_block import memory_marks
+from novelgen.context.rendering import (
     NEUTRAL_STATUS,
     SECTION_ORDER,
-    Labels,
-    labels_for,
     place_of,
     render_left_off,
     render_timeline_entry,
     render_told_before,
     state_parts,
 )
-from novelgen.context.prompt_block import memory_marks
 from novelgen.language.language import story_language
 from novelgen.language.normalise import scrub_text
 from novelgen.memory.search import RankedMemory
@@ -34,7 +33,7 @@ from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.models.story_difference import StoryDifference
-from novelgen.models.story_time import SceneTime, StoryTimeline
+from novelgen.models.story_time import SceneTime, SceneTimes
 from novelgen.words import Words, words
 
 MAX_ROWS = 12
@@ -198,7 +197,7 @@ def _of_difference(difference: StoryDifference) -> Sheet:
 
 
 @sheet_of.register
-def _of_story_times(timeline: StoryTimeline) -> Sheet:
+def _of_story_times(timeline: SceneTimes) -> Sheet:
     language = timeline.language or "en"
     return Sheet(language=language, tables=[_table_of(timeline.scenes, timeline.names, labels_for(language))])
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from novelgen.context.lines import DEFAULT_INTENSITY, NEUTRAL_STATUS
+from novelgen.context.rendering import DEFAULT_INTENSITY, NEUTRAL_STATUS
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.language.language import word_pattern
 from novelgen.language.normalise import texts_within

@@ -9,16 +9,15 @@ from typing import Literal, TypeVar, get_args
 from pydantic import BaseModel, Field
 
 from novelgen.context.card_facts import render_card_facts
-from novelgen.context.lines import (
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.rendering import (
     SECTION_ORDER,
-    Labels,
-    labels_for,
     render_left_off,
     render_states,
     render_timeline_entry,
     render_told_before,
 )
-from novelgen.context.timeline import need_of
+from novelgen.context.timeline_section import need_of
 from novelgen.language.language import TokenCounter, estimate_tokens, story_language
 from novelgen.model_calls.prompt_data import as_data_lines
 from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, HiddenContext, HoldsNow, SceneMemoryContext

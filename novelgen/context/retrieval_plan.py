@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, Field, field_validator
 
-from novelgen.context.lines import labels_for, render_states, render_value
+from novelgen.context.labels import labels_for
+from novelgen.context.rendering import render_states, render_value
 from novelgen.language.language import StoryLanguage, estimate_tokens, folded, significant_words
 from novelgen.language.normalise import name_key
 from novelgen.memory.attributes import DESCRIPTION_ATTRIBUTE

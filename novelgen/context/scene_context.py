@@ -9,19 +9,14 @@ from datetime import datetime
 from typing import Any, get_args
 
 from novelgen.context.card_facts import card_facts
-from novelgen.context.lines import (
-    Labels,
-    labels_for,
-    render_attribute,
-    render_states,
-    render_timeline_entry,
-    state_parts,
-)
+from novelgen.context.earlier_scenes import story_so_far
+from novelgen.context.labels import Labels, labels_for
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut, doubted_scenes, guessed_scenes
 from novelgen.context.prompt_block import prompt_order
+from novelgen.context.rendering import render_attribute, render_states, render_timeline_entry, state_parts
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_planning import language_of
-from novelgen.context.timeline import AssembledTimeline, assemble_timeline, story_so_far
+from novelgen.context.timeline_section import AssembledTimeline, assemble_timeline
 from novelgen.language.language import TokenCounter, significant_words
 from novelgen.memory.attributes import slot_of
 from novelgen.memory.outline import StoryOutline

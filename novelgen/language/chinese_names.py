@@ -186,12 +186,6 @@ def _foreign_name(run: str) -> str:
     return "·".join([first[start:], *rest[:-1], last[:end]]) if first[start:] and end else ""
 
 
-def speaker_of(clause: str) -> str:
-    """Return the speaker before a verb of speech, empty if unnamed."""
-    start, end = _speaker_in(simplified(clause))
-    return clause[start:end]
-
-
 def _speaker_in(clause: str) -> tuple[int, int]:
     """The span of the speaker in a simplified clause, (0, 0) for none."""
     lead = _LEAD_INS.match(clause)

@@ -1,4 +1,4 @@
-"""Direct speech with certain speakers, and the presence of a scene."""
+"""The participants and the place of a scene, from its text."""
 
 import re
 from bisect import bisect_right
@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from novelgen.language.chinese_names import speaker_of
 from novelgen.language.language import CJK_RANGES, has_cjk, word_list, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
@@ -14,149 +13,6 @@ from novelgen.models.entity import Entity, EntityType
 
 QUOTED = re.compile(r"“[^”]*(?:”|$)|「[^」]*(?:」|$)|『[^』]*(?:』|$)|\"[^\"\n]*\"")
 """Words between quotation marks; over several paragraphs where each opens again and only the last one closes."""
-
-_SINGLE_QUOTED = re.compile(
-    r"(?<!\w)‘(?:[^‘’]|’(?=\w))*[,.!?…—-]’(?!\w)|(?<!\w)'(?=\S)(?:[^'\n]|(?<=\w)'(?=\w))*[,.!?…—-]'(?!\w)"
-)
-"""Between single marks, as British books print it; only where a text has no other."""
-
-_SAYING = word_list("speech_saying")
-_SPEECH_VERBS = "|".join(_SAYING)
-_SPEECH_VERBS_BEFORE_NAME = re.compile(
-    rf"\s*(?:{_SPEECH_VERBS})\s+(?:out\s+)?(?:(?:the|old|little|young|poor|our|my|Mr\.|Mrs\.|Miss|Dr\.|friend)\s+)*"
-)
-_SPEECH_VERBS_BY_NARRATOR = re.compile(rf"\s*(?:(?:{_SPEECH_VERBS})\s+I\b|I\s+(?:\w+ly\s+)?(?:{_SPEECH_VERBS})\b)")
-_NAME_SPEECH_VERBS = re.compile(rf"\s+(?:\w+ly\s+)?(?:{_SPEECH_VERBS})\b")
-_LEADS_IN = re.compile(rf"^(?:[^“”\"]*[\s,])?(?:{_SPEECH_VERBS})\b[^.!?“”\"]*[:,]?\s*$")
-_ABBREVIATED = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|Capt|Col|Gen|Lt|Sgt|Maj)\.$")
-_NARRATOR_LEADS_IN = re.compile(rf"(?:^|[.!?;,]\s+|and\s+)I\s+(?:\w+ly\s+)?(?:{_SPEECH_VERBS})\b[^.!?“”\"]*[:,]?\s*$")
-
-_CHINESE_SPEECH_VERBS = wording("speech_chinese_said")
-_CHINESE_LEADS_IN = re.compile(rf"(?P<clause>[{CJK_RANGES}·]*?){_CHINESE_SPEECH_VERBS}[：:，,]\s*$")
-_CHINESE_FOLLOWS = re.compile(rf"(?P<clause>[{CJK_RANGES}·]{{1,14}}?){_CHINESE_SPEECH_VERBS}[，。！；…]")
-_CHINESE_BOUND = re.compile(r"[，；：,;]")
-_CHINESE_SENTENCE_END = re.compile(r"[。！？”」』\n]")
-_LEADING = re.compile(wording("speech_leading"))
-_NOT_A_SUBJECT_AFTER = frozenset("的把被对向跟给替让将之和与同及")
-"""Whoever stands before one of these does not act, or not alone: 行者的, 行者被, 行者与."""
-
-
-@dataclass(frozen=True, slots=True)
-class Speech:
-    """Words said aloud, at the characters [start, end) with their quotation marks."""
-
-    start: int
-    end: int
-    speaker_id: str | None = None
-
-
-def find_speeches(text: str, people: Sequence[Mention], *, narrator_id: str | None = None) -> list[Speech]:
-    """Find direct speech, with certain speakers.
-
-    Certain is a name that the words beside the quotation name as who speaks: “…” said X, X said: “…”,
-    X道：“…”. In English all that is said in one paragraph is said by the one speaker whom the paragraph names.
-    Nobody is told by a pronoun.
-    """
-    spans = [(match.start(), match.end()) for match in QUOTED.finditer(text)]
-    if not spans:
-        spans = [(match.start(), match.end()) for match in _SINGLE_QUOTED.finditer(text)]
-    outside = [mention for mention in people if not any(start <= mention.start < end for start, end in spans)]
-    if has_cjk(text):
-        text = simplified(text)
-        return [Speech(start, end, _chinese_speaker(text, spans, at, outside)) for at, (start, end) in enumerate(spans)]
-    named_speeches = [
-        Speech(start, end, _english_speaker(text, (start, end), outside, narrator_id)) for start, end in spans
-    ]
-    paragraph = [text.count("\n", 0, speech.start) for speech in named_speeches]
-    speakers_by_paragraph: dict[int, set[str]] = {}
-    for number, speech in zip(paragraph, named_speeches, strict=True):
-        if speech.speaker_id is not None:
-            speakers_by_paragraph.setdefault(number, set()).add(speech.speaker_id)
-    return [
-        Speech(speech.start, speech.end, speech.speaker_id or _only(speakers_by_paragraph.get(number, set())))
-        for number, speech in zip(paragraph, named_speeches, strict=True)
-    ]
-
-
-def speech_at(speeches: Sequence[Speech], position: int) -> Speech | None:
-    """Return the speech that holds a character of the text, or None where it is narration."""
-    at = bisect_right(speeches, position, key=lambda speech: speech.start) - 1
-    return speeches[at] if at >= 0 and position < speeches[at].end else None
-
-
-def _english_speaker(
-    text: str, span: tuple[int, int], people: Sequence[Mention], narrator_id: str | None
-) -> str | None:
-    start, end = span
-    if _SPEECH_VERBS_BY_NARRATOR.match(text, end):
-        return narrator_id
-    verb = _SPEECH_VERBS_BEFORE_NAME.match(text, end)
-    for person in people:
-        if verb and person.start <= verb.end() < person.end and not text.startswith(("'s", "’s"), person.end):
-            return person.entity_id
-        between = text[end : person.start] if person.start >= end else "-"
-        if not between.strip() and _NAME_SPEECH_VERBS.match(text, person.end):
-            return person.entity_id
-    lead = text[_sentence_start(text, start) : start]
-    if _NARRATOR_LEADS_IN.search(lead):
-        return narrator_id
-    if not _LEADS_IN.match(lead) or not lead.rstrip().endswith((":", ",")):
-        return None
-    before = [mention for mention in people if start - len(lead) <= mention.start < start]
-    if before and not text[start - len(lead) : before[0].start].strip():
-        return before[0].entity_id if _NAME_SPEECH_VERBS.match(text, before[0].end) else None
-    return None
-
-
-def _sentence_start(text: str, end: int) -> int:
-    for match in reversed(list(re.finditer(r"[.!?”\"]\s+|\n", text[max(0, end - 300) : end]))):
-        at = max(0, end - 300) + match.end()
-        if not _ABBREVIATED.search(text[max(0, at - 7) : at].rstrip()):
-            return at
-    return max(0, end - 300)
-
-
-def _only(ids: set[str]) -> str | None:
-    return next(iter(ids)) if len(ids) == 1 else None
-
-
-def _chinese_speaker(text: str, spans: Sequence[tuple[int, int]], at: int, people: Sequence[Mention]) -> str | None:
-    start, end = spans[at]
-    since = max((match.end() for match in _CHINESE_SENTENCE_END.finditer(text, 0, start)), default=0)
-    lead = text[since:start]
-    if _CHINESE_LEADS_IN.search(lead):
-        return _subject_before(text, since, start, people)
-    follows = _CHINESE_FOLLOWS.match(text, end)
-    if follows and not lead.strip() and speaker_of(follows["clause"]):
-        return _starts_with(text, end, people)
-    return None
-
-
-def _subject_before(text: str, since: int, start: int, people: Sequence[Mention]) -> str | None:
-    """The subject of the last clause with one, ignoring clauses of manner."""
-    bounds = [since, *(match.end() for match in _CHINESE_BOUND.finditer(text, since, start))]
-    # The colon or comma right before the quotation begins no clause of its own.
-    clauses = [bound for bound in bounds if text[bound:start].strip()]
-    for clause in reversed(clauses):
-        result = _starts_with(text, clause, people)
-        if result is not None:
-            return result
-        lead = _CHINESE_LEADS_IN.search(text[clause:start])
-        if clause == clauses[-1] and lead is not None and speaker_of(lead["clause"]):
-            # Somebody else speaks, whom the story does not know by this name.
-            return None
-    return None
-
-
-def _starts_with(text: str, start: int, people: Sequence[Mention]) -> str | None:
-    leading = _LEADING.match(text, start)
-    begin = leading.end() if leading else start
-    for person in people:
-        if start <= person.start <= begin <= person.end and person.end > begin:
-            is_subject = text[person.end : person.end + 1] not in _NOT_A_SUBJECT_AFTER
-            return person.entity_id if is_subject else None
-    return None
-
 
 ON_STAGE_SCORE = 2.0
 NARRATED_SCORE = 1.0

@@ -225,11 +225,11 @@ def _weighted_columns(
     table: CandidateTable, scene: SelectionScene, weights: SelectionWeights
 ) -> list[tuple[str, float, Column]]:
     voting = [number for number, query in enumerate(scene.queries) if query.kind in weights.voting_kinds]
-    found_vectors = query_scores.semantic_scores(scene, voting, table.candidates, table.measure)
-    if table.is_distilled and not found_vectors.any():
+    similarities = query_scores.semantic_scores(scene, voting, table.candidates, table.measure)
+    if table.is_distilled and not similarities.any():
         # The index or its model failed: words stand in for meaning. Passages alone are weighed by words anyway.
-        found_vectors = query_scores.retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates)
-    meaning = standardise(found_vectors, table.measure)
+        similarities = query_scores.retriever_scores(LEXICAL_RETRIEVER, voting, table.candidates)
+    meaning = standardise(similarities, table.measure)
     by_meaning = query_scores.pool_best(meaning, weights.best_queries)
     of_text: list[tuple[str, float, Column]] = []
     if table.is_distilled:
@@ -290,8 +290,8 @@ def _parts_of_scenes(table: CandidateTable, weights: SelectionWeights, evidence:
 
 def _lifted(evidence: Column) -> Column:
     """Give scenes without evidence the least that was found: the retrievers looked, and passed them over."""
-    known_vectors = evidence[~np.isnan(evidence)]
-    return np.nan_to_num(evidence, nan=float(known_vectors.min()) if len(known_vectors) else 0.0)
+    known_evidence = evidence[~np.isnan(evidence)]
+    return np.nan_to_num(evidence, nan=float(known_evidence.min()) if len(known_evidence) else 0.0)
 
 
 def _fixed_points(table: CandidateTable, scene: SelectionScene, weights: SelectionWeights) -> dict[str, Column]:

@@ -59,8 +59,8 @@ class AtMost:
         return items[: self.limit]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        visible_partial = partial(self._cut, field=handler.field_name or "")
-        return with_info_before_validator_function(visible_partial, handler(source))
+        cutter = partial(self._cut, field=handler.field_name or "")
+        return with_info_before_validator_function(cutter, handler(source))
 
     def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         return {**handler(schema), "maxItems": self.limit}

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from novelgen.models.state import RelationshipView as RelationshipView
     from novelgen.models.state import StateChange as StateChange
     from novelgen.models.story_difference import StoryDifference as StoryDifference
-    from novelgen.models.story_time import StoryTimeline as StoryTimeline
+    from novelgen.models.story_time import SceneTimes as SceneTimes
     from novelgen.models.user_file import Character as Character
     from novelgen.models.user_file import CharactersConfig as CharactersConfig
     from novelgen.models.user_file import Settings as Settings
@@ -67,7 +67,7 @@ else:
             "novelgen.models.state": "EntityStateSnapshot OpenLoop Relationship RelationshipEvent RelationshipView"
             " StateChange",
             "novelgen.models.story_difference": "StoryDifference",
-            "novelgen.models.story_time": "StoryTimeline",
+            "novelgen.models.story_time": "SceneTimes",
             "novelgen.models.user_file": "Character CharactersConfig Settings",
         },
     )

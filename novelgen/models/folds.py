@@ -155,7 +155,7 @@ def chapters_of_change(changes: Iterable[StateChange], *, first: int, last: int)
     return sorted(chapter for chapter in chapters if chapter is not None and first <= chapter <= last)
 
 
-def timeline_order(snapshot: EntityStateSnapshot) -> tuple[int, int, str]:
+def snapshot_order(snapshot: EntityStateSnapshot) -> tuple[int, int, str]:
     """Return the key that sorts snapshots in story order, then by entity id."""
     return (*story_place(snapshot), snapshot.entity_id)
 

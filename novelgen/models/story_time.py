@@ -121,7 +121,7 @@ class SceneTime(Model):
         return (self.chapter_index, self.scene_index)
 
 
-class StoryTimeline(Shown, Model):
+class SceneTimes(Shown, Model):
     """The scenes of a story strictly before a position, with when they play."""
 
     project_id: str

@@ -27,7 +27,7 @@ from novelgen.errors import InvalidProjectIdError, UnknownProjectError
 from novelgen.memory.protocol import MemoryTools, StoryMemory, further_read
 from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.context import MemoryContextRequest
-from novelgen.models.folds import fold_state_changes, timeline_order
+from novelgen.models.folds import fold_state_changes, snapshot_order
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.position import END_OF_STORY, Placed, StoryPosition
@@ -152,7 +152,7 @@ class MemoryToolsConformance:
             changed = [(item.entity_id, item.chapter_index) for item in result if _stated(item)]
             assert changed == [("I0", 0), ("C1", 1)]
             whole = memory.get_recent_timeline(story.project_id, 2, context_window=9)
-            assert whole == sorted(whole, key=timeline_order)
+            assert whole == sorted(whole, key=snapshot_order)
             assert not _repeated((item.entity_id, item.chapter_index) for item in whole)
 
     def test_a_timeline_is_cut_strictly_before_the_position(self) -> None:
@@ -251,8 +251,8 @@ class StoryMemoryConformance(MemoryToolsConformance):
                 recap = read_recap(story.project_id, as_of=position, last_scenes=2)
                 places = [(scene.chapter_index, scene.scene_index) for scene in recap.scenes]
                 assert places == [(record.chapter_index, record.scene_index) for record in records[-2:]]
-                used_counter = Counter(tag for record in records for memory in record.memories for tag in memory.tags)
-                assert recap.tags == sorted(used_counter, key=lambda tag: (-used_counter[tag], tag)), str(position)
+                tag_counts = Counter(tag for record in records for memory in record.memories for tag in memory.tags)
+                assert recap.tags == sorted(tag_counts, key=lambda tag: (-tag_counts[tag], tag)), str(position)
                 has_memories = any(record.memories for record in records)
                 assert ("memory" in recap.content_types) == has_memories, str(position)
 

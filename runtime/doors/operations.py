@@ -293,7 +293,7 @@ OPERATIONS: tuple[Operation, ...] = (
             fixed={"use_model": False},
         ),
         _row("list_changes", "story_difference.between", "GET /changes"),
-        _row("list_story_times", "states.timeline", "GET /story-times"),
+        _row("list_story_times", "states.times", "GET /story-times"),
     ),
     *_of(
         "characters",

@@ -283,16 +283,16 @@ def _told_part(
         whole = {other_name: value for other_name, value in definitions[name].items() if other_name != "description"}
         stated_fields = {"description": schema["description"]} if "description" in schema else {}
         return {**_told_part(whole, include, definitions, within=(*within, name)), **stated_fields}
-    rendered_partial = partial(_told_part, definitions=definitions, within=within)
+    render_part = partial(_told_part, definitions=definitions, within=within)
     schema_fields = {name: value for name, value in schema.items() if name in _TOLD_OF_SCHEMA}
     if "anyOf" in schema:
-        kinds = [rendered_partial(item, include) for item in schema["anyOf"] if item != {"type": "null"}]
+        kinds = [render_part(item, include) for item in schema["anyOf"] if item != {"type": "null"}]
         schema_fields |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     if "items" in schema:
-        schema_fields["items"] = rendered_partial(schema["items"], _included(include, "__all__"))
+        schema_fields["items"] = render_part(schema["items"], _included(include, "__all__"))
     if "properties" in schema:
         schema_fields["properties"] = {
-            name: rendered_partial(value, _included(include, name))
+            name: render_part(value, _included(include, name))
             for name, value in schema["properties"].items()
             if include is None or name in include
         }

@@ -291,7 +291,7 @@ class _Snapshot(BaseModel):
     state_data: dict[str, object]
 
 
-class _Timeline(BaseModel):
+class _TimelineContext(BaseModel):
     """The required fields of timeline entries in edited files."""
 
     open_loops: list[_Loop] = []
@@ -300,7 +300,7 @@ class _Timeline(BaseModel):
 
 
 class _ContextFile(BaseModel):
-    timeline_context: _Timeline | None = None
+    timeline_context: _TimelineContext | None = None
 
 
 def context_places(paths: ProjectPaths) -> list[tuple[int, int]]:

@@ -228,7 +228,7 @@ class VectorStoreManager:
                     chunk_id: vector
                     for chunk_id, vector in lost.items()
                     if not _finds_itself(
-                        chunk_id, vector, index_hits_by_id[chunk_id], vectors_of or _known_vectors(sought)
+                        chunk_id, vector, index_hits_by_id[chunk_id], vectors_of or _vector_lookup(sought)
                     )
                 }
         verification = IndexVerification(
@@ -273,7 +273,7 @@ def _finds_itself(chunk_id: str, vector: Vector, hits: Sequence[IndexHit], vecto
     return bool((cosines >= SAME_VECTOR).all())
 
 
-def _known_vectors(vectors: Mapping[str, Vector]) -> VectorsOf:
+def _vector_lookup(vectors: Mapping[str, Vector]) -> VectorsOf:
     return lambda ids: {chunk_id: vectors[chunk_id] for chunk_id in ids if chunk_id in vectors}
 
 

@@ -104,8 +104,8 @@ class Lender:
         self._listener = Listener(authkey=self._key)
         self.is_over = False
         address_file.unlink(missing_ok=True)
-        with os.fdopen(os.open(address_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as text_i_o_wrapper:
-            json.dump({"address": self._listener.address, "key": self._key.hex(), "pid": os.getpid()}, text_i_o_wrapper)
+        with os.fdopen(os.open(address_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump({"address": self._listener.address, "key": self._key.hex(), "pid": os.getpid()}, file)
         threading.Thread(target=self._take, name="lent-index", daemon=True).start()
 
     def close(self) -> None:
@@ -151,10 +151,10 @@ class Owner:
 def borrow(address_file: Path) -> tuple[Owner, Connection] | None:
     """Connect to the lending program of this user, or return None."""
     try:
-        with address_file.open() as text_i_o_wrapper:
-            if hasattr(os, "getuid") and os.fstat(text_i_o_wrapper.fileno()).st_uid != os.getuid():
+        with address_file.open() as file:
+            if hasattr(os, "getuid") and os.fstat(file.fileno()).st_uid != os.getuid():
                 return None
-            statement = json.load(text_i_o_wrapper)
+            statement = json.load(file)
         return Owner(statement["pid"]), Client(statement["address"], authkey=bytes.fromhex(statement["key"]))
     except (OSError, EOFError, ValueError, KeyError, TypeError, AuthenticationError):
         return None

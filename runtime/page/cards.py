@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, get_args
 
 from starlette.responses import Response
 
-from novelgen.context.lines import labels_for, render_value
+from novelgen.context.labels import labels_for
+from novelgen.context.rendering import render_value
 from novelgen.errors import UserInputError
 from novelgen.lorebook import LorebookForm
 from novelgen.memory.attributes import is_death

@@ -12,8 +12,9 @@ from pydantic import BaseModel, ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from novelgen.context.context_difference import compare_contexts
-from novelgen.context.lines import labels_for, render_attribute, render_timeline_entry
+from novelgen.context.labels import labels_for
 from novelgen.context.prompt_block import NEEDS, ContextLine
+from novelgen.context.rendering import render_attribute, render_timeline_entry
 from novelgen.errors import InvalidRequestError, UserInputError
 from novelgen.models.context import ContextDifference, MemoryContextRequest, SceneMemoryContext, context_document
 from novelgen.models.knowledge import KnowledgeMode

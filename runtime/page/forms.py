@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from starlette.responses import RedirectResponse, Response
 
-from novelgen.context.lines import labels_for
+from novelgen.context.labels import labels_for
 from novelgen.errors import StaleVersionError, UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.models.entity import EntityType, is_entity_id
 from novelgen.models.position import StoryPosition

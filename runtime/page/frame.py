@@ -17,7 +17,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 from starlette.responses import HTMLResponse
 
-from novelgen.context.lines import labels_for
+from novelgen.context.labels import labels_for
 from novelgen.context.prompt_block import ContextLine
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import memory_place_text

@@ -9,7 +9,7 @@ from fastapi import Query
 from starlette.responses import RedirectResponse, Response
 
 from runtime.doors.http.problems import Refusal
-from runtime.page import cards, check, context, forms, projects, relationships, story, threads, timeline, write  # noqa: F401 - each adds its routes to the one router
+from runtime.page import cards, check, context, forms, projects, relationships, scene_lanes, story, threads, write  # noqa: F401 - each adds its routes to the one router
 from runtime.page.frame import LANGUAGE_COOKIE, THEME_COOKIE, THEMES, VIEWS, own_address
 from runtime.page.visits import Offset, Visited, router
 

@@ -536,21 +536,17 @@ def search_memories(
     if newer is not None and by_query_alone:
         # A context does with what the index tells; who searches would take that for all there is.
         raise newer
-    retriever_answers_by_id: dict[str, RetrieverAnswer] = {
+    answers: dict[str, RetrieverAnswer] = {
         name: call_outcome.value for name, call_outcome in outcomes.items() if call_outcome.value is not None
     }
-    semantic = retriever_answers_by_id.get(SEMANTIC_RETRIEVER)
+    semantic = answers.get(SEMANTIC_RETRIEVER)
     issues = [_failure(name, error) for name, error in errors.items()]
-    issues += [
-        retriever_answer.issue
-        for retriever_answer in retriever_answers_by_id.values()
-        if retriever_answer.issue is not None
-    ]
+    issues += [answer.issue for answer in answers.values() if answer.issue is not None]
     timings = {f"retriever_{name}": outcome.elapsed_s for name, outcome in outcomes.items()}
     semantic_failed = any(issue.stage == SEMANTIC_RETRIEVER for issue in issues)
     if semantic_failed and stores.settings.memory.search_fallback == "off":
         return SearchResult(issues=tuple(issues), timings_s=timings)
-    answer = merged(retriever_answers_by_id.values())
+    answer = merged(answers.values())
     read = run_concurrently(
         {"read": partial(_memories_in_sql, stores, request, answer)},
         timeouts_s={"read": deadline.share("memories").remaining_s},
@@ -588,7 +584,7 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
         issue = ReportIssue(stage=SEMANTIC_RETRIEVER, kind="degraded", message=f"meaning is not compared: {mismatch}")
         return replace(_fallback(stores, request, vectors), issue=issue, **beside)
     try:
-        retriever_answer = search_index(stores, request, vectors, state=state, deadline=deadline.share("index"))
+        answer = search_index(stores, request, vectors, state=state, deadline=deadline.share("index"))
     except (StoreError, DeadlineExceededError) as error:
         if isinstance(error, DeadlineExceededError):
             # One that loads its libraries, or is at other work, has nothing to be repaired.
@@ -598,7 +594,7 @@ def _semantic_retriever(stores: MemoryStores, request: SearchRequest, *, deadlin
             message = f"the vector index did not answer ({error}); `novelgen doctor` says how to repair it"
             issue = ReportIssue(stage=SEMANTIC_RETRIEVER, kind="degraded", message=message)
         return replace(_fallback(stores, request, vectors), issue=issue, **beside)
-    return replace(retriever_answer, **beside)
+    return replace(answer, **beside)
 
 
 def _fallback(stores: MemoryStores, request: SearchRequest, vectors: QueryVectors) -> RetrieverAnswer:

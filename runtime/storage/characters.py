@@ -71,8 +71,8 @@ class CharacterMemoryRepository(Repository):
         """Return a mark that changes whenever a memory of a character is written."""
         table = CharacterMemoryRow
         of_character = (self._session.owns(table), col(table.character_id) == character_id)
-        counted_select = select(func.count(), func.coalesce(func.max(col(table.changed)), 0)).where(*of_character)
-        return MindState(*self._session.rows(counted_select)[0])
+        totals = select(func.count(), func.coalesce(func.max(col(table.changed)), 0)).where(*of_character)
+        return MindState(*self._session.rows(totals)[0])
 
     def read(self, character_id: str, *, model: str | None, changed_after: int = -1) -> StoredMemories:
         """Return the memories of a character that were written after a mark."""

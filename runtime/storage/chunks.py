@@ -249,8 +249,8 @@ _SOURCE = alias_of(MemoryRow, "source")
 def require_not_consolidated(session: StorageSession, row: MemoryRow, chunk_id: str) -> None:
     """Refuse a change by hand of a consolidated memory."""
     links = ConsolidationSource
-    matching_select = select(col(links.source_row_id)).where(col(links.consolidated_row_id) == row.row_id).limit(1)
-    if session.connection.scalar(matching_select) is not None:
+    sources = select(col(links.source_row_id)).where(col(links.consolidated_row_id) == row.row_id).limit(1)
+    if session.connection.scalar(sources) is not None:
         raise UserInputError(
             f"{chunk_id!r} stands for other memories and cannot be changed itself; change its sources, or "
             f"take it back with `novelgen consolidate PROJECT --undo {chunk_id}`"
@@ -485,10 +485,10 @@ class ChunkWriter:
         # Without the project where rows or scenes are named: no id of theirs is another project's, too.
         owned = [_SOURCE.project_id == self._session.project_id] if column is _SOURCE.source_id else []
         of_source = _SOURCE.row_id == col(links.source_row_id)
-        standing_select = (
+        memory_ids = (
             select(col(links.consolidated_row_id)).join(_SOURCE.row_id.table, of_source).where(is_source, *owned)
         )
-        rows = self._session.read(MemoryRow, col(MemoryRow.row_id).in_(standing_select), order=[col(MemoryRow.row_id)])
+        rows = self._session.read(MemoryRow, col(MemoryRow.row_id).in_(memory_ids), order=[col(MemoryRow.row_id)])
         self.remove([row.columns() for row in rows])
 
     def _link(self, row_ids: Mapping[str, int], rows: Sequence[Mapping[str, Any]]) -> None:
@@ -661,12 +661,12 @@ class EmbeddingChoiceRepository(Repository):
             MemoryRow.origin != "author",
             MemoryRow.status == "active",
         )
-        loaded_select = select(col(Scene.scene_id)).where(
+        scene_ids = select(col(Scene.scene_id)).where(
             self._session.owns(Scene), col(Scene.record_origin) != WITHOUT_RECORD
         )
         return sorted(
             self._session.values(
-                MemoryRow.chunk_id, *scene_memory_conditions, is_otherwise, col(MemoryRow.scene_id).in_(loaded_select)
+                MemoryRow.chunk_id, *scene_memory_conditions, is_otherwise, col(MemoryRow.scene_id).in_(scene_ids)
             )
         )
 

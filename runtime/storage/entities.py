@@ -208,8 +208,8 @@ class EntityRepository(Repository):
             self._session.update(EntityRow, EntityRow.entity_id == entity.entity_id, **values, **changed)
         by_author = origin == "author"
         if stored_entity is None or stored_entity.origin != "author" or by_author:
-            replaced_binary_expressions = [] if by_author else [col(AliasRow.by_author).is_(False)]
-            self._session.delete(AliasRow, AliasRow.entity_id == entity.entity_id, *replaced_binary_expressions)
+            alias_conditions = [] if by_author else [col(AliasRow.by_author).is_(False)]
+            self._session.delete(AliasRow, AliasRow.entity_id == entity.entity_id, *alias_conditions)
         rows = [
             alias.model_dump()
             | {"entity_id": entity.entity_id, "alias_key": name_key(alias.alias), "by_author": by_author}
@@ -244,17 +244,15 @@ class EntityRepository(Repository):
         What was taken back does not count: a deleted memory, and a pair of which nothing is said.
         """
         session, changes = self._session, RelationshipChange
-        standing_select = select(col(MemoryRow.row_id)).where(
-            session.owns(MemoryRow), col(MemoryRow.status) != "deleted"
-        )
-        binary_expression = col(Pair.relationship_id).in_(
+        memory_ids = select(col(MemoryRow.row_id)).where(session.owns(MemoryRow), col(MemoryRow.status) != "deleted")
+        pair_condition = col(Pair.relationship_id).in_(
             select(col(changes.relationship_id)).where(session.owns(changes))
         )
         columns = (
             (col(State.entity_id), true()),
-            (col(MemoryLink.entity_id), col(MemoryLink.chunk_row_id).in_(standing_select)),
-            (col(Pair.character_a), binary_expression),
-            (col(Pair.character_b), binary_expression),
+            (col(MemoryLink.entity_id), col(MemoryLink.chunk_row_id).in_(memory_ids)),
+            (col(Pair.character_a), pair_condition),
+            (col(Pair.character_b), pair_condition),
         )
         return any(session.value(mapped, mapped == entity_id, counts) is not None for mapped, counts in columns)
 

@@ -207,7 +207,7 @@ class StateRepository(Repository):
             if snapshot is not None
         ]
 
-    def timeline_around(
+    def snapshots_around(
         self, chapter_index: int, chapters_around: int, *, as_of: StoryPosition = END_OF_STORY
     ) -> list[EntityStateSnapshot]:
         """Return the entities' states at the end of each chapter that changed them.
@@ -233,7 +233,7 @@ class StateRepository(Repository):
             if (snapshot := _snapshot(self.project_id, dated_changes, min(StoryPosition(chapter + 1), as_of)))
             is not None
         ]
-        return sorted(snapshots, key=folds.timeline_order)
+        return sorted(snapshots, key=folds.snapshot_order)
 
     def _explicit(self, *conditions: Any) -> list[StateChange]:
         rows = self._session.read(State, State.kind == "explicit", *conditions, order=order_in_force(State))

@@ -272,10 +272,10 @@ class Journal(Repository):
     def changing_pair(self, one: str, other: str) -> Keeping:
         """Record the block's statements on a pair."""
         pair = and_(Pair.character_a == min(one, other), Pair.character_b == max(one, other))
-        binary_expression = col(RelationshipChange.relationship_id).in_(
+        pair_condition = col(RelationshipChange.relationship_id).in_(
             select(col(Pair.relationship_id)).where(self._session.owns(Pair), pair)
         )
-        return self._changing(RelationshipChange, binary_expression, "relate", one, other)
+        return self._changing(RelationshipChange, pair_condition, "relate", one, other)
 
     def changing_summary(self, level: SummaryLevel, number: int) -> Keeping:
         """Record the block's changes of summaries."""
@@ -322,7 +322,7 @@ class Journal(Repository):
         is_there = or_(
             col(ChangeRow.subject).in_(("entity", "thread", "character")),
             and_(ChangeRow.subject == "scene", ChangeRow.kind == "delete"),
-            *(col(ChangeRow.entity_id).in_(stored_select) for stored_select in has_thing),
+            *(col(ChangeRow.entity_id).in_(entity_ids) for entity_ids in has_thing),
         )
         standing_changes = self._changes(col(ChangeRow.undone_at).is_(None), is_there, limit=1)
         if not standing_changes:

@@ -39,7 +39,8 @@ from novelgen.characters.reply_stream import (
     stream_text,
 )
 from novelgen.characters.secrets import find_secret
-from novelgen.context.lines import labels_for, state_parts
+from novelgen.context.labels import labels_for
+from novelgen.context.rendering import state_parts
 from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelError, UserInputError
 from novelgen.language.language import StoryLanguage

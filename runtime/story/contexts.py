@@ -123,10 +123,10 @@ class StoryContexts(StoryBase):
         self, *, request: MemoryContextRequest, options: ContextOptions | None = None, write_file: bool = False
     ) -> ContextLook:
         """Build the context of a request to be looked at: with its whole report, and line by line."""
-        chosen_context_options = options or ContextOptions()
-        bounds = (chosen_context_options.bounds or ContextBounds()).model_copy(update={"full_report": True})
+        chosen_options = options or ContextOptions()
+        bounds = (chosen_options.bounds or ContextBounds()).model_copy(update={"full_report": True})
         builder = ContextBuilder(
-            self._stores, self.project_id, replace(chosen_context_options, bounds=bounds), write_files=write_file
+            self._stores, self.project_id, replace(chosen_options, bounds=bounds), write_files=write_file
         )
         if request.chapter_plan is None:
             request = request.model_copy(update={"chapter_plan": _chapter_plan(builder.paths, request)})
@@ -235,16 +235,16 @@ class ContextBuilder:
         self, stores: MemoryStores, project_id: str, options: ContextOptions | None = None, *, write_files: bool = True
     ) -> None:
         StoryProjects(stores, project_id).require_project_files()
-        chosen_context_options = options or ContextOptions()
+        chosen_options = options or ContextOptions()
         self.paths = stores.paths(project_id)
         self.is_full_report = stores.settings.memory.full_report
         self._stores = stores
         self._project_id = project_id
         self._story_settings = load_settings_file(self.paths.settings_file)
-        self._characters = _characters_of_files(chosen_context_options.characters_file, self.paths.characters_file)
+        self._characters = _characters_of_files(chosen_options.characters_file, self.paths.characters_file)
         self._tools = StoryMemoryTools(stores)
-        self.chain = _chain(stores, chosen_context_options, write_files=write_files)
-        self._pov = chosen_context_options.pov
+        self.chain = _chain(stores, chosen_options, write_files=write_files)
+        self._pov = chosen_options.pov
 
     def build(self, scene: PlannedScene, *, as_was: SceneMemoryContext | None = None) -> SceneMemoryContext:
         """Build the context of a planned scene, with failures in its report."""

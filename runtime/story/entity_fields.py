@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from novelgen.card_fields import KINDS, NAME_WORDS, CardField, card_fields, under_keys
-from novelgen.context.lines import labels_for
+from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
 from novelgen.language.language import StoryLanguage, stated_language, story_language
 from novelgen.language.name_lists import split_names

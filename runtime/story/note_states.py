@@ -9,7 +9,7 @@ from operator import not_
 from pydantic import BaseModel, Field
 
 from novelgen.checking.earlier_notes import earlier_notes_ended, kinds_told
-from novelgen.context.lines import is_left_behind
+from novelgen.context.rendering import is_left_behind
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver

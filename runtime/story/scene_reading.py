@@ -5,7 +5,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
-from novelgen.context.lines import Labels, labels_for, render_value
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.rendering import render_value
 from novelgen.errors import UnknownSceneError
 from novelgen.language.matching import QuoteFinder
 from novelgen.models.entity import Entity

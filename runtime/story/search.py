@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, Field
 
-from novelgen.context.lines import Labels, labels_for, render_value
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.rendering import render_value
 from novelgen.errors import NovelgenError
 from novelgen.language.language import idf
 from novelgen.memory.query_scores import unit_rows

@@ -11,12 +11,12 @@ from novelgen.memory.protocol import DEFAULT_CHAPTERS_AROUND
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.state import EntityStateSnapshot, StateChange
-from novelgen.models.story_time import DaySpan, SceneTime, StoryTimeline
+from novelgen.models.story_time import DaySpan, SceneTime, SceneTimes
 from runtime.storage.database import UnitOfWork
 from runtime.story import base
 
 
-class TimelineView(BaseModel):
+class StatesAround(BaseModel):
     """How entities stood around a chapter, and the names to show for the ids in it."""
 
     snapshots: list[EntityStateSnapshot] = Field(
@@ -53,7 +53,7 @@ class StoryStates(base.StoryBase):
         *,
         chapters_around: base.Number = DEFAULT_CHAPTERS_AROUND,
         as_of: base.Place = None,
-    ) -> TimelineView:
+    ) -> StatesAround:
         """Return how entities stood at the end of the chapters around one chapter.
 
         Args:
@@ -65,9 +65,9 @@ class StoryStates(base.StoryBase):
         middle = base.story_position(chapter_index, name="chapter_index").chapter_index or 0
         position = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            snapshots = unit.states.timeline_around(middle, chapters_around, as_of=position)
+            snapshots = unit.states.snapshots_around(middle, chapters_around, as_of=position)
             names = {entity.entity_id: entity.name for entity in base.known_entities(unit, as_of)}
-        return TimelineView(snapshots=snapshots, names=names)
+        return StatesAround(snapshots=snapshots, names=names)
 
     astate = base.async_twin(state)
     astates_around = base.async_twin(states_around)
@@ -181,9 +181,9 @@ def _quote(unit: UnitOfWork, change: StateChange) -> str:
 class StoryTimes(base.StoryBase):
     """When the scenes of a stored story play: days, the time between them, the order told and the order lived."""
 
-    def timeline(
+    def times(
         self, *, character_id: base.Name | None = None, limit: base.Count | None = None, as_of: base.Place = None
-    ) -> StoryTimeline:
+    ) -> SceneTimes:
         """Tell when the scenes play: running days, the time between them, the order told and the order lived.
 
         Args:
@@ -212,14 +212,14 @@ class StoryTimes(base.StoryBase):
             scenes = matching_scene_times
         scenes = scenes[-(limit or 0) :]
         used_ids = {entity_id for scene in scenes for entity_id in (*scene.participants, scene.location_id)}
-        return StoryTimeline(
+        return SceneTimes(
             project_id=self.project_id,
             language=language,
             scenes=scenes,
             names={entity.entity_id: entity.name for entity in known_entities if entity.entity_id in used_ids},
         )
 
-    atimeline = base.async_twin(timeline)
+    atimes = base.async_twin(times)
 
 
 class NamedScenes(BaseModel):

@@ -15,7 +15,7 @@ from novelgen.words.messages import message_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from novelgen.context.lines import Labels
+    from novelgen.context.labels import Labels
     from runtime.files.chapter_names import ChapterNames
 
 LANGUAGE_VARIABLE = "NOVELGEN_LANG"
@@ -52,7 +52,7 @@ def _language_of_locale() -> str:
 class ViewLabels:
     """Headings, columns and sentences by key.
 
-    The prompt block's come from `context.lines`.
+    The prompt block's come from `context.labels`.
     """
 
     def __init__(self, language: StoryLanguage, names: Callable[[], ChapterNames] | None = None) -> None:
@@ -77,7 +77,7 @@ class ViewLabels:
     @property
     def prompt(self) -> Labels:
         """Words that the prompt block has, too."""
-        from novelgen.context.lines import labels_for
+        from novelgen.context.labels import labels_for
 
         return labels_for(self.language)
 

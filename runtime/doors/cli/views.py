@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from novelgen.context.card_facts import render_card_facts
-from novelgen.context.lines import (
+from novelgen.context.prompt_block import memory_marks
+from novelgen.context.rendering import (
     SECTION_ORDER,
     belief_mark,
     render_left_off,
@@ -12,7 +13,6 @@ from novelgen.context.lines import (
     render_told_before,
     render_value,
 )
-from novelgen.context.prompt_block import memory_marks
 from novelgen.language.sentences import split_sentences
 from novelgen.models.context import (
     ContextDifference,

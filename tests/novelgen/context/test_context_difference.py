@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.context.context_difference import compare_contexts
-from novelgen.context.lines import SECTION_ORDER
+from novelgen.context.rendering import SECTION_ORDER
 from novelgen.models.context import (
     ContextItem,
     ContextReport,

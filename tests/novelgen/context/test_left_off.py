@@ -2,8 +2,9 @@
 
 import pytest
 
-from novelgen.context.lines import labels_for, render_left_off, render_told_before
-from novelgen.context.timeline import left_off, scene_before, story_so_far
+from novelgen.context.earlier_scenes import left_off, scene_before, story_so_far
+from novelgen.context.labels import labels_for
+from novelgen.context.rendering import render_left_off, render_told_before
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.outline import ChapterSummary, OutlineScene, PartSummary, StoryOutline
 from novelgen.models.context import LeftOff, PointOfView, ToldBefore

@@ -17,7 +17,7 @@ from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 from novelgen.models.story_difference import StoryDifference
-from novelgen.models.story_time import SceneTime, StoryTimeline
+from novelgen.models.story_time import SceneTime, SceneTimes
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 HOSTILE = '<img src=x onerror="alert(1)"></td></table><script>alert(2)</script>&amp; $x$ \u202e\x07'
@@ -166,7 +166,7 @@ def test_what_puts_itself_in_simpler_terms_is_shown_so() -> None:
     )
     assert "Nothing is known here yet." in recall._repr_html_()
     scene = SceneTime(chapter_index=1, scene_index=2, told_order=1, participants=["C0"])
-    times = StoryTimeline(project_id="p", language="en", scenes=[scene], names={"C0": "Ada"})
+    times = SceneTimes(project_id="p", language="en", scenes=[scene], names={"C0": "Ada"})
     assert "Ada" in times._repr_html_()
 
 

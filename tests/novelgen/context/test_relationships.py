@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from novelgen.context.lines import Labels, dimension_in_words, labels_for, render_states, render_timeline_entry
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.rendering import dimension_in_words, render_states, render_timeline_entry
 from novelgen.models.state import DIMENSION_RANGES, EntityStateSnapshot
 from tests.support.stories import NOW, PROJECT
 

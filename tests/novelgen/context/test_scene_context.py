@@ -4,7 +4,7 @@ from typing import Literal
 
 import pytest
 
-from novelgen.context.lines import labels_for
+from novelgen.context.labels import labels_for
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_context import AssembledStates, assemble_states, selection_scene, with_successors
 from novelgen.language.language import estimate_tokens

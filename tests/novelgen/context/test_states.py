@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from novelgen.context.lines import Labels, labels_for, render_states, render_value
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.rendering import render_states, render_value
 from novelgen.language.language import estimate_tokens
 from novelgen.models.folds import snapshot_of
 from novelgen.models.position import END_OF_STORY

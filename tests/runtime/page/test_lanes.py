@@ -9,7 +9,7 @@ from hypothesis import given
 
 from novelgen.models.state import StateChange
 from novelgen.models.story_time import SceneTime
-from runtime.page.timeline import (
+from runtime.page.scene_lanes import (
     MAX_HEAT_COLUMNS,
     MAX_LANES,
     WINDOW_SCENES,

@@ -50,8 +50,8 @@ def test_a_state_is_the_fold_before_the_position(stated: DatabaseManager) -> Non
 def test_a_timeline_has_one_snapshot_per_chapter_of_change(stated: DatabaseManager) -> None:
     """Folded to the end of the chapter, in story order, the window's ends included."""
     with stated.project("demo").read() as unit:
-        found = unit.states.timeline_around(2, 1)
-        cut = unit.states.timeline_around(5, 4, as_of=at(2, 2))
+        found = unit.states.snapshots_around(2, 1)
+        cut = unit.states.snapshots_around(5, 4, as_of=at(2, 2))
 
     assert [(one.entity_id, one.chapter_index, one.scene_index) for one in found] == [
         ("C0", 1, 1),

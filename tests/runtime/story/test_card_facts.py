@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from novelgen.context.card_facts import card_facts
-from novelgen.context.lines import labels_for
+from novelgen.context.labels import labels_for
 from novelgen.context.point_of_view import FoundStory
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.outline import StoryOutline

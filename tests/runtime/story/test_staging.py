@@ -76,7 +76,7 @@ def test_what_rules_say_of_a_scene_is_marked_until_its_author_says_it(memory: Me
     """In the list of scenes, the scene itself, its time, and the state of who was seen; a record is no guess."""
     story = _story(memory, wharf)
     assert story.scenes.list()[1].guessed == story.scenes.read("1:2").guessed == ["participants", "location_id"]
-    assert [each.guessed for each in story.scenes.timeline().scenes] == [["participants", "location_id"]] * 3
+    assert [each.guessed for each in story.scenes.times().scenes] == [["participants", "location_id"]] * 3
     [state] = [story.entities.state(wharf.friend)]
     assert state is not None
     assert state.guessed == ["presence"]

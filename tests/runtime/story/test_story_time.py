@@ -56,31 +56,31 @@ def project(stores: MemoryStores) -> str:
 
 def test_scenes_have_days_and_an_order_lived(stores: MemoryStores, project: str) -> None:
     """Records speak, then first words; of before a position only, and what is unsaid is left out."""
-    found = Story(stores, project).scenes.timeline()
+    found = Story(stores, project).scenes.times()
     assert [each.story_day for each in found.scenes[:4]] == [1, None, 2, 4]
     assert [each.lived_order for each in found.scenes[:4]] == [2, 1, 3, 4]
     assert [each.said_in for each in found.scenes[:3]] == ["record", "record", "text"]
     assert [each.is_flashback for each in found.scenes] == [False, True, False, False, False]
     assert found.names == {"C0": "Wren", "C1": "Odo", "L0": "the ferry house"}
-    early = Story(stores, project).scenes.timeline(as_of=StoryPosition(3, 1))
+    early = Story(stores, project).scenes.times(as_of=StoryPosition(3, 1))
     assert [each.chapter_index for each in early.scenes] == [1, 2]
-    assert early.scenes == Story(stores, project).scenes.timeline().scenes[:2]
+    assert early.scenes == Story(stores, project).scenes.times().scenes[:2]
     before = story_before(stores, project, as_of=StoryPosition(3, 1))
     assert list(before.story_times) == early.scenes
-    assert Story(stores, project).scenes.timeline(as_of=StoryPosition(1, 1)).scenes == []
-    flashback = Story(stores, project).scenes.timeline().scenes[1].model_dump(mode="json")
+    assert Story(stores, project).scenes.times(as_of=StoryPosition(1, 1)).scenes == []
+    flashback = Story(stores, project).scenes.times().scenes[1].model_dump(mode="json")
     assert not {"story_day", "until_day", "since_previous"} & flashback.keys()
 
 
 def test_scenes_of_one_character_count_from_the_last_one_with_them(stores: MemoryStores, project: str) -> None:
     """Days are those of the whole story; the time between is since the character was there last."""
-    found = Story(stores, project).scenes.timeline(character_id="Wren", as_of=StoryPosition(5, 1))
+    found = Story(stores, project).scenes.times(character_id="Wren", as_of=StoryPosition(5, 1))
     assert [(each.chapter_index, each.story_day) for each in found.scenes] == [(1, 1), (4, 4)]
     assert found.scenes[1].since_previous == DaySpan(min_days=3, max_days=3)
     with pytest.raises(UnknownEntityError):
-        Story(stores, project).scenes.timeline(character_id="Nobody")
+        Story(stores, project).scenes.times(character_id="Nobody")
     with pytest.raises(UnknownProjectError):
-        Story(stores, "no-such-project").scenes.timeline()
+        Story(stores, "no-such-project").scenes.times()
 
 
 def test_a_date_that_cannot_be_is_a_conflict_until_it_is_waived(stores: MemoryStores, project: str) -> None:

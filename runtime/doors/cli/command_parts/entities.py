@@ -46,7 +46,7 @@ def _scene_places(view: View, scene_labels: Sequence[str]) -> list[str]:
 
 @does("show", "get_entity")
 def _show_entity(card: Any, view: View) -> None:
-    from novelgen.context.lines import render_value
+    from novelgen.context.rendering import render_value
     from novelgen.models.dated_values import dated_values
     from novelgen.models.entity import DATED, METADATA
     from runtime.doors.cli.views import print_states

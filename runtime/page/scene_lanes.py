@@ -9,7 +9,8 @@ from typing import Literal, NamedTuple
 
 from starlette.responses import Response
 
-from novelgen.context.lines import Labels, labels_for, render_value
+from novelgen.context.labels import Labels, labels_for
+from novelgen.context.rendering import render_value
 from novelgen.memory.attributes import is_death, is_return_to_life
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import StoryPosition
@@ -269,7 +270,7 @@ def heat_map(
 @router.get("/page/projects/{project_id}/timeline")
 def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["told", "lived"] = "told") -> Response:
     """Show a window of the story in lanes, and the whole by chapters."""
-    scene_times = visit.kept(visit.story.scenes.timeline).scenes
+    scene_times = visit.kept(visit.story.scenes.times).scenes
     names = visit.names()
     scenes = list(scene_times)
     if order == "lived":

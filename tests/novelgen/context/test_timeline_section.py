@@ -5,8 +5,9 @@ from typing import Any
 
 import pytest
 
-from novelgen.context.lines import SECTION_ORDER, labels_for, render_timeline_entry
-from novelgen.context.timeline import (
+from novelgen.context.labels import labels_for
+from novelgen.context.rendering import SECTION_ORDER, render_timeline_entry
+from novelgen.context.timeline_section import (
     MAX_LISTED_THREADS,
     RECENT_SCENES,
     AssembledTimeline,
