@@ -19,7 +19,7 @@ from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, Stor
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
 from novelgen.memory.search import Candidate, SearchQuery, SearchResult
-from novelgen.memory.stated import Statement, statement_of
+from novelgen.memory.stated import NOBODY, Statement, statement_of
 from novelgen.memory.story import KnowledgeMemory, KnowledgeStory
 from novelgen.models.context import (
     ContextItem,
@@ -645,7 +645,7 @@ def _pair(place: StoryPosition) -> tuple[int | None, int | None]:
 
 
 def _statement(change: StateChange) -> Statement:
-    return Statement(change.entity_id, change.attribute, str(change.value))
+    return Statement(change.entity_id, change.attribute, NOBODY if change.value is None else str(change.value))
 
 
 def _named_by(change: StateChange) -> list[str]:

@@ -224,7 +224,7 @@ def state_parts(
         )
         for name in sorted(ordered, key=lambda text: text in snapshot.unverified)
     ]
-    presence = data.get(PRESENCE_ATTRIBUTE)
+    presence = None if over else data.get(PRESENCE_ATTRIBUTE)
     is_told = {"location_id", "place"} & data.keys()
     if isinstance(presence, Mapping) and not presence.get(GUESSED) and not is_told and HOLDER_ATTRIBUTE not in data:
         # Who was only seen, nobody knows where, was seen in a scene.
@@ -237,6 +237,16 @@ def state_parts(
                 (PRESENCE_ATTRIBUTE, render_attribute(PRESENCE_ATTRIBUTE, where, names, labels, as_of=statement))
             )
     return parts
+
+
+def shown_state(snapshot: EntityStateSnapshot) -> dict[str, Any]:
+    """Return a state without where a dead person was last seen, or a scene without a place."""
+    data = dict(snapshot.state_data)
+    presence = data.get(PRESENCE_ATTRIBUTE)
+    is_placed = isinstance(presence, Mapping) and bool(presence.get("location_id"))
+    if not is_placed or any(is_death(*pair) for pair in data.items()):
+        data.pop(PRESENCE_ATTRIBUTE, None)
+    return data
 
 
 def _told_as_held(

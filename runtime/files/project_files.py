@@ -217,7 +217,10 @@ def _numbered_files(folder: Path, pattern: re.Pattern[str]) -> dict[int, Path]:
 def _number_of(file: Path, pattern: re.Pattern[str], *, example: str) -> int:
     match = pattern.match(file.name)
     if match is None:
-        raise InvalidFileError(f"the name of {str(file)!r} tells no chapter; name it such as {example!r}")
+        raise InvalidFileError(
+            f"the name of {str(file)!r} tells no chapter; name it such as {example!r}, or say with `--as next` "
+            "that a text is the next chapter"
+        )
     return int(match["number"])
 
 

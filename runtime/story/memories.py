@@ -305,7 +305,7 @@ class StoryMemories(base.StoryBase):
 
         Raises:
             StaleVersionError: When the memory was changed since that version was read.
-            UserInputError: When nothing is to be changed.
+            UserInputError: When nothing is to be changed, or the memory was deleted.
             UnknownMemoryError: When there is none of that id.
             UnknownEntityError: When an entity is not stored.
         """
@@ -334,6 +334,11 @@ class StoryMemories(base.StoryBase):
                 **({"evidence": evidence} if evidence is not None else {}),
             }
             _require_memory(unit, memory, expected_version, stated_fields)
+            if memory.status == "deleted":
+                raise UserInputError(
+                    f"{memory.chunk.memory_id!r} was deleted or taken back and cannot be edited; bring it back first: "
+                    f"`novelgen memory unban {self.project_id} {memory.chunk.memory_id}`"
+                )
             if ends is not None and memory.chunk.content_type != "note":
                 raise UserInputError(f"{memory.chunk.memory_id!r} is no note; only a note ends earlier memories")
             if is_edited:
@@ -472,9 +477,10 @@ class StoryMemories(base.StoryBase):
             stated, over = None, []
             is_restated = (memory.chunk.content, memory.status) != (chunk.content, matching_memory.status)
             if chunk.content_type == "note" and is_restated:
+                # Before it is set: what the new words change, and not that they hold by then.
+                stated = _set_by(unit, memory)
                 rows = joined_rows([*rows, *follow_note(unit, memory.chunk, stores=self._stores)])
                 memory = unit.memories.require(chunk.chunk_id)
-                stated = _set_by(unit, memory)
             if chunk.content_type == "note" and memory.status == "active" and (is_restated or ends is not None):
                 with unit.journal.recording_memories([chunk.chunk_id]) as ending_rows:
                     over = follow_ending(unit, chunk.chunk_id, ends=ends).over
@@ -521,6 +527,12 @@ class StoryMemories(base.StoryBase):
                 statuses=[status],
             )
             matching_memories = unit.memories.list_matching(wanted_memory_filter, limit=limit)
+            chunk_ids = [memory.chunk.chunk_id for memory in matching_memories]
+            chunks = {chunk.chunk_id: chunk for chunk in unit.memories.by_ids(chunk_ids, as_of=as_of or END_OF_STORY)}
+            matching_memories = [
+                memory.model_copy(update={"chunk": chunks.get(memory.chunk.chunk_id, memory.chunk)})
+                for memory in matching_memories
+            ]
             return MemoryListing(memories=matching_memories, total=unit.memories.count(wanted_memory_filter))
 
     alist = base.async_twin(list)

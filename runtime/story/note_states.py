@@ -208,12 +208,16 @@ def ended_notes(unit: UnitOfWork, content: str, start: StoryPosition | None, *, 
     known_entities = base.known_entities(unit, None)
     named_ids = NameResolver(known_entities).entity_ids_in(content)
     place = base.place_before(start)
+    # What sets the same state is over by that state.
+    statement = statement_of(content, known_entities)
+    slot = None if statement is None else f"{statement.entity_id}.{statement.attribute}"
     notes = unit.memories.by_entities(named_ids, as_of=start or END_OF_STORY, content_types=["note"], limit=MAX_EARLIER)
     standing = sorted(
         (
             note
             for note in notes
             if note.chunk_id != own_id
+            and (slot is None or note.slot_type != slot)
             and note.superseded_by in (None, own_id)
             and story_place(note) <= story_place(place)
         ),

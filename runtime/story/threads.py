@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from operator import not_
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import Field
 
 from novelgen.errors import UnknownIdError, UserInputError
 from novelgen.language.language import stated_language
+from novelgen.language.normalise import name_key
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.ledger import LedgerStory, ThreadLedger, ThreadStage, ledger_warnings, make_ledger
 from novelgen.models.folds import OWN_WORDS
@@ -44,7 +45,7 @@ class StoryThreads(base.StoryBase):
         """Return a thread as it stands at a position.
 
         Args:
-            loop_id: Its id, such as OL3.
+            loop_id: Its id, such as OL3, or a part of its description that no other one has.
             as_of: Position of the read; None means the end of the story.
 
         Raises:
@@ -145,7 +146,7 @@ class StoryThreads(base.StoryBase):
         """Change how a thread is described and what is noted of it; what is not given stays.
 
         Args:
-            loop_id: Its id, such as OL3.
+            loop_id: Its id, such as OL3, or a part of its description that no other one has.
             description: The question or promise that the story leaves open.
             category: mystery, relationship, goal, threat, promise, ….
             importance: low, medium, high or critical.
@@ -182,6 +183,7 @@ class StoryThreads(base.StoryBase):
             raise UserInputError("the description is empty; write what the story leaves open")
         with self._stores.database(self.project_id).write() as unit:
             stored_listed_thread = required_thread(unit, self.project_id, loop_id, END_OF_STORY)
+            loop_id = stored_listed_thread.loop_id
             require_version(
                 expected_version,
                 thread_version(stored_listed_thread),
@@ -205,7 +207,7 @@ class StoryThreads(base.StoryBase):
         """Say that a thread moved.
 
         Args:
-            loop_id: Its id.
+            loop_id: Its id, such as OL3, or a part of its description that no other one has.
             note: What happened.
             pays_part: It paid a part of the thread.
             start: It holds on entering this position; None means after the last stored scene.
@@ -216,6 +218,7 @@ class StoryThreads(base.StoryBase):
         as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
             stored_listed_thread = required_thread(unit, self.project_id, loop_id, as_of)
+            loop_id = stored_listed_thread.loop_id
             at = base.place_of_statement(unit, as_of)
             with unit.journal.changing_thread("advance", loop_id, stored_listed_thread.description) as journal_entry:
                 advance = RecordedLoopAdvance(id=loop_id, note=note, pays_part=pays_part)
@@ -234,7 +237,7 @@ class StoryThreads(base.StoryBase):
         """Say that a thread was answered.
 
         Args:
-            loop_id: Its id.
+            loop_id: Its id, such as OL3, or a part of its description that no other one has.
             summary: How it was answered.
             ending: How it ended: paid, broken, dropped or moot; None means paid.
             scene_id: Scene in which it was, as S001 or 3:2; None means the last one.
@@ -261,7 +264,7 @@ class StoryThreads(base.StoryBase):
         Without an `ending` the ledger has it as moot where all its characters were dead by then, else as dropped.
 
         Args:
-            loop_id: Its id, such as OL3.
+            loop_id: Its id, such as OL3, or a part of its description that no other one has.
             summary: Why it was dropped.
             ending: paid, broken, dropped or moot.
             scene_id: Scene in which it ended, as S004 or 3:2; None means the last one.
@@ -274,7 +277,7 @@ class StoryThreads(base.StoryBase):
         """Take back that a thread ended.
 
         Args:
-            loop_id: Its id, such as OL3.
+            loop_id: Its id, such as OL3, or a part of its description that no other one has.
             start: It waits again on entering this position; None means after the last stored scene.
 
         Raises:
@@ -282,7 +285,8 @@ class StoryThreads(base.StoryBase):
         """
         as_of = base.position_of(start) or END_OF_STORY
         with self._stores.database(self.project_id).write() as unit:
-            ended_thread = unit.threads.get(loop_id, as_of=as_of)
+            ended_thread = _meant_thread(unit, loop_id, as_of)
+            loop_id = loop_id if ended_thread is None else ended_thread.loop_id
             with unit.journal.changing_thread(
                 "reopen", loop_id, ended_thread.description if ended_thread else ""
             ) as journal_entry:
@@ -306,7 +310,7 @@ class StoryThreads(base.StoryBase):
 
     def _end(self, ending: RecordedLoopResolution, scene_id: str | None, as_of: StoryPosition) -> ListedThread:
         with self._stores.database(self.project_id).write() as unit:
-            thread = unit.threads.get(ending.id, as_of=as_of)
+            thread = _meant_thread(unit, ending.id, as_of)
             if thread is None or thread.status not in WAITING:
                 waiting_threads = unit.threads.list_as_of(as_of=as_of)
                 listing = ", ".join(
@@ -315,6 +319,7 @@ class StoryThreads(base.StoryBase):
                 if not waiting_threads:
                     raise UserInputError(f"no thread {ending.id!r} is open, and no other one")
                 raise UserInputError(f"no thread {ending.id!r} is open; open are {listing}")
+            ending = ending.model_copy(update={"id": thread.loop_id})
             at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             kind: ThreadChangeKind = "abandon" if ending.abandoned else "resolve"
             with unit.journal.changing_thread(kind, ending.id, thread.description) as journal_entry:
@@ -368,7 +373,7 @@ class StoryThreads(base.StoryBase):
         """Delete a thread with its history; `undo` takes it back.
 
         Args:
-            loop_id: Its id, such as OL3.
+            loop_id: Its id, such as OL3, or a part of its description that no other one has.
             expected_version: The `version` that was read; None deletes whatever stands.
 
         Raises:
@@ -376,6 +381,8 @@ class StoryThreads(base.StoryBase):
             UserInputError: When no such thread is stored.
         """
         with self._stores.database(self.project_id).write() as unit:
+            meant_thread = _meant_thread(unit, loop_id, END_OF_STORY)
+            loop_id = loop_id if meant_thread is None else meant_thread.loop_id
             if expected_version is not None:
                 thread = required_thread(unit, self.project_id, loop_id, END_OF_STORY)
                 require_unchanged(expected_version, thread_version(thread), subject=f"thread {loop_id}")
@@ -432,9 +439,26 @@ def _require_order(loop_id: str, first: Sequence[int] | None, last: Sequence[int
         )
 
 
+def _meant_thread(unit: UnitOfWork, name: str, as_of: StoryPosition) -> OpenLoop | None:
+    """Return the thread of an id, else the only one whose description has a text."""
+    thread = unit.threads.get(name, as_of=as_of)
+    wanted_text = name_key(name)
+    if thread is not None or not wanted_text:
+        return thread
+    for statuses in (WAITING, get_args(LoopStatus)):
+        threads = unit.threads.list_as_of(as_of=as_of, statuses=list(statuses))
+        meant = [thread for thread in threads if wanted_text in name_key(thread.description)]
+        if len(meant) > 1:
+            listing = ", ".join(f"{thread.loop_id} ({thread.description})" for thread in meant[:MAX_LISTED])
+            raise UserInputError(f"{name!r} may be several threads: {listing}; give the id")
+        if meant:
+            return meant[0]
+    return None
+
+
 def required_thread(unit: UnitOfWork, project_id: str, loop_id: str, as_of: StoryPosition) -> ListedThread:
     """Return a thread that is planted by a position."""
-    thread = unit.threads.get(loop_id, as_of=as_of)
+    thread = _meant_thread(unit, loop_id, as_of)
     if thread is None:
         raise UnknownIdError(
             f"no thread {loop_id!r} is planted by then; list them with `novelgen thread list {project_id}`"

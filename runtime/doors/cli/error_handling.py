@@ -6,7 +6,7 @@ import logging
 import os
 import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from enum import IntEnum
 from typing import Any, TextIO
 
@@ -110,14 +110,21 @@ def silence_stdout() -> None:
         os.close(null)
 
 
+_ISSUE = "%s %s: %s"
+"""The record of an issue: stage, kind, message."""
+
+
 class _StderrHandler(logging.StreamHandler[TextIO]):
     """Writes to whatever stderr is at the time, a warning that repeats only once a run."""
 
     def __init__(self) -> None:
         super().__init__()
         self.told: set[tuple[str, str]] = set()
+        self.tells_issues = True
 
     def emit(self, record: logging.LogRecord) -> None:
+        if record.msg == _ISSUE and not self.tells_issues:
+            return
         if record.levelno == logging.WARNING:
             warning = (record.name, record.getMessage())
             if warning in self.told:
@@ -136,7 +143,7 @@ class _Formatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         if record.levelno < logging.WARNING or language_of_reader() == "en":
             return super().format(record)
-        if record.msg == "%s %s: %s" and isinstance(record.args, tuple):
+        if record.msg == _ISSUE and isinstance(record.args, tuple):
             stage, kind, message = map(str, record.args)
             return on_one_line(in_words("warning: ") + view_labels_for().issue(stage, kind, message))
         return on_one_line(in_words(f"warning: {record.getMessage()}"))
@@ -158,6 +165,19 @@ def on_one_line(text: str) -> str:
 
 def _is_control(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Zl", "Zp")
+
+
+@contextlib.contextmanager
+def issues_told_in_answer() -> Iterator[None]:
+    """Keep issues off stderr while an answer is made that tells them itself."""
+    handlers = [handler for handler in logging.getLogger().handlers if isinstance(handler, _StderrHandler)]
+    for handler in handlers:
+        handler.tells_issues = False
+    try:
+        yield
+    finally:
+        for handler in handlers:
+            handler.tells_issues = True
 
 
 def configure_logging(level_name: str) -> None:

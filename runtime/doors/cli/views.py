@@ -12,6 +12,7 @@ from novelgen.context.rendering import (
     render_timeline_entry,
     render_told_before,
     render_value,
+    shown_state,
 )
 from novelgen.language.sentences import split_sentences
 from novelgen.models.context import (
@@ -357,11 +358,11 @@ def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, s
 
 
 def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: ViewLabels) -> str:
-    """Return a state as one line: attributes in their own order, where somebody was last seen at the end.
+    """Return a state as one line: attributes in their own order, the place where somebody was last seen at the end.
 
     An attribute that no quote of its scene proves says so.
     """
-    prompt, state = labels.prompt, snapshot.state_data
+    prompt, state = labels.prompt, shown_state(snapshot)
     texts = {
         name: f"{prompt.attribute(name, snapshot.entity_type)}{prompt.colon}{value_text(name, value, names, labels)}"
         f"{prompt.unverified if name in snapshot.unverified else ''}"
@@ -387,7 +388,4 @@ def value_text(attribute: str, value: object, names: Mapping[str, str], labels: 
     if attribute != PRESENCE_ATTRIBUTE or not isinstance(value, Mapping):
         return render_value(value, names, prompt)
     scene = labels.place(value.get("chapter_index"), value.get("scene_index"))
-    location = value.get("location_id")
-    if not location:
-        return prompt.in_scene.format(scene)
-    return render_value(location, names, prompt) + labels.in_brackets(scene)
+    return render_value(value["location_id"], names, prompt) + labels.in_brackets(scene)

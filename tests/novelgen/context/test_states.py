@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from novelgen.context.labels import Labels, labels_for
-from novelgen.context.rendering import render_states, render_value
+from novelgen.context.rendering import render_states, render_value, shown_state
 from novelgen.language.language import estimate_tokens
 from novelgen.models.folds import snapshot_of
 from novelgen.models.position import END_OF_STORY
@@ -195,3 +195,15 @@ def test_a_field_has_the_word_of_its_kind_of_card() -> None:
     assert [labels.attribute("appearance", kind) for kind in ("item", "character", "")] == ["外观", "外貌", "外貌"]
     assert labels.attribute("holder", "item") == labels.attribute("holder")
     assert labels_for("en").attribute("goals", "character") == labels_for("en").attribute("goals")
+
+
+def test_nobody_dead_was_last_seen_anywhere() -> None:
+    """Neither in a prompt nor in the facts of a state; nor does a scene without a place say where, in the facts."""
+    seen = {"location_id": "L0", "chapter_index": 2, "scene_index": 1}
+    dead, alive = snapshot("C0", status="dead", presence=seen), snapshot("C1", status="tired", presence=seen)
+    names = {"C0": "Ada", "C1": "Ben", "L0": "the mill"}
+    rendered = render_states([dead, alive], names, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+    assert rendered.lines == {"C0": "- Ada: status: dead", "C1": "- Ben: status: tired; last seen at: the mill"}
+    assert "presence" not in shown_state(dead)
+    assert "presence" in shown_state(alive)
+    assert "presence" not in shown_state(snapshot("C1", presence={**seen, "location_id": None}))

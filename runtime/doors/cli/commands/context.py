@@ -1,6 +1,7 @@
 """`novelgen context`."""
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import click
 
 from novelgen.models.context import context_document
 from runtime.doors.cli import output
+from runtime.doors.cli.error_handling import issues_told_in_answer
 from runtime.doors.cli.labels import view_labels_for
 from runtime.doors.cli.parameters import CliSession, opened_stores
 from runtime.doors.cli.views import print_context, print_difference, print_explanation, print_first_screen
@@ -69,7 +71,8 @@ def context(session: CliSession, project: str, *, diff: bool, explain: bool, as_
                 **place, plan_file=plan_file, spoken_plan=plan_fields
             )
             if not diff:
-                built = story.build_context(scene=scene_plan, options=options)
+                with nullcontext() if as_json else issues_told_in_answer():
+                    built = story.build_context(scene=scene_plan, options=options)
                 is_short = output.is_terminal() and not (arguments["shows_all"] or explain)
                 _show_context(stores, built, is_short=is_short, explain=explain, as_json=as_json)
                 return
