@@ -1,6 +1,7 @@
 """What an author says from a position on keeps it when scenes move: nothing is read early, nothing is lost."""
 
 import itertools
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from runtime.storage.scenes import Relocation, chapter_gap, chapter_move, scene_
 from runtime.stores import MemoryStores
 from runtime.story.lore import StoryKeyedNotes
 from runtime.story.story import Story
+from tests.support.databases import postgres_database
 
 PLACES = [(chapter, scene) for chapter in (1, 2, 3) for scene in (1, 2, 3)]
 SAID_FROM = [(2, 1), (2, 2), (2, 3), (3, 1), (4, 1)]
@@ -26,20 +28,50 @@ MARKS = [f"zq{chapter}{scene}" for chapter, scene in [*SAID_FROM, (6, 2)]]
 Scene = tuple[int, int]
 
 
+def _open(folder: Path, database_url: str | None = None) -> MemoryStores:
+    settings = load_settings(projects_dir=folder, memory={"embedding_model": "fake:32"})
+    return MemoryStores(settings.model_copy(update={"database_url": database_url}))
+
+
+def _fill(stores: MemoryStores) -> Story:
+    """Store nine scenes in which two people are known, whose texts say nothing of what the author says."""
+    stores.create_project("st", language="en")
+    story = Story(stores, "st")
+    for name in ("Ada", "Ben"):
+        story.entities.add(name, start=(1, 1))
+    texts = {place: f"Rain fell on day {place[0]}{place[1]}." for place in PLACES}
+    scenes = [SceneInput(chapter_index=one, scene_index=two, text=text) for (one, two), text in texts.items()]
+    ingest_scenes(stores, "st", scenes, index=False)
+    story.relationships.add("Ada", "Ben", relationship_type="friends", start=(1, 1))
+    return story
+
+
 @pytest.fixture
 def story(database_url: str, tmp_path: Path) -> Iterator[Story]:
-    """Nine scenes in which two people are known, whose texts say nothing of what the author says."""
-    url = database_url if "://" in database_url else None
-    settings = load_settings(projects_dir=tmp_path, memory={"embedding_model": "fake:32"})
-    with MemoryStores(settings.model_copy(update={"database_url": url})) as stores:
-        stores.create_project("st", language="en")
-        made = Story(stores, "st")
-        for name in ("Ada", "Ben"):
-            made.entities.add(name, start=(1, 1))
-        texts = {place: f"Rain fell on day {place[0]}{place[1]}." for place in PLACES}
-        scenes = [SceneInput(chapter_index=one, scene_index=two, text=text) for (one, two), text in texts.items()]
-        ingest_scenes(stores, "st", scenes, index=False)
-        yield made
+    """The nine scenes, in a database of the test's own."""
+    with _open(tmp_path, database_url if "://" in database_url else None) as stores:
+        yield _fill(stores)
+
+
+@pytest.fixture(scope="module")
+def stated_folder(made_once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
+    """A projects folder with the nine scenes and what the author says from five positions on."""
+
+    def fill(folder: Path) -> None:
+        with pytest.MonkeyPatch.context() as patch, _open(folder) as stores:
+            patch.setattr("runtime.story.base.ENTRIES_OF_AN_EDIT", 0)
+            story = _fill(stores)
+            for start in SAID_FROM:
+                tell(story, start)
+
+    return made_once("said-places", fill)
+
+
+@pytest.fixture(scope="module")
+def readings_before(stated_folder: Path) -> dict[Scene | None, dict[str, str]]:
+    """What is read at each scene of that folder, and at its end."""
+    with _open(stated_folder) as stores:
+        return {place: read(Story(stores, "st"), place) for place in [*PLACES, None]}
 
 
 @pytest.fixture(autouse=True)
@@ -102,23 +134,40 @@ MOVES: dict[str, tuple[Callable[[Story], object], Callable[[], Relocation]]] = {
 }
 
 
-ON_EVERY_DATABASE = ("away", "chapter back", "room")
-"""One move of each kind; the others read and write by the same statements."""
+def _marks(readings: dict[Scene | None, dict[str, str]]) -> dict[Scene, str]:
+    """Return the word of each position, after checking that it is read from there on alone."""
+    marks = dict(zip(SAID_FROM, MARKS, strict=False))
+    for place, (start, mark) in itertools.product(PLACES, marks.items()):
+        is_read = {kind: mark in readings[place][kind] for kind in KINDS}
+        assert is_read == dict.fromkeys(KINDS, place >= start), (place, start)
+    return marks
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MOVES)
-def test_nothing_is_read_early_or_lost_when_scenes_move(story: Story, name: str) -> None:
+def test_nothing_is_read_early_or_lost_when_scenes_move(
+    stated_folder: Path, readings_before: dict[Scene | None, dict[str, str]], tmp_path: Path, name: str
+) -> None:
     """Every kind of statement is read where the order of scenes has it, and nowhere else; undo is exact."""
-    if story._stores.settings.database_url is not None and name not in ON_EVERY_DATABASE:
-        pytest.skip("the other moves are tested on SQLite")
-    story.relationships.add("Ada", "Ben", relationship_type="friends", start=(1, 1))
-    marks = {start: tell(story, start) for start in SAID_FROM}
-    before = {place: read(story, place) for place in [*PLACES, None]}
-    for place, (start, mark) in itertools.product(PLACES, marks.items()):
-        is_read = {kind: mark in before[place][kind] for kind in KINDS}
-        assert is_read == dict.fromkeys(KINDS, place >= start), (place, start)
+    shutil.copytree(stated_folder, tmp_path, dirs_exist_ok=True)
+    with _open(tmp_path) as stores:
+        _require_kept_order(Story(stores, "st"), readings_before, name)
 
+
+@pytest.mark.slow
+@pytest.mark.postgres
+@pytest.mark.parametrize("name", ["away", "chapter back", "room"])
+def test_nothing_is_read_early_or_lost_on_a_server(postgres_url: str, tmp_path: Path, name: str) -> None:
+    """One move of each kind; the others read and write by the same statements."""
+    with postgres_database(postgres_url) as url, _open(tmp_path, url) as stores:
+        story = _fill(stores)
+        for start in SAID_FROM:
+            tell(story, start)
+        _require_kept_order(story, {place: read(story, place) for place in [*PLACES, None]}, name)
+
+
+def _require_kept_order(story: Story, before: dict[Scene | None, dict[str, str]], name: str) -> None:
+    marks = _marks(before)
     act, relocation_of = MOVES[name]
     relocation = relocation_of()
     act(story)
@@ -150,7 +199,6 @@ def _are_neighbours(places: dict[Scene, Scene], first: Scene, second: Scene) -> 
 @pytest.mark.slow
 def test_what_is_said_ahead_of_the_story_waits_for_its_position(story: Story) -> None:
     """Scenes that are written meanwhile do not read it, nor does it go along with the one before it."""
-    story.relationships.add("Ada", "Ben", relationship_type="friends", start=(1, 1))
     mark = tell(story, (6, 2))
     for chapter, number in ((3, 4), (5, 1), (6, 1)):
         at = StoryPosition(chapter, number)
@@ -167,7 +215,6 @@ def test_what_is_said_ahead_of_the_story_waits_for_its_position(story: Story) ->
 @pytest.mark.slow
 def test_a_deleted_scene_leaves_positions_as_they_are(story: Story) -> None:
     """Nor does its coming back tie to it what was said from the next position on."""
-    story.relationships.add("Ada", "Ben", relationship_type="friends", start=(1, 1))
     mark = tell(story, (2, 2))
     deleted = story.scenes.delete("2:1")
     assert all(mark in text for text in read(story, (2, 2)).values())
