@@ -230,6 +230,8 @@ def assemble_context(
         memories = _each_fact_once(
             memories, _told_elsewhere(ended_omission, so_far, times, assembled_states, names, assembler.labels)
         )
+    elif view_cut is not None and ended_omission is not None:
+        memories = _each_fact_once(memories, [("left_off", content_words(ended_omission.text))], passages_only=True)
     memories = with_successors(
         memories,
         [candidate.chunk for candidate in matching_story.search.candidates],
@@ -608,14 +610,18 @@ def _told_elsewhere(
     return [(section, content_words(text)) for section, text in lines]
 
 
-def _each_fact_once(memories: Selection, lines: Sequence[tuple[str, frozenset[str]]]) -> Selection:
+def _each_fact_once(
+    memories: Selection, lines: Sequence[tuple[str, frozenset[str]]], *, passages_only: bool = False
+) -> Selection:
     """Mark the memories that scenes before tell, and leave out those that states and the timeline tell.
 
     States and timeline are fields that every reader of a context has; the end of the scene before and the story so far
     are not, so that their memories stay among the relevant ones, without tokens.
     """
     sections: dict[str, str] = {}
-    for item in memories.items:
+    for item, chunk in zip(memories.items, memories.chunks, strict=True):
+        if passages_only and chunk.content_type not in PASSAGE_TYPES:
+            continue
         words = content_words(item.text)
         enough = TOLD_SHARE * len(words)
         # A short note's words may all stand in the prose of a scene, which says something else with them.

@@ -129,10 +129,10 @@ def without_known(
     Full names of somebody whose card has a short one alone are asked: Gus Pellow of Gus, 何小满 of 小满.
     """
     known = list(known_names)
-    keys = {normalise.name_key(name) for name in known}
+    keys = set(map(_without_article, known))
     kept_candidates: list[NameCandidate] = []
     for candidate in candidates:
-        known_name = next((name for name in candidate.names() if normalise.name_key(name) in keys), None)
+        known_name = next((name for name in candidate.names() if _without_article(name) in keys), None)
         asked = candidate if known_name is None else _fuller_names(candidate, known_name, known)
         if asked is not None:
             kept_candidates.append(asked)
@@ -144,6 +144,12 @@ def without_known(
             ]
             kept_candidates.append(_together(first, second))
     return sorted(kept_candidates, key=_rank)
+
+
+def _without_article(name: str) -> str:
+    """Return the key of a name without an article before it: the Ashcombe Green is Ashcombe Green."""
+    first, _, rest = normalise.name_key(name).partition(" ")
+    return rest if rest and first in normalise.ARTICLES else normalise.name_key(name)
 
 
 def _fuller_names(candidate: NameCandidate, known_name: str, known_names: Iterable[str]) -> NameCandidate | None:

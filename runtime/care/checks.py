@@ -360,8 +360,8 @@ def _finding_of_context(paths: ProjectPaths, judged: JudgedContext) -> Finding:
     elif judged.is_stale:
         command = f"novelgen context {paths.project_id} --stale"
     kind = "context_unreadable" if judged.problem else "context_stale"
-    file = paths.context_file(**place).name
-    return found("degraded", kind, problem=judged.problem, command=command, file=file)
+    scene = str(StoryPosition(judged.chapter_index, judged.scene_index))
+    return found("degraded", kind, problem=judged.problem, command=command, place=scene)
 
 
 # --- Repair: the vector index is brought to what the database says, and rebuilt if it must be ---

@@ -324,6 +324,16 @@ def marked_paragraphs(text: str, passages: Mapping[int, tuple[int, int]]) -> lis
     return paragraphs
 
 
+_EMPHASIS = re.compile(
+    r"(?P<sign>\*{1,3})(?=[^\s*])(?P<words>[^*\n]*[^\s*])(?P=sign)(?!\*)|(?<!\w)(?P<bar>_{1,3})(?=[^\s_])(?P<inner>[^_\n]*[^\s_])(?P=bar)(?!\w)"
+)
+
+
+def without_emphasis(text: str) -> str:
+    """Return a text without Markdown's signs of emphasis, which only the stored text keeps."""
+    return _EMPHASIS.sub(lambda match: match["words"] or match["inner"], text)
+
+
 def _says_number(title: str) -> bool:
     """Return whether a chapter's title says by itself which chapter it is."""
     name = chapter_name(title)
@@ -343,4 +353,5 @@ def templates() -> Environment:
     )
     environment.globals.update(project_address=project_address, views=VIEWS, marked=marked_paragraphs)
     environment.globals.update(says_number=_says_number)
+    environment.filters["plain"] = without_emphasis
     return environment

@@ -177,6 +177,7 @@ def test_known_joined_and_rare_names_are_told_apart() -> None:
     assert candidate_of(rest, "Ada") is None
     assert candidate_of(rest, "Gull Harbour") is None
     assert candidate_of(rest, "Ben") is not None
+    assert candidate_of(without_known(found, ["the Gull Harbour"]), "Gull Harbour") is None
     found = find_name_candidates(HARBOUR)
     one = _named(without_known(found, [], joined_names=[("Ben", "Miss Holt"), ("Ben", "Nobody")]), "Miss Holt")
     assert {"Ben Tully", "Miss Holt"} <= set(one.names())

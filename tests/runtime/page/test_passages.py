@@ -1,10 +1,11 @@
 """Marked passages: the text stays whole, and each passage is marked over its length."""
 
 import hypothesis.strategies as st
+import pytest
 from hypothesis import given
 
 from runtime.page.check import ChangedPassage, changed_passages
-from runtime.page.frame import Piece, marked_paragraphs
+from runtime.page.frame import Piece, marked_paragraphs, without_emphasis
 
 TEXTS = st.text(alphabet="ab 字\n\r\u2028\U0001f600", max_size=40)
 SPANS = st.dictionaries(st.integers(1, 5), st.tuples(st.integers(-3, 45), st.integers(-3, 45)), max_size=5)
@@ -50,3 +51,18 @@ def test_both_versions_are_whole(was: str, now: str) -> None:
     told = changed_passages(was, now)
     assert "".join(each.text for each in told if each.change != "in") == was
     assert "".join(each.text for each in told if each.change != "out") == now
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("He *never* spoke of **that night**.", "He never spoke of that night."),
+        ("“***匣子***是空的。”他_叹_了口气，*风很大*。", "“匣子是空的。”他_叹_了口气，风很大。"),
+        ("_Enough_, she said.", "Enough, she said."),
+        ("2 * 3 * 4 and snake_case_names", "2 * 3 * 4 and snake_case_names"),
+        ("＊＊＊\n***\n* * *", "＊＊＊\n***\n* * *"),
+    ],
+)
+def test_signs_of_emphasis_are_not_shown(text: str, told: str) -> None:
+    """Stars and bars around words; none between numbers, within a word, or in a line of stars."""
+    assert without_emphasis(text) == told

@@ -177,7 +177,8 @@ def test_a_memory_is_left_out_from_here(client: TestClient) -> None:
 def test_a_plan_is_kept_with_the_project(client: TestClient, demo_folder: Path) -> None:
     """A context that is kept is a file of the project, and its plan is offered from then on."""
     seen = read(client.post(f"{CONTEXT}/keep", data={**PLAN, "chapter": "9", "scene": "4"}))
-    assert "scene_9_4_memory.json" in seen.text
+    assert "context of 9:4" in seen.text
+    assert "memory.json" not in seen.text
     kept = json.loads((demo_folder / "demo" / "scene_9_4_memory.json").read_text(encoding="utf-8"))
     assert kept["report"]["scene_plan"]["purpose"] == PLAN["purpose"]
     form = read(client.get(f"{CONTEXT}?as_of=9:4"))

@@ -169,3 +169,10 @@ def test_a_note_stays_whose_few_words_all_stand_in_the_scene_before(story: Story
     context = story.context(chapter_index=1, scene_index=4, scene_plan=plan)
     assert context.left_off is not None
     assert note.chunk_id in [each.chunk_id for each in context.report.items]
+
+
+@pytest.mark.parametrize("pov", ["", "Anna"])
+def test_the_end_of_the_scene_before_is_told_once(story: Story, pov: str) -> None:
+    """Its passage stands not among the memories, too, whoever the point of view is."""
+    block = context_of(story, 4, pov=pov).as_prompt()
+    assert block.count("Then the bell rang.") == 1

@@ -65,7 +65,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_all_stale_contexts_are_built_again_and_no_other(run: Run, stale: Path) -> None:
     """Doctor finds nothing stale afterwards; a context that was fresh is not written anew."""
     before = contents(stale)
-    assert stale_files(run) == ["scene_3_1_memory.json", "scene_4_2_memory.json"]
+    assert stale_files(run) == ["context of 3:1", "context of 4:2"]
     result = run("context", PROJECT, "--stale")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "2 of 2 stale contexts rebuilt" in result.stderr

@@ -69,7 +69,7 @@ def test_a_context_file_that_is_damaged_is_named(run: Run, ingested: Path) -> No
     for name in ("scene_1_1_memory.json", "scene_3_1_memory.json"):
         (ingested / name).write_text("{", encoding="utf-8")
     found = findings(run, PROJECT)
-    unplanned, damaged = found["scene_1_1_memory.json"], found["scene_3_1_memory.json"]
+    unplanned, damaged = found["context of 1:1"], found["context of 3:1"]
     assert damaged["level"] == "degraded"
     assert "is not JSON" in damaged["message"]
     assert unplanned["fix"].startswith(f"novelgen context {PROJECT} --chapter 1 --scene 1 --plan FILE")
