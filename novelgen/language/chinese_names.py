@@ -77,10 +77,10 @@ _CALL_PATTERN = re.compile(
 )
 """How somebody just named is called besides: 董卓字仲颖, 宋江，绰号及时雨."""
 _SOMEBODY_ELSE = re.compile("[。！？女子妻妹弟兄徒孙同]|有一|一个|一位")
-_INTRODUCED = re.compile(
-    rf"(?:名叫|名唤|名为|我叫|我名|自称|道号|法号|法名|[他她]叫(?={'|'.join(sorted(_SURNAMES))}))"
-    rf"(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])"
-)
+_NAME_SAID = rf"(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』])"
+_INTRODUCED = re.compile(rf"(?:名叫|名唤|名为|我叫|我名|自称|道号|法号|法名){_NAME_SAID}")
+_CALLED = re.compile(rf"(?:[他她]叫(?={'|'.join(sorted(_SURNAMES))})|(?:大家|人人|都)[叫喊唤称][他她]){_NAME_SAID}")
+"""How a person is called: 她叫柳四娘, 大家叫他聋伯."""
 _NAMED_BEFORE = 60
 """So many characters before, in the same sentence or the one before, the name of who is called so stands."""
 
@@ -293,8 +293,11 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]], *, is_short: bool =
         word[1:] for word in kept_names if len(word) == 3 and has_surname(word) and _stands_alone(word[1:], signs)
     }
     kept_names |= {word for word in titled if titled[word] > 1}
-    introduced = {match["name"] for _, scene in readings for match in _INTRODUCED.finditer(scene.simple)}
-    kept_names |= {name for name in introduced if _may_name(name) and not looks_like_a_thing(name)}
+    introduced, called = (
+        {match["name"] for _, scene in readings for match in pattern.finditer(scene.simple)}
+        for pattern in (_INTRODUCED, _CALLED)
+    )
+    kept_names |= {name for name in introduced | called if _may_name(name) and not looks_like_a_thing(name)}
     declared = _declared([scene.simple for _, scene in readings], kept_names)
     kept_names |= set(declared)
     finder = _Finder(kept_names | {name for name in others if not is_cjk(name[0]) or "·" in name})
@@ -304,7 +307,7 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]], *, is_short: bool =
         simple = simplified(name.name)
         name.speaks = speakers[simple]
         name.same_as = declared.get(simple, set())
-        name.weigh("character", 2.0 * name.speaks)
+        name.weigh("character", 2.0 * name.speaks + 0.5 * name.count * (simple in called))
         if is_short and _is_named_in_form(simple, signs.get(simple), heads[simple], tags):
             name.weigh("character", 1.5 * name.count)
         _weigh_form(name, simple, tags.get(simple, Counter()), is_titled=titled[simple] > 0)

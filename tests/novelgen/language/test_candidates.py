@@ -448,6 +448,7 @@ FIRST_OF_A_SECT = (
     "这是沈万霖的房子。他见过沈万霖，也见过白无咎。白无咎的刀挂在墙上。他知道白无咎不在山中。"
     "“你的姑姑是谁？”“她叫柳四娘，早就走了。”到重阳还有三天，重阳之前他要下山。"
     "“谁偷了罗盘？”堂主贺远山问。没有人笑。贺远山闭上眼睛。桌上只有一只罗盘。"
+    "守门的聋了多年，大家叫他聋伯。聋伯从不抬头。大家都叫他别去。"
 )
 
 
@@ -456,6 +457,6 @@ def test_a_first_chapter_offers_whom_it_names_in_several_ways() -> None:
     a name is no part of it, nor is a rank before it; a feast is a time, and what the dictionary knows is a thing.
     """
     candidates = find_name_candidates([(1, 1, FIRST_OF_A_SECT)], is_story=True)
-    people = {"罗七", "曹禄", "沈万霖", "白无咎", "柳四娘", "贺远山"}
+    people = {"罗七", "曹禄", "沈万霖", "白无咎", "柳四娘", "贺远山", "聋伯"}
     assert {name for candidate in candidates for name in candidate.names()} == people
     assert {candidate.kind for candidate in candidates} == {"character"}
