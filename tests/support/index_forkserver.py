@@ -10,7 +10,11 @@ import socket
 import sys
 import traceback
 
-import runtime.index.chroma_index  # noqa: F401 - the worker imports it late, so each fork would import it anew
+# Chroma imports the first two when it opens a folder, and the worker the third: each fork would import them anew.
+import chromadb.api.rust
+import chromadb.telemetry.product.posthog  # noqa: F401
+
+import runtime.index.chroma_index  # noqa: F401
 from runtime.index import worker
 
 _REQUEST_BYTES = 1 << 20
