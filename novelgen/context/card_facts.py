@@ -28,9 +28,10 @@ def card_facts(
     budget_tokens: int,
     count_tokens: TokenCounter,
 ) -> list[CardFacts]:
-    """Return the fields of the planned people's cards as of the scene, each whole, within a budget.
+    """Return the planned people's cards as of the scene, each field whole, within a budget.
 
-    A state of the same name stands in place of a field. Of a point of view it is what they know.
+    A card says first with which other cards it turned out to be one. A state of the same name stands in place of a
+    field. Of a point of view it is what they know.
     """
     entities = {entity.entity_id: entity for entity in found.outline.entities}
     names, room = found.outline.names, min(CARD_TOKENS, budget_tokens)
@@ -41,12 +42,16 @@ def card_facts(
         if entity is None or entity.entity_type != "character" or entity_id not in names:
             continue
         fact = CardFacts(entity_id=entity_id, tokens=0)
+        if entity.revealed_names:
+            one = fact.model_copy(update={"revealed_names": entity.revealed_names})
+            tokens = count_tokens(render_card_facts(one, names, labels=labels))
+            fact = one.model_copy(update={"tokens": tokens}) if tokens <= room else fact
         for name, value in _fields(entity, stated.get(entity_id, {}), view_cut).items():
             longer = fact.model_copy(update={"fields": {**fact.fields, name: value}})
             tokens = count_tokens(render_card_facts(longer, names, labels=labels))
             if tokens <= room:
                 fact = longer.model_copy(update={"tokens": tokens})
-        if fact.fields:
+        if fact.fields or fact.revealed_names:
             facts.append(fact)
             room -= fact.tokens
     return facts
@@ -55,7 +60,11 @@ def card_facts(
 def render_card_facts(facts: CardFacts, names: Mapping[str, str], *, labels: Labels) -> str:
     """Render the fields of one card as a line."""
     texts = [render_attribute(name, value, names, labels) for name, value in facts.fields.items()]
-    return f"- {names.get(facts.entity_id, facts.entity_id)}{labels.colon}{labels.separator.join(texts)}"
+    name = names.get(facts.entity_id, facts.entity_id)
+    others = [other for other in facts.revealed_names if other != name]
+    if others:
+        name += labels.one_with.format(labels.list_separator.join(others))
+    return f"- {name}{labels.colon if texts else ''}{labels.separator.join(texts)}"
 
 
 def _fields(entity: Entity, state: Mapping[str, Any], view_cut: PointOfViewCut | None) -> dict[str, Any]:

@@ -50,6 +50,7 @@ class Labels:
     believed: str
     outdated: str
     also: str
+    one_with: str
     changed: str
     later: str
     missing: str

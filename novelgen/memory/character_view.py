@@ -349,6 +349,7 @@ class CharacterView:
             for name, chapter, scene in placed_names
             if chapter is None
             or name in display_name
+            or name in entity.revealed_names
             or (self.was_in(chapter, scene) and self._is_open(name, chapter, scene))
         ]
 

@@ -146,6 +146,8 @@ class KnowledgeRules:
 
     def _knows(self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition) -> Knowing:
         event = self._decisive_event(character_id, memory, before=before)
+        if _is_told_to_all(memory, event, before=before):
+            return _known_result(memory, character_id, "author", 1.0, since=memory.told_to_all_at, is_said=True)
         if event is not None and (event.by_author or event.kind == "knows"):
             return _by_event(memory, character_id, event)
         if character_id == READER:
@@ -533,6 +535,14 @@ def _known_result(
     memory: KnowledgeMemory, character_id: str, how: KnowledgeSource, certainty: float, **more: Any
 ) -> Knowing:
     return Knowing(memory.source_id, character_id, knows=True, how=how, certainty=certainty, **more)
+
+
+def _is_told_to_all(memory: KnowledgeMemory, event: KnowledgeEvent | None, *, before: StoryPosition) -> bool:
+    """Tell whether all know a memory by then, unless the author says otherwise of somebody from there on."""
+    at = memory.told_to_all_at
+    if at is None or at >= before:
+        return False
+    return event is None or (event.kind != "knows" and not (event.by_author and _place(event) >= at))
 
 
 def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent) -> Knowing:

@@ -41,6 +41,8 @@ class KnowledgeMemory:
     """Of an author's note: it was attached to the whole book by hand."""
     noted_at: StoryPosition | None = None
     """Of an author's note: the place that it holds from, after the scene there."""
+    told_to_all_at: StoryPosition | None = None
+    """Of what tells an identity and nothing else: where a merge by the author told it to all."""
 
 
 @dataclass(frozen=True)

@@ -428,6 +428,9 @@ class CardFacts(Model):
     fields: dict[str, Any] = Field(
         default_factory=dict, description="Of public_identity, age, gender, occupation and appearance, those said."
     )
+    revealed_names: list[str] = Field(
+        default_factory=list, description="Display names of the cards that turned out to be this one by then."
+    )
     tokens: int = Field(ge=0, description="Of its line.")
 
 

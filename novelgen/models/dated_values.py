@@ -6,8 +6,18 @@ from typing import Any
 from pydantic import Field, TypeAdapter
 
 from novelgen.models.base import Model
-from novelgen.models.entity import ANY_LANGUAGE, DATED, TRANSLATION, Entity
-from novelgen.models.position import ChapterIndex, SceneIndex, StoryPosition
+from novelgen.models.entity import (
+    ALIAS_TRANSLATIONS,
+    ANY_LANGUAGE,
+    DATED,
+    GENERIC,
+    METADATA,
+    SAME_AS,
+    TRANSLATION,
+    Entity,
+    EntityAlias,
+)
+from novelgen.models.position import ChapterIndex, Place, SceneIndex, StoryPosition
 
 CARD_TEXTS = ("role", "description")
 """Fields of a card beside its profile that may have other values later in the story."""
@@ -120,6 +130,57 @@ def with_values_from(
     return _with_values(
         changed.model_copy(update={**texts, "profile": dict(stored_entity.profile)}), first, later=values
     )
+
+
+_OWN_OF_CARD = (SAME_AS, TRANSLATION, ALIAS_TRANSLATIONS, METADATA, GENERIC)
+"""Fields of a card that say nothing of the person."""
+
+
+KnownFrom = tuple[Place, Place]
+"""Where a card's author says that it begins, and where the story first shows it."""
+
+
+def with_mask(
+    person: Entity, mask: Entity, *, known_from: tuple[KnownFrom, KnownFrom], at: Place, as_of: StoryPosition
+) -> Entity:
+    """Return a person's card as of a position, with what the card of a mask says of them, from the reveal on.
+
+    Of two values of a field the newer one holds, of two as old the person's own.
+
+    Args:
+        person: The card of who was behind the mask.
+        mask: The card that turned out to be the same.
+        known_from: From where on each of the two cards is known.
+        at: The scene that reveals it.
+        as_of: Where the two are read.
+    """
+    own, masked = _values(person), _values(mask)
+    own_starts, mask_starts = (_starts(card, begins) for card, begins in zip((person, mask), known_from, strict=True))
+    new = [
+        DatedValue(field=field, key=key, value=value)
+        for (field, key), value in masked.items()
+        if field not in _OWN_OF_CARD
+        and not _is_nothing(value)
+        and (_is_nothing(own.get((field, key))) or mask_starts[field, key] > own_starts[field, key])
+    ]
+    shown = _with_values(person, new, later=dated_values(person))
+    start = (max(at[0], 0), max(at[1], 0) + 1)
+    joined = entity_at(with_values_from(undated(person), person, shown, start=start), as_of)
+    names = person.names()
+    fresh = [EntityAlias(alias=name, first_chapter=at[0], first_scene=at[1]) for name in mask.names()]
+    return joined.model_copy(
+        update={"aliases": [*person.aliases, *(alias for alias in fresh if alias.alias not in names)]}
+    )
+
+
+def _is_nothing(value: Any) -> bool:
+    return value is None or value in ("", [], {})
+
+
+def _starts(entity: Entity, known_from: KnownFrom) -> Mapping[Path, KnownFrom]:
+    """Return from where on each value of a card holds: as it is dated, else as the card."""
+    dated = {value.path: (value.start, value.start) for value in dated_values(entity) if value.start is not None}
+    return {path: dated.get(path, known_from) for path in _values(entity)}
 
 
 def _values(entity: Entity) -> dict[Path, Any]:

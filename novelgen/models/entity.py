@@ -57,6 +57,9 @@ class Entity(Shown, Model):
     said_from: tuple[int, int] | None = Field(
         default=None, exclude_if=not_, description="From where on it is known, where its author said that."
     )
+    revealed_names: list[str] = Field(
+        default_factory=list, exclude_if=not_, description="Display names of the cards that turned out to be this one."
+    )
 
     @property
     def first_told(self) -> tuple[int | None, int | None]:
@@ -95,6 +98,9 @@ class RevealedIdentity(Model):
     entity_id: str = Field(min_length=1)
     chapter_index: int
     scene_index: int
+    by_author: bool = Field(
+        default=False, exclude_if=not_, description="Its author merged the two cards: all know it from there on."
+    )
 
 
 def revealed_identity(entity: Entity) -> RevealedIdentity | None:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from novelgen.language.language import StoryLanguage, story_language
 from novelgen.language.normalise import require_size, scrub_text
 from novelgen.language.sentences import reading_windows
+from novelgen.memory.identities import final_ids
 from novelgen.model_calls.prompt_data import NOTHING, as_data_lines, place_in_words
 from novelgen.model_calls.usage import ModelWork
 from novelgen.models.context import IssueKind, ReportIssue
@@ -229,7 +230,7 @@ def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
     Where two ids become one, the later state and the later standing of a pair hold; the lists of one that was
     masked until then are added to those of the other.
     """
-    ids = _final_ids(request.stand_ins)
+    ids = final_ids(request.stand_ins)
     if not ids:
         return request
 
@@ -251,19 +252,6 @@ def in_shown_ids(request: SceneRecordRequest) -> SceneRecordRequest:
             "sightings": _sightings(request.sightings, ids),
         }
     )
-
-
-def _final_ids(stand_ins: Mapping[str, str]) -> dict[str, str]:
-    """Follow chains of identities, ending rings at their start."""
-    final = {}
-    for entity_id in stand_ins:
-        met_ids, now = {entity_id}, stand_ins[entity_id]
-        while now in stand_ins and now not in met_ids:
-            met_ids.add(now)
-            now = stand_ins[now]
-        if now != entity_id:
-            final[entity_id] = now
-    return final
 
 
 def _replace_ids(value: Any, ids: Mapping[str, str]) -> Any:

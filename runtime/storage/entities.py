@@ -9,7 +9,8 @@ from sqlmodel import select as sqlmodel_select
 
 from novelgen.errors import UnknownEntityError
 from novelgen.language.normalise import name_key, visible_name
-from novelgen.models.dated_values import entity_at, undated
+from novelgen.memory.identities import Identities, identities_of
+from novelgen.models.dated_values import KnownFrom, entity_at, undated, with_mask
 from novelgen.models.entity import (
     SAID_FROM,
     SAME_AS,
@@ -39,6 +40,9 @@ from runtime.storage.records import (
 )
 from runtime.storage.session import Repository, StorageSession, before
 
+_NO_COLUMNS = (SAID_FROM, "revealed_names")
+"""Fields of an entity that stand elsewhere than in its row."""
+
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
 """(entity_id, name) to the first scene of the stored text that holds the name, as (chapter, scene)."""
 
@@ -60,12 +64,11 @@ def entity_as_of(stored_entity: StoredEntity, mentions: FirstMentions, as_of: St
     its names only those are shown that were introduced by then; a display name that occurs later gives way to
     the earliest alias, and where there is none, to the entity's id: a name must not tell what is to come.
     Role, description and profile are shown when an author wrote them, with the values that hold by then; how a
-    shown name is translated always is. After the end of the story everything is told. Who has turned out to be
-    somebody else by then is shown as that one alone, who has the names of both.
+    shown name is translated always is. After the end of the story everything is told.
     """
     entity = stored_entity.entity
     first = first_appearance(entity, mentions)
-    if not as_of.admits(*first) or is_unmasked(entity, as_of):
+    if not as_of.admits(*first):
         return None
     own_name = Introduction(*mentions.get((entity.entity_id, entity.name), first))
     if entity.name_first_chapter is not None:
@@ -93,6 +96,27 @@ def entity_as_of(stored_entity: StoredEntity, mentions: FirstMentions, as_of: St
         name_first_scene=own_name.scene_index if name == entity.name else None,
         said_from=entity.said_from,
     )
+
+
+def _as_one(
+    person: Entity,
+    shown: Entity,
+    mask: str,
+    stored_by_id: Mapping[str, Entity],
+    identities: Identities,
+    as_of: StoryPosition,
+) -> Entity:
+    """Return a person's card with what the card of a mask says of them."""
+    begins = (_known_from(stored_by_id[person.entity_id], person), _known_from(stored_by_id[mask], shown))
+    one = with_mask(person, shown, known_from=begins, at=identities.revealed_at[mask], as_of=as_of)
+    names = [*person.revealed_names, *([shown.name] if mask in identities.told_to_all else [])]
+    return one.model_copy(update={"revealed_names": list(dict.fromkeys(names))})
+
+
+def _known_from(stored: Entity, shown: Entity) -> KnownFrom:
+    chapter, scene = stored.first_chapter, stored.first_scene
+    said = stored.said_from or ((-1, -1) if chapter is None else (chapter, -1 if scene is None else scene + 1))
+    return said, story_place(Introduction(shown.first_chapter, shown.first_scene))
 
 
 def first_appearance(entity: Entity, mentions: FirstMentions) -> Introduction:
@@ -194,7 +218,7 @@ class EntityRepository(Repository):
             if name not in own_names:
                 visible_name(name)
         now = self._session.now()
-        values = entity.model_dump(exclude={"aliases", SAID_FROM}) | {
+        values = entity.model_dump(exclude={"aliases", *_NO_COLUMNS}) | {
             "name_key": name_key(entity.name),
             "origin": origin,
             "profile": stored_profile(entity),
@@ -272,12 +296,21 @@ class EntityRepository(Repository):
         return self._stored(*([col(EntityRow.entity_type).in_(entity_types)] if entity_types else []))
 
     def masks_as_of(self, as_of: StoryPosition) -> dict[str, str]:
-        """Return revealed identities before a position."""
-        return {
-            mask: identity.entity_id
-            for mask, identity in self.revealed().items()
-            if as_of.admits(identity.chapter_index, identity.scene_index)
-        }
+        """Return revealed identities before a position, each chain of them followed to its end."""
+        return dict(self.identities_as_of(as_of).persons)
+
+    def identities_as_of(self, as_of: StoryPosition) -> Identities:
+        """Return the identities that the story has revealed before a position."""
+        return self._session.once(
+            ("identities", as_of),
+            lambda: identities_of(
+                {
+                    mask: identity
+                    for mask, identity in self.revealed().items()
+                    if as_of.admits(identity.chapter_index, identity.scene_index)
+                }
+            ),
+        )
 
     def revealed(self) -> dict[str, RevealedIdentity]:
         """Return all revealed identities of the story."""
@@ -289,11 +322,21 @@ class EntityRepository(Repository):
     def list_as_of(self, *, as_of: StoryPosition) -> list[Entity]:
         """Return the entities as the story had shown them before a position, in order of id.
 
-        See `entity_as_of` for what is shown.
+        See `entity_as_of` for what is shown. Who has turned out to be somebody else by then is shown as that one
+        alone, who has the names of both and the newest value of each field.
         """
         mentions = self.first_mentions()
-        shown_entities = [entity_as_of(stored_entity, mentions, as_of) for stored_entity in self._stored()]
-        return [entity for entity in shown_entities if entity is not None]
+        stored_entities = self._stored()
+        shown_entities = [entity_as_of(stored_entity, mentions, as_of) for stored_entity in stored_entities]
+        entities = {entity.entity_id: entity for entity in shown_entities if entity is not None}
+        identities = self.identities_as_of(as_of)
+        if identities.persons:
+            stored_by_id = {stored.entity.entity_id: stored.entity for stored in stored_entities}
+            for mask, person in identities.in_order():
+                shown, card = entities.pop(mask, None), entities.get(person)
+                if shown is not None and card is not None:
+                    entities[person] = _as_one(card, shown, mask, stored_by_id, identities, as_of)
+        return list(entities.values())
 
     def reveal(self, entity_id: str, identity: RevealedIdentity) -> None:
         """Store a revealed identity, independent of the entity's origin."""
@@ -374,7 +417,7 @@ def stored_profile(entity: Entity) -> dict[str, Any]:
 
 
 def _stored_entity(row: EntityRow, aliases: Sequence[AliasRow]) -> StoredEntity:
-    fields = {name: getattr(row, name) for name in Entity.model_fields if name not in ("aliases", SAID_FROM)}
+    fields = {name: getattr(row, name) for name in Entity.model_fields if name not in ("aliases", *_NO_COLUMNS)}
     statement, stands_at = row.profile.get(SAID_FROM, (None, None))
     fields["profile"] = {name: value for name, value in row.profile.items() if name != SAID_FROM}
     fields[SAID_FROM] = statement if stands_at == [row.first_chapter, row.first_scene] else None

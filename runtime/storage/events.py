@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
@@ -17,6 +18,7 @@ from sqlmodel import and_, col, or_
 
 from novelgen.errors import UserInputError
 from novelgen.memory.attributes import seen_alive
+from novelgen.memory.identities import Identities
 from novelgen.memory.outline import PairChange
 from novelgen.models import folds
 from novelgen.models.base import Model
@@ -31,6 +33,7 @@ from novelgen.models.state import (
     StateChange,
     most_due,
 )
+from runtime.storage.entities import EntityRepository
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import LoopEvent, Pair, RelationshipChange, Scene, State
 from runtime.storage.session import (
@@ -136,11 +139,12 @@ class StateRepository(Repository):
 
     def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return the changes of entities before a position, and every stated holder, as they count."""
+        identities = self._identities(as_of)
         condition: Any = State.attribute == folds.HOLDER_ATTRIBUTE
         if entity_ids:
-            condition = or_(condition, self._session.among(State.entity_id, entity_ids))
+            condition = or_(condition, self._session.among(State.entity_id, identities.cards(entity_ids)))
         rows = self._session.read(State, before(as_of, State), condition, order=order_in_force(State))
-        return [row.change() for row in self._session.own(rows)]
+        return identities.states([row.change() for row in self._session.own(rows)])
 
     def stated(
         self,
@@ -151,8 +155,10 @@ class StateRepository(Repository):
         attributes: Collection[str] | None = None,
     ) -> list[StateChange]:
         """Return statements in a range of positions, in order."""
+        identities = self._identities(as_of)
         condition = before(as_of, State) if since is None else within(since, as_of, State)
-        return self._explicit(condition, *self._conditions(entity_ids, attributes))
+        ids = None if entity_ids is None else identities.cards(entity_ids)
+        return identities.states(self._explicit(condition, *self._conditions(ids, attributes)))
 
     def stated_in(self, at: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return a scene's statements on entities and holders, in order."""
@@ -166,16 +172,18 @@ class StateRepository(Repository):
         self, as_of: StoryPosition, *, attributes: Collection[str], entity_ids: Collection[str] | None = None
     ) -> list[StateChange]:
         """Return the last statement of each attribute before a position."""
-        stated = (State.kind == "explicit", before(as_of, State), *self._conditions(entity_ids, attributes))
+        identities = self._identities(as_of)
+        ids = None if entity_ids is None else identities.cards(entity_ids)
+        stated = (State.kind == "explicit", before(as_of, State), *self._conditions(ids, attributes))
         columns = [col(State.row_id), col(State.entity_id), col(State.attribute)]
         rows = self._session.select(columns, *stated, order=order_in_force(State))
-        last = {(row[1], row[2]): row[0] for row in rows}
-        return self._explicit(self._session.among(State.row_id, last.values())) if last else []
+        last = {(identities.person(row[1]), row[2]): row[0] for row in rows}
+        return identities.states(self._explicit(self._session.among(State.row_id, last.values()))) if last else []
 
     def changed_between(self, since: StoryPosition, until: StoryPosition) -> list[str]:
         """Return the ids of the entities of which something was stated from one position on until another, in order."""
         stated = (State.kind == "explicit", within(since, until, State))
-        return sorted(set(self._session.values(State.entity_id, *stated)))
+        return sorted(set(map(self._identities(until).person, self._session.values(State.entity_id, *stated))))
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
@@ -189,17 +197,19 @@ class StateRepository(Repository):
         A snapshot's timestamp is that of the last write that went into it; `holds` is derived from the holders.
         """
         # With those of the entities every stated holder is read: what somebody holds is said of the things.
+        identities = self._identities(as_of)
         is_holder = and_(State.attribute == folds.HOLDER_ATTRIBUTE, State.kind == "explicit")
-        wanted_condition = or_(self._session.among(State.entity_id, set(entity_ids)), is_holder)
+        wanted_condition = or_(self._session.among(State.entity_id, set(identities.cards(entity_ids))), is_holder)
         rows = self._session.read(State, before(as_of, State), wanted_condition, order=order_in_force(State))
         holders_by_id = folds.fold_holders(
-            (row.entity_id, row.value)
+            (identities.person(row.entity_id), identities.person(row.value) if row.value else row.value)
             for row in rows
             if (row.attribute, row.kind) == (folds.HOLDER_ATTRIBUTE, "explicit")
         )
-        by_entity = _by_entity(rows, first_chapter=math.inf)
+        by_entity = _by_entity(rows, first_chapter=math.inf, identities=identities)
         snapshots = (
-            _snapshot(self.project_id, by_entity.get(entity_id, []), as_of) for entity_id in dict.fromkeys(entity_ids)
+            _snapshot(self.project_id, by_entity.get(person, []), as_of, identities)
+            for person in dict.fromkeys(map(identities.person, entity_ids))
         )
         return [
             snapshot.model_copy(update={"holds": holders_by_id.get(snapshot.entity_id, [])})
@@ -221,19 +231,28 @@ class StateRepository(Repository):
         from_chapter, to_chapter = chapter_index - reach, chapter_index + reach
         in_range = (_CHANGED.chapter_index.between(from_chapter, to_chapter), before(as_of, _CHANGED))
         changed_ids = select(_CHANGED.entity_id).where(_CHANGED.project_id == self.project_id, *in_range)
-        these = (before(as_of, State), col(State.entity_id).in_(changed_ids))
-        rows = self._session.read(State, *these, order=order_in_force(State))
-        by_entity = _by_entity(rows, first_chapter=from_chapter)
+        identities = self._identities(as_of)
+        masked = identities.cards(identities.persons)
+        is_changed = or_(col(State.entity_id).in_(changed_ids), self._session.among(State.entity_id, masked))
+        rows = self._session.read(State, before(as_of, State), is_changed, order=order_in_force(State))
+        by_entity = _by_entity(rows, first_chapter=from_chapter, identities=identities)
         snapshots = [
             snapshot
             for dated_changes in by_entity.values()
             for chapter in folds.chapters_of_change(
                 [one.change for one in dated_changes], first=from_chapter, last=to_chapter
             )
-            if (snapshot := _snapshot(self.project_id, dated_changes, min(StoryPosition(chapter + 1), as_of)))
+            if (
+                snapshot := _snapshot(
+                    self.project_id, dated_changes, min(StoryPosition(chapter + 1), as_of), identities
+                )
+            )
             is not None
         ]
         return sorted(snapshots, key=folds.snapshot_order)
+
+    def _identities(self, as_of: StoryPosition) -> Identities:
+        return EntityRepository(self._session).identities_as_of(as_of)
 
     def _explicit(self, *conditions: Any) -> list[StateChange]:
         rows = self._session.read(State, State.kind == "explicit", *conditions, order=order_in_force(State))
@@ -244,9 +263,15 @@ class StateRepository(Repository):
         return [self._session.among(column, values) for column, values in filters if values is not None]
 
 
-def _by_entity(rows: Sequence[State], *, first_chapter: float) -> Mapping[str, list[_Dated]]:
-    """Return changes by entity for chapters from the first on."""
-    return {name: _counting(of_entity, first_chapter) for name, of_entity in grouped(rows, "entity_id").items()}
+def _by_entity(rows: Sequence[State], *, first_chapter: float, identities: Identities) -> Mapping[str, list[_Dated]]:
+    """Return changes by person for chapters from the first on."""
+    by_person: defaultdict[str, list[State]] = defaultdict(list)
+    for row in rows:
+        by_person[identities.person(row.entity_id)].append(row)
+    return {
+        person: _counting(of_person, first_chapter if identities.cards([person]) == [person] else -math.inf)
+        for person, of_person in by_person.items()
+    }
 
 
 def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
@@ -265,11 +290,13 @@ def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
 
 def stated_as_of(session: StorageSession, as_of: StoryPosition) -> tuple[dict[str, list[str]], list[str]]:
     """Return the holders strictly before a position, by the last `holder`, and all ids stated of, the last first."""
+    identities = EntityRepository(session).identities_as_of(as_of)
     is_holder = col(State.attribute) == folds.HOLDER_ATTRIBUTE
     columns = [col(State.entity_id), is_holder, case((is_holder, col(State.value)))]
     rows = session.select(columns, State.kind == "explicit", before(as_of, State), order=order_in_force(State))
-    holders = folds.fold_holders((row[0], row[2]) for row in rows if row[1])
-    return holders, folds.last_changed_first([row[0] for row in rows])
+    person = identities.person
+    holders = folds.fold_holders((person(row[0]), person(row[2]) if row[2] else row[2]) for row in rows if row[1])
+    return holders, folds.last_changed_first([person(row[0]) for row in rows])
 
 
 def _told_by(row: AnyRow, kind: type[Any]) -> dict[str, Any]:
@@ -277,12 +304,14 @@ def _told_by(row: AnyRow, kind: type[Any]) -> dict[str, Any]:
     return {field.name: getattr(row, field.name) for field in fields(kind)}
 
 
-def _snapshot(project_id: str, dated_changes: Sequence[_Dated], as_of: StoryPosition) -> EntityStateSnapshot | None:
+def _snapshot(
+    project_id: str, dated_changes: Sequence[_Dated], as_of: StoryPosition, identities: Identities
+) -> EntityStateSnapshot | None:
     visible = [one for one in dated_changes if as_of.admits(one.change.chapter_index, one.change.scene_index)]
     if not visible:
         return None
     timestamp = max(one.created_at for one in visible)
-    changes = seen_alive(one.change for one in visible)
+    changes = seen_alive(identities.states([one.change for one in visible]))
     snapshot = folds.snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
     last = [one.change.by_author for one in visible if one.change.kind == "explicit"][-1:]
     return snapshot and snapshot.model_copy(update={"by_author": last == [True]})
@@ -320,24 +349,30 @@ class RelationshipRepository(Repository):
         self, *, as_of: StoryPosition = END_OF_STORY, character_id: str | None = None, status: str | None = None
     ) -> list[Relationship]:
         """Return how pairs stand at a position, in order of relationship id."""
-        involved = or_(Pair.character_a == character_id, Pair.character_b == character_id)
-        relationships = self._fold_rows(as_of, *([] if character_id is None else [involved]))
+        ids = [] if character_id is None else self._identities(as_of).cards([character_id])
+        involved = or_(self._session.among(Pair.character_a, ids), self._session.among(Pair.character_b, ids))
+        relationships = self._fold(as_of, *([involved] if ids else []))
         return [relation for relation in relationships if status is None or relation.status == status]
 
     def changes_between(
         self, character_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> dict[str, list[PairChange]]:
         """Return the single changes of the pairs among some characters, by relationship id, as they count."""
+        ids = self._identities(as_of).cards(character_ids)
         both = (col(Pair.character_a), col(Pair.character_b))
-        among = and_(*(self._session.among(mapped, character_ids) for mapped in both))
-        return {
-            relationship_id: [PairChange(**_told_by(row, PairChange)) for row in rows]
-            for relationship_id, rows in self._rows_by_pair(as_of, among).items()
-        }
+        return self._by_pair(as_of, *(self._session.among(mapped, ids) for mapped in both))
 
     def between(self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY) -> Relationship | None:
         """Return how two characters stand at a position, asked in either order, or None when nothing is known."""
-        return next(iter(self._fold_rows(as_of, _is_pair(*sorted((character, other))))), None)
+        identities = self._identities(as_of)
+        sides = (identities.cards([character]), identities.cards([other]))
+        is_pair = or_(
+            *(
+                and_(self._session.among(Pair.character_a, first), self._session.among(Pair.character_b, second))
+                for first, second in (sides, sides[::-1])
+            )
+        )
+        return next(iter(self._fold(as_of, is_pair)), None)
 
     def about_pair(self, relationship_id: str) -> PairNotes:
         """Return a pair's times and notes, empty if unknown."""
@@ -371,14 +406,23 @@ class RelationshipRepository(Repository):
         statement = statement.where(self._session.owns(changes), *conditions).order_by(*order_in_force(changes))
         return self._session.own(self._session.rows(statement))
 
-    def _rows_by_pair(self, as_of: StoryPosition, *conditions: Any) -> dict[str, list[AnyRow]]:
-        return grouped(self._changes(before(as_of, RelationshipChange), *conditions), "relationship_id")
+    def _identities(self, as_of: StoryPosition) -> Identities:
+        return EntityRepository(self._session).identities_as_of(as_of)
 
-    def _fold_rows(self, as_of: StoryPosition, *conditions: Any) -> list[Relationship]:
-        relations = []
-        for relationship_id, rows in self._rows_by_pair(as_of, *conditions).items():
-            both = {"character_a": rows[-1].character_a, "character_b": rows[-1].character_b}
-            relations.append(folds.folded_relationship(rows, relationship_id=relationship_id, **both))
+    def _by_pair(self, as_of: StoryPosition, *conditions: Any) -> dict[str, list[PairChange]]:
+        rows = self._changes(before(as_of, RelationshipChange), *conditions)
+        return self._identities(as_of).pairs(PairChange(**_told_by(row, PairChange)) for row in rows)
+
+    def _fold(self, as_of: StoryPosition, *conditions: Any) -> list[Relationship]:
+        relations = [
+            folds.folded_relationship(
+                changes,
+                relationship_id=relationship_id,
+                character_a=changes[-1].character_a,
+                character_b=changes[-1].character_b,
+            )
+            for relationship_id, changes in self._by_pair(as_of, *conditions).items()
+        ]
         return sorted(relations, key=lambda relation: (len(relation.relationship_id), relation.relationship_id))
 
 
@@ -516,7 +560,12 @@ class ThreadRepository(Repository):
         by_loop = self._rows_by_thread(as_of, loop_ids)
         places = self._session.once(("scene_places", as_of), lambda: self._scene_places(as_of)) if by_loop else []
         loops = [folds.folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
-        return [loop for loop in loops if loop is not None]
+        person = EntityRepository(self._session).identities_as_of(as_of).person
+        return [
+            loop.model_copy(update={"related_entities": list(dict.fromkeys(map(person, loop.related_entities)))})
+            for loop in loops
+            if loop is not None
+        ]
 
     def _scene_places(self, as_of: StoryPosition) -> list[int]:
         """Return a number per stored scene before the position, ascending as the story goes."""

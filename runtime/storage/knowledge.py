@@ -10,7 +10,9 @@ from sqlalchemy import Text, cast
 from sqlmodel import case, col
 
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
+from novelgen.memory.identities import Identities
 from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.memory.told_identity import tells_only_identity
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED
 from novelgen.models.memory import BOOK, is_entity_target, linked_targets
@@ -102,14 +104,17 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     """
     entities = EntityRepository(session)
     stored_entities = [entity.entity for entity in entities.list_all()]
-    unmasked = entities.masks_as_of(as_of)
+    identities = entities.identities_as_of(as_of)
+    unmasked = identities.persons
     statements = [_as_one(statement, unmasked) for statement in _read_statements(session, before(as_of, Knowledge))]
     names = ("scene_id", "chapter_index", "scene_index", "text", "record_origin", "pov", "staged")
     is_readable = readable_json(session, col(Scene.record))
     is_read = case((is_readable, SCENE_RECORD["knowledge_read"].as_boolean())).label("is_read")
     columns = [*columns_of(Scene, names), is_read, cast(col(Scene.participants), Text)]
     scenes = session.select(columns, before(as_of, Scene), order=story_order(Scene))
-    memories = _memories(session, as_of, statements, {row[0]: row[3] for row in scenes}, unmasked)
+    memories = _told_to_all(
+        _memories(session, as_of, statements, {row[0]: row[3] for row in scenes}, unmasked), identities, stored_entities
+    )
     positions = {memory.source_id: memory.position for memory in memories}
     # A supplied record that says who learnt what says all of it; what a model told beside other things may be a part.
     telling = {
@@ -198,6 +203,24 @@ def _memories(
     return [
         replace(memory, tells_knowers=True) if memory.source_id in known_by else memory for memory in by_id.values()
     ]
+
+
+def _told_to_all(
+    memories: list[KnowledgeMemory], identities: Identities, stored_entities: Sequence[Entity]
+) -> list[KnowledgeMemory]:
+    """Return memories with the places where all learn the identity that is all they tell."""
+    names = {entity.entity_id: entity.names() for entity in stored_entities}
+    for mask in (mask for mask, _ in identities.in_order() if mask in identities.told_to_all):
+        own = names.get(identities.person(mask), [])
+        cards = [names[mask], [name for name in own if name not in names[mask]]]
+        at = StoryPosition(*identities.revealed_at[mask])
+        memories = [
+            replace(memory, told_to_all_at=at)
+            if memory.told_to_all_at is None and tells_only_identity(memory.content, cards)
+            else memory
+            for memory in memories
+        ]
+    return memories
 
 
 def _learnings_and_dead(

@@ -92,21 +92,37 @@ class EntityMergeRepository(Journal):
             relinking.relink_profiles()
         return self.keep("merge", keep_id, gone_id, changes)
 
-    def unmask(self, shown_id: str, mask_id: str, *, at: StoryPosition) -> Change:
+    def unmask(self, shown_id: str, mask_id: str, *, at: StoryPosition, by_author: bool = False) -> Change:
         """Reveal in a scene that two entities are one.
 
         Nothing is linked anew. On entering the next scene the mask is listed no more, and its names are those of
-        the one who was behind it; before that, neither tells of the other.
+        the one who was behind it; before that, neither tells of the other. What its author says all know.
         """
         self._session.touch()
         entities = EntityRepository(self._session)
         shown_entity, mask = entities.require(shown_id), entities.require(mask_id)
         require_mergeable(shown_entity.entity, mask.entity)
-        if revealed_identity(mask.entity) or revealed_identity(shown_entity.entity):
-            raise UserInputError(f"{mask_id!r} or {shown_id!r} is known to be somebody else already; undo that first")
-        identity = RevealedIdentity(entity_id=shown_id, chapter_index=at.chapter_index, scene_index=at.scene_index)
-        new = [name for name in mask.entity.names() if name not in shown_entity.entity.names()]
-        rows = [_alias_row(shown_id, name, at.chapter_index, at.scene_index) for name in new]
+        for card in (shown_entity.entity, mask.entity):
+            known_identity = revealed_identity(card)
+            if known_identity is not None:
+                raise UserInputError(
+                    f"{card.entity_id!r} is known to be {known_identity.entity_id!r} already; merge with that one, or "
+                    "undo that first"
+                )
+        identity = RevealedIdentity(
+            entity_id=shown_id, chapter_index=at.chapter_index, scene_index=at.scene_index, by_author=by_author
+        )
+        place = sort_key(at.chapter_index, at.scene_index)
+        known_names = shown_entity.entity.names()
+        # A name that the mask gets later, of a mask of its own, is told no sooner.
+        places = {
+            alias.alias: max(place, sort_key(alias.first_chapter, alias.first_scene)) for alias in mask.entity.aliases
+        }
+        rows = [
+            _alias_row(shown_id, name, *places.get(name, place))
+            for name in mask.entity.names()
+            if name not in known_names
+        ]
         with self.recording() as changes:
             self._session.insert(AliasRow, rows)
             entities.reveal(mask_id, identity)

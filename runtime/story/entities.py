@@ -386,7 +386,7 @@ class StoryEntities(base.StoryBase):
                             f"{entity.name!r} is not known before {str(revealed_at)!r}; give a later scene from which "
                             "the two are one, or none to make them one in every scene"
                         )
-                change = unit.merges.unmask(kept_entity.entity_id, merged_entity.entity_id, at=at)
+                change = unit.merges.unmask(kept_entity.entity_id, merged_entity.entity_id, at=at, by_author=True)
         return EntityChangeResult(change=change, entity=kept_entity, other=merged_entity, indexing=self._follow_edit())
 
     def split(

@@ -1,0 +1,151 @@
+"""Cards that turned out to be one person, and what was stated of each of them."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from novelgen.memory.attributes import is_death
+from novelgen.memory.outline import PairChange
+from novelgen.models.entity import RevealedIdentity
+from novelgen.models.folds import is_guessed_presence
+from novelgen.models.position import Place, story_place
+from novelgen.models.state import StateChange, turned_type
+
+
+@dataclass(frozen=True)
+class Identities:
+    """The identities revealed by a position, each chain of them followed to its end."""
+
+    persons: Mapping[str, str] = field(default_factory=dict)
+    """Id of a mask to the id of who is behind it."""
+    revealed_at: Mapping[str, Place] = field(default_factory=dict)
+    """Id of a mask to the place of the scene that reveals it."""
+    told_to_all: frozenset[str] = frozenset()
+    """The masks of which all know from there on, since the author merged the cards."""
+
+    def in_order(self) -> list[tuple[str, str]]:
+        """Return each mask and who is behind it, those that fell first before the others."""
+        return sorted(self.persons.items(), key=lambda pair: (self.revealed_at[pair[0]], pair[0]))
+
+    def person(self, entity_id: str) -> str:
+        """Return the id of who is behind a card: its own if it is no mask."""
+        return self.persons.get(entity_id, entity_id)
+
+    def cards(self, entity_ids: Iterable[str]) -> list[str]:
+        """Return the ids of all cards of some persons, the persons first."""
+        ids = list(dict.fromkeys(map(self.person, entity_ids)))
+        return [*ids, *(mask for mask, person in self.persons.items() if person in ids)] if self.persons else ids
+
+    def states(self, changes: Sequence[StateChange]) -> list[StateChange]:
+        """Return ordered changes as those of persons.
+
+        Until the reveal a list of one card is none of the other: together they hold both. A death does not count
+        where the dead was seen later under another name.
+        """
+        if not self.persons:
+            return list(changes)
+        refuted = self._refuted_deaths(changes)
+        lists: defaultdict[tuple[str, str], dict[str, list[Any]]] = defaultdict(dict)
+        merged_changes = []
+        for number, change in enumerate(changes):
+            if number in refuted:
+                continue
+            person, value = self.person(change.entity_id), self._value(change.value)
+            if isinstance(value, list):
+                of_cards = lists[person, change.attribute]
+                of_cards[change.entity_id] = value
+                others = [card for card in of_cards if self._are_apart(card, change)]
+                value = self._value([*value, *(item for card in others for item in of_cards[card])])
+            merged_changes.append(change.model_copy(update={"entity_id": person, "value": value}))
+        return merged_changes
+
+    def pairs(self, changes: Iterable[PairChange]) -> dict[str, list[PairChange]]:
+        """Return ordered changes of pairs as those of persons, by the id of their own pair if any."""
+        by_pair: dict[tuple[str, str], list[PairChange]] = {}
+        ids: dict[tuple[str, str], str] = {}
+        for change in changes:
+            cards = (change.character_a, change.character_b)
+            first, second = map(self.person, cards)
+            if first == second:
+                continue
+            pair = (min(first, second), max(first, second))
+            ids[pair] = change.relationship_id if cards == pair else ids.get(pair, change.relationship_id)
+            by_pair.setdefault(pair, []).append(change if cards == pair else _turned(change, first, second))
+        return {
+            ids[pair]: [replace(change, relationship_id=ids[pair]) for change in own] if self.persons else own
+            for pair, own in by_pair.items()
+        }
+
+    def _refuted_deaths(self, changes: Sequence[StateChange]) -> set[int]:
+        """Return the numbers of the deaths after which the same person was seen under another name."""
+        seen_later: defaultdict[str, set[str]] = defaultdict(set)
+        refuted = set()
+        for number in reversed(range(len(changes))):
+            change = changes[number]
+            cards = seen_later[self.person(change.entity_id)]
+            if not is_death(change.attribute, change.value):
+                cards |= set() if is_guessed_presence(change.value) else {change.entity_id}
+            elif cards - {change.entity_id}:
+                refuted.add(number)
+        return refuted
+
+    def _are_apart(self, card: str, change: StateChange) -> bool:
+        """Tell whether a card was still another one than that of a change when this was stated."""
+        places = [self.revealed_at[one] for one in (card, change.entity_id) if one in self.revealed_at]
+        return card != change.entity_id and story_place(change) <= max(places)
+
+    def _value(self, value: Any) -> Any:
+        """Return a state's value with persons in place of their masks."""
+        if isinstance(value, list):
+            items = [self._value(item) for item in value]
+            return [item for number, item in enumerate(items) if item not in items[:number]]
+        return self.person(value) if isinstance(value, str) else value
+
+
+def identities_of(revealed: Mapping[str, RevealedIdentity]) -> Identities:
+    """Return identities with chains followed: a link of them is known when all up to the end are."""
+    persons = final_ids({mask: identity.entity_id for mask, identity in revealed.items()})
+    links = {mask: _links(mask, revealed) for mask in persons}
+    return Identities(
+        persons=persons,
+        revealed_at={mask: max(map(story_place, chain)) for mask, chain in links.items()},
+        told_to_all=frozenset(mask for mask, chain in links.items() if all(link.by_author for link in chain)),
+    )
+
+
+def _links(mask: str, revealed: Mapping[str, RevealedIdentity]) -> list[RevealedIdentity]:
+    chain: list[RevealedIdentity] = []
+    while mask in revealed and revealed[mask] not in chain:
+        chain.append(revealed[mask])
+        mask = revealed[mask].entity_id
+    return chain
+
+
+def final_ids(stand_ins: Mapping[str, str]) -> dict[str, str]:
+    """Follow chains of identities, ending rings at their start."""
+    final = {}
+    for entity_id in stand_ins:
+        met_ids, now = {entity_id}, stand_ins[entity_id]
+        while now in stand_ins and now not in met_ids:
+            met_ids.add(now)
+            now = stand_ins[now]
+        if now != entity_id:
+            final[entity_id] = now
+    return final
+
+
+def _turned(change: PairChange, first: str, second: str) -> PairChange:
+    """Return a pair's change as one of two persons, in the order of their ids."""
+    if first < second:
+        return replace(change, character_a=first, character_b=second)
+    return replace(
+        change,
+        character_a=second,
+        character_b=first,
+        relationship_type=turned_type(change.relationship_type) if change.relationship_type else None,
+        perspective_a=change.perspective_b,
+        perspective_b=change.perspective_a,
+        dimensions_a=change.dimensions_b,
+        dimensions_b=change.dimensions_a,
+    )

@@ -1,0 +1,42 @@
+"""What tells of two names that they are one person's."""
+
+import re
+from collections.abc import Sequence
+
+from novelgen.language.language import word_pattern
+from novelgen.language.normalise import has_cjk
+
+_IDENTITY = word_pattern("told_identity")
+_NAMING = word_pattern("told_identity_naming")
+_JOINING = word_pattern("told_identity_joining")
+LEAST_CARDS = 2
+
+
+def names_cards(text: str, cards: Sequence[Sequence[str]]) -> int:
+    """Return how many of some cards a text names, given the names of each."""
+    folded = text.casefold()
+    return sum(any(name.casefold() in folded for name in names) for names in cards)
+
+
+def tells_identity(text: str, cards: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a text says that some cards are one person, given the names of each."""
+    named = names_cards(text, cards)
+    is_naming = named >= LEAST_CARDS or (named and _NAMING.search(text) is not None)
+    return bool(is_naming) and _IDENTITY.search(text) is not None
+
+
+def tells_only_identity(text: str, cards: Sequence[Sequence[str]]) -> bool:
+    """Tell whether a text says that some cards are one person and nothing else.
+
+    Names, parts of English names, and words of being, naming and disguise are all it may have.
+    """
+    if not tells_identity(text, cards):
+        return False
+    names = {name for own in cards for name in own}
+    names |= {part for name in names if not has_cjk(name) for part in name.split() if part[:1].isupper()}
+    rest = text
+    for name in sorted(names, key=len, reverse=True):
+        bounds = ("", "") if has_cjk(name) else (r"(?<!\w)", r"(?!\w)")
+        rest = re.sub(f"{bounds[0]}{re.escape(name)}{bounds[1]}", " ", rest, flags=re.IGNORECASE)
+    rest = _JOINING.sub(" ", _NAMING.sub(" ", _IDENTITY.sub(" ", rest)))
+    return re.search(r"\w", re.sub(r"['’]s\b", "", rest)) is None
