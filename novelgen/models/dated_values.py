@@ -1,7 +1,7 @@
 """Values of a card that hold from a position of the story on."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
@@ -140,37 +140,41 @@ KnownFrom = tuple[Place, Place]
 """Where a card's author says that it begins, and where the story first shows it."""
 
 
-def with_mask(
-    person: Entity, mask: Entity, *, known_from: tuple[KnownFrom, KnownFrom], at: Place, as_of: StoryPosition
+class MaskCard(NamedTuple):
+    """A card that turned out to be another person's, as of a position."""
+
+    card: Entity
+    known_from: KnownFrom
+    revealed_at: Place
+
+
+def with_mask_cards(
+    person: Entity, known_from: KnownFrom, masks: Sequence[MaskCard], *, as_of: StoryPosition
 ) -> Entity:
-    """Return a person's card as of a position, with what the card of a mask says of them, from the reveal on.
+    """Return a person's card as of a position, with what the cards of masks say, from the reveals on.
 
     Of two values of a field the newer one holds, of two as old the person's own.
-
-    Args:
-        person: The card of who was behind the mask.
-        mask: The card that turned out to be the same.
-        known_from: From where on each of the two cards is known.
-        at: The scene that reveals it.
-        as_of: Where the two are read.
     """
-    own, masked = _values(person), _values(mask)
-    own_starts, mask_starts = (_starts(card, begins) for card, begins in zip((person, mask), known_from, strict=True))
-    new = [
-        DatedValue(field=field, key=key, value=value)
-        for (field, key), value in masked.items()
-        if field not in _OWN_OF_CARD
-        and not _is_nothing(value)
-        and (_is_nothing(own.get((field, key))) or mask_starts[field, key] > own_starts[field, key])
-    ]
-    shown = _with_values(person, new, later=dated_values(person))
-    start = (max(at[0], 0), max(at[1], 0) + 1)
-    joined = entity_at(with_values_from(undated(person), person, shown, start=start), as_of)
-    names = person.names()
-    fresh = [EntityAlias(alias=name, first_chapter=at[0], first_scene=at[1]) for name in mask.names()]
-    return joined.model_copy(
-        update={"aliases": [*person.aliases, *(alias for alias in fresh if alias.alias not in names)]}
-    )
+    starts = dict(_starts(person, known_from))
+    joined, own = person, _values(person)
+    for mask, mask_known_from, revealed_at in masks:
+        mask_starts = _starts(mask, mask_known_from)
+        new = [
+            DatedValue(field=field, key=key, value=value)
+            for (field, key), value in _values(mask).items()
+            if field not in _OWN_OF_CARD
+            and not _is_nothing(value)
+            and (_is_nothing(own.get((field, key))) or mask_starts[field, key] > starts[field, key])
+        ]
+        starts |= {value.path: mask_starts[value.path] for value in new}
+        shown = _with_values(joined, new, later=dated_values(joined))
+        start = (max(revealed_at[0], 0), max(revealed_at[1], 0) + 1)
+        joined = entity_at(with_values_from(undated(joined), joined, shown, start=start), as_of)
+        own, names = _values(joined), joined.names()
+        place = {"first_chapter": revealed_at[0], "first_scene": revealed_at[1]}
+        fresh = [EntityAlias(alias=name, **place) for name in mask.names() if name not in names]
+        joined = joined.model_copy(update={"aliases": [*joined.aliases, *fresh]})
+    return joined
 
 
 def _is_nothing(value: Any) -> bool:

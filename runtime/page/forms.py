@@ -62,6 +62,17 @@ def _aliased_done(result: Any) -> str:
     return "alias_shared" if result.issues else "alias"
 
 
+def _merged_done(result: Any) -> str:
+    if result.notes.still_hidden:
+        return "merge_hidden"
+    return "merge_shown" if result.notes.shown else "merge"
+
+
+def _merged_words(result: Any) -> str | list[str]:
+    notes = result.notes.still_hidden or result.notes.shown
+    return [note.content for note in notes] if notes else _card_name(result)
+
+
 def _added_done(result: Any) -> str:
     if any(issue.kind == "stale" for issue in result.issues):
         return "card_apart"
@@ -559,7 +570,7 @@ FORMS: dict[str, PageForm] = {
     "card/state": PageForm(operation="edit_entity", done="state", read=_state_said, told=_card_name),
     "cards/add": PageForm(operation="add_card", done=_added_done, told=_card_name, to_card=_card_id),
     "card/rename": PageForm(operation="rename_card", done="rename", told=_card_name, to_card=_card_id),
-    "card/merge": PageForm(operation="merge_entities", done="merge", told=_card_name, to_card=_card_id),
+    "card/merge": PageForm(operation="merge_entities", done=_merged_done, told=_merged_words, to_card=_card_id),
     "card/delete": PageForm(operation="delete_entity", done="card_delete", told=("name",), confirmed=True),
     "card/split": PageForm(
         operation="split_entity", done="split", told=("new_name",), to_card=attrgetter("other.entity_id")

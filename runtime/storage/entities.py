@@ -10,7 +10,7 @@ from sqlmodel import select as sqlmodel_select
 from novelgen.errors import UnknownEntityError
 from novelgen.language.normalise import name_key, visible_name
 from novelgen.memory.identities import Identities, identities_of
-from novelgen.models.dated_values import KnownFrom, entity_at, undated, with_mask
+from novelgen.models.dated_values import KnownFrom, MaskCard, entity_at, undated, with_mask_cards
 from novelgen.models.entity import (
     SAID_FROM,
     SAME_AS,
@@ -96,21 +96,6 @@ def entity_as_of(stored_entity: StoredEntity, mentions: FirstMentions, as_of: St
         name_first_scene=own_name.scene_index if name == entity.name else None,
         said_from=entity.said_from,
     )
-
-
-def _as_one(
-    person: Entity,
-    shown: Entity,
-    mask: str,
-    stored_by_id: Mapping[str, Entity],
-    identities: Identities,
-    as_of: StoryPosition,
-) -> Entity:
-    """Return a person's card with what the card of a mask says of them."""
-    begins = (_known_from(stored_by_id[person.entity_id], person), _known_from(stored_by_id[mask], shown))
-    one = with_mask(person, shown, known_from=begins, at=identities.revealed_at[mask], as_of=as_of)
-    names = [*person.revealed_names, *([shown.name] if mask in identities.told_to_all else [])]
-    return one.model_copy(update={"revealed_names": list(dict.fromkeys(names))})
 
 
 def _known_from(stored: Entity, shown: Entity) -> KnownFrom:
@@ -332,10 +317,20 @@ class EntityRepository(Repository):
         identities = self.identities_as_of(as_of)
         if identities.persons:
             stored_by_id = {stored.entity.entity_id: stored.entity for stored in stored_entities}
+            masks_by_person: dict[str, list[MaskCard]] = {}
+            names_by_person: dict[str, list[str]] = {}
             for mask, person in identities.in_order():
-                shown, card = entities.pop(mask, None), entities.get(person)
-                if shown is not None and card is not None:
-                    entities[person] = _as_one(card, shown, mask, stored_by_id, identities, as_of)
+                card = entities.pop(mask, None)
+                if card is not None:
+                    known_from = _known_from(stored_by_id[mask], card)
+                    masks_by_person.setdefault(person, []).append(
+                        MaskCard(card, known_from, identities.revealed_at[mask])
+                    )
+                    names_by_person.setdefault(person, []).extend([card.name] * (mask in identities.told_to_all))
+            for person in masks_by_person.keys() & entities.keys():
+                known_from = _known_from(stored_by_id[person], entities[person])
+                one = with_mask_cards(entities[person], known_from, masks_by_person[person], as_of=as_of)
+                entities[person] = one.model_copy(update={"revealed_names": names_by_person[person]})
         return list(entities.values())
 
     def reveal(self, entity_id: str, identity: RevealedIdentity) -> None:

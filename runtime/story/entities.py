@@ -31,6 +31,7 @@ from runtime.story import base
 from runtime.story.changes import DeletionResult, followed_deletion
 from runtime.story.entity_fields import known_fields_of, refuse_places, with_names_field, with_names_from
 from runtime.story.note_states import follow_note, hidden_namings, joined_rows
+from runtime.story.revealed_notes import RevealedNotes, revealed_notes
 from runtime.story.versions import Version, card_fields, card_version, require_unchanged, require_version
 
 
@@ -96,6 +97,9 @@ class EntityChangeResult(Model):
     other: Entity | None = Field(description="Who was merged, or came out.")
     what: str = Field(default="", description="Of a memory its place and what it says, of a scene place and title.")
     issues: list[ReportIssue] = Field(default_factory=list, description="What of it stays, and how that goes back.")
+    notes: RevealedNotes = Field(
+        default_factory=RevealedNotes, description="Of a merge from a scene on: what of the identity was hidden."
+    )
     indexing: IndexingResult = Field(default_factory=IndexingResult)
 
 
@@ -372,6 +376,7 @@ class StoryEntities(base.StoryBase):
             UserInputError: When both are one, of different types, or not both known before `start`.
         """
         revealed_at = base.position_of(start)
+        notes = RevealedNotes()
         with self._stores.database(self.project_id).write() as unit:
             known_entities = base.known_entities(unit, None)
             kept_entity, merged_entity = (base.entity_of_exact_name(name, known_entities) for name in (keep, gone))
@@ -379,6 +384,7 @@ class StoryEntities(base.StoryBase):
                 change = unit.merges.merge(kept_entity.entity_id, merged_entity.entity_id)
             else:
                 known_ids = {entity.entity_id for entity in unit.entities.list_as_of(as_of=revealed_at)}
+                known_ids |= unit.entities.masks_as_of(revealed_at).keys()
                 at = base.place_of_statement(unit, revealed_at)
                 for entity in (kept_entity, merged_entity):
                     if entity.entity_id not in known_ids or at.chapter_index is None:
@@ -387,7 +393,10 @@ class StoryEntities(base.StoryBase):
                             "the two are one, or none to make them one in every scene"
                         )
                 change = unit.merges.unmask(kept_entity.entity_id, merged_entity.entity_id, at=at, by_author=True)
-        return EntityChangeResult(change=change, entity=kept_entity, other=merged_entity, indexing=self._follow_edit())
+                notes = revealed_notes(unit, kept_entity, merged_entity, at=revealed_at)
+        return EntityChangeResult(
+            change=change, entity=kept_entity, other=merged_entity, notes=notes, indexing=self._follow_edit()
+        )
 
     def split(
         self, entity_id: base.Name, new_name: base.Name, *, aliases: Sequence[str] = (), scenes: Sequence[base.At] = ()

@@ -210,6 +210,19 @@ def _show_merged(result: Any, view: View) -> None:
             kept=result.change.entity_id + view.labels.in_brackets(kept_name),
             place=start,
         )
+        for note in result.notes.shown:
+            view.say("merge_shows", text=note.content, names=view.labels.listing(note.hidden_from), place=start)
+        for note in result.notes.still_hidden:
+            commands = [
+                f"`novelgen memory knowledge {view.project} {note.memory_id} {in_shell(name)} knows --from {start}`"
+                for name in note.hidden_from
+            ]
+            view.say(
+                "merge_still_hides",
+                text=note.content,
+                names=view.labels.listing(note.hidden_from),
+                commands=view.labels.listing(commands),
+            )
 
 
 @does("show", "split_entity")

@@ -1,0 +1,60 @@
+"""What a merge from a scene on tells of an identity that was hidden, and what stays hidden."""
+
+from pydantic import Field
+
+from novelgen.memory.knowledge_rules import KnowledgeRules
+from novelgen.memory.told_identity import tells_identity
+from novelgen.models.base import Model
+from novelgen.models.entity import Entity
+from novelgen.models.knowledge import READER
+from novelgen.models.position import StoryPosition
+from runtime.storage.database import UnitOfWork
+from runtime.story import base
+
+
+class IdentityNote(Model):
+    """A note or memory that tells that two cards are one person, and from whom it was hidden."""
+
+    memory_id: str = Field(description="As `memory knowledge` takes it.")
+    content: str
+    hidden_from: list[str] = Field(description="Their names, and `reader`.")
+
+
+class RevealedNotes(Model):
+    """What a merge shows, and what stays hidden from somebody."""
+
+    shown: list[IdentityNote] = Field(
+        default_factory=list, description="It tells that the two are one and nothing else: all know it from there on."
+    )
+    still_hidden: list[IdentityNote] = Field(
+        default_factory=list, description="It tells more, or its author hides it from that scene on: it stays hidden."
+    )
+
+
+def revealed_notes(unit: UnitOfWork, kept: Entity, gone: Entity, *, at: StoryPosition) -> RevealedNotes:
+    """Return what tells that two cards are one and was hidden from somebody, as it stands where they are one.
+
+    Args:
+        unit: The transaction.
+        kept: Who was behind it.
+        gone: The card that turned out to be the same.
+        at: From where on they are one.
+    """
+    rules = KnowledgeRules(unit.knowledge_story(as_of=at))
+    names = {entity.entity_id: entity.name for entity in base.known_entities(unit, None)} | {READER: READER}
+    own_names = [name for name in kept.names() if name not in gone.names()]
+    notes = RevealedNotes()
+    for memory in rules.story.memories:
+        events = rules.story.events_by_memory.get(memory.source_id, ())
+        knowers = list(
+            dict.fromkeys(event.character_id for event in events if event.by_author and event.kind != "knows")
+        )
+        if not knowers or not tells_identity(memory.content, [own_names, gone.names()]):
+            continue
+        stored_memory = unit.memories.find(memory.source_id)
+        memory_id = memory.source_id if stored_memory is None else stored_memory.chunk.chunk_id
+        for is_known, listing in ((True, notes.shown), (False, notes.still_hidden)):
+            hidden_from = [names.get(one, one) for one in knowers if rules.knows(one, memory).knows == is_known]
+            if hidden_from:
+                listing.append(IdentityNote(memory_id=memory_id, content=memory.content, hidden_from=hidden_from))
+    return notes

@@ -1,0 +1,224 @@
+"""A merge from a scene on: one person with both names, the newest values and nothing hidden of the identity alone."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+
+import novelgen
+from novelgen.errors import UserInputError
+from runtime.story.story import Story
+
+pytestmark = pytest.mark.slow
+
+
+class Play(NamedTuple):
+    """The words of one small story: a mask, who is behind it, and who is deceived."""
+
+    language: str
+    mask: str
+    person: str
+    other: str
+    friend: str
+    texts: tuple[str, ...]
+    mask_work: str
+    work: str
+    identity: str
+    more: str
+    one: str
+    places: tuple[str, str]
+
+
+PLAYS = (
+    Play(
+        "en",
+        "Daniel Voss",
+        "Julian Ashcombe",
+        "Ada Bell",
+        "Tom",
+        (
+            "Ada Bell met Daniel Voss at the gate. Ada Bell spoke of Julian Ashcombe.",
+            "Ada Bell found Daniel Voss in the nursery.",
+            "Julian Ashcombe sat with Ada Bell in the attic.",
+            "Rain fell on the roof.",
+        ),
+        "a porter",
+        "heir of the house",
+        "Daniel Voss is really called Julian Ashcombe.",
+        "Daniel Voss is really Julian Ashcombe, who burned the will.",
+        "Julian Ashcombe (the same person as Daniel Voss)",
+        ("nursery", "attic"),
+    ),
+    Play(
+        "zh",
+        "陆九",
+        "顾衍之",
+        "沈鸢",
+        "阿福",
+        ("沈鸢在门口遇见陆九。沈鸢说起顾衍之。", "沈鸢在西厢找到陆九。", "顾衍之和沈鸢坐在阁楼里。", "雨落在屋顶上。"),
+        "趟子手",
+        "北镇抚司百户",
+        "陆九其实就是顾衍之。",
+        "陆九其实就是顾衍之，烧了遗嘱。",
+        "顾衍之（即陆九）",
+        ("西厢", "阁楼"),
+    ),
+)
+
+
+@pytest.fixture(scope="module", params=PLAYS, ids=lambda play: play.language)
+def play(request: pytest.FixtureRequest) -> Play:
+    chosen: Play = request.param
+    return chosen
+
+
+@pytest.fixture(scope="module")
+def written(play: Play, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
+    with novelgen.open(tmp_path_factory.mktemp("play"), embeddings="fake:64") as memory:
+        story = memory.create("play", language=play.language)
+        for chapter, text in enumerate(play.texts, start=1):
+            story.ingest(text=text, chapter_index=chapter, scene_index=1)
+        for name in play.places:
+            story.entities.add(name, kind="location", start="1:1")
+        story.entities.add(play.other, start="1:1")
+        story.entities.add(play.friend, start="1:1")
+        story.entities.add(play.mask, {"occupation": play.mask_work, "age": "30"}, start="1:1")
+        story.entities.add(play.person, {"occupation": play.work}, start="2:1")
+        yield story
+
+
+@pytest.fixture
+def story(written: Story) -> Iterator[Story]:
+    """The story, of which all that a test changes is undone after it."""
+    first = written.entities.edit(written.entities.list()[0].entity_id, {"role": "x"}).change
+    assert first is not None
+    yield written
+    while written.undo().change.change_id != first.change_id:
+        continue
+
+
+def _plan(*names: str) -> dict[str, Any]:
+    return {"characters": list(names), "purpose": " ".join(names)}
+
+
+def _facts(story: Story, place: str, *names: str, pov: str = "") -> str:
+    return story.context(*map(int, place.split(":")), _plan(*names), pov=pov).as_prompt()
+
+
+@pytest.mark.parametrize("asked", ["mask", "person"])
+def test_from_the_merge_on_a_context_has_one_person_with_both_names(story: Story, play: Play, asked: str) -> None:
+    """Whichever name the plan has, and as point of view; of a field that both have the later card's value holds."""
+    story.entities.merge(play.person, play.mask, start="4:1")
+    name = getattr(play, asked)
+    context = story.context(4, 1, _plan(play.other, name))
+    [facts] = [one for one in context.cards if one.fields]
+    assert (facts.revealed_names, facts.fields) == ([play.mask], {"age": "30", "occupation": play.work})
+    assert play.one in context.as_prompt()
+    assert play.mask_work not in context.as_prompt()
+    assert len([one for one in context.entity_states if one.entity_id == facts.entity_id]) <= 1
+    assert play.one in _facts(story, "4:1", play.other, name, pov=play.other)
+    assert play.work in _facts(story, "4:1", play.other, name, pov=name)
+    before = _facts(story, "3:1", play.other, play.mask)
+    assert play.mask_work in before
+    assert play.work not in before
+    assert play.person not in before.replace(play.texts[0], "")
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_the_later_card_holds_whichever_is_kept(story: Story, play: Play, *, is_turned: bool) -> None:
+    """At a position one card is listed under either name; undo parts them, and a read before sees two."""
+    pair = [play.person, play.mask][:: -1 if is_turned else 1]
+    merged = story.entities.merge(*pair, start="4:1")
+    for name in pair:
+        card = story.entities.get(name, as_of="4:1").entity
+        assert (card.name, card.revealed_names) == (pair[0], [pair[1]])
+        assert (card.profile["occupation"], card.profile["age"]) == (play.work, "30")
+    people = story.entities.list(as_of="4:1")
+    assert [{play.mask, play.person} <= set(one.names()) for one in people].count(True) == 1
+    assert not any({play.mask, play.person} <= set(one.names()) for one in story.entities.list(as_of="3:1"))
+    assert story.entities.get(play.mask, as_of="3:1").entity.profile["occupation"] == play.mask_work
+    story.undo(merged.change.change_id)
+    assert story.entities.get(play.mask, as_of="4:1").entity.profile["occupation"] == play.mask_work
+    assert story.entities.get(play.person, as_of="4:1").entity.revealed_names == []
+
+
+def test_a_value_said_after_the_merge_holds(story: Story, play: Play) -> None:
+    """Of the person's card, in place of the mask's, which was newer until then."""
+    story.entities.merge(play.mask, play.person, start="3:1")
+    story.entities.edit(play.mask, {"occupation": "X"}, start="4:1")
+    values = [story.entities.get(play.mask, as_of=at).entity.profile["occupation"] for at in ("2:1", "3:1", "4:1")]
+    assert values == [play.mask_work, play.work, "X"]
+
+
+def test_one_person_has_one_value_of_each_attribute(story: Story, play: Play) -> None:
+    """Place, condition, things and feelings: the newest in story order, under either name."""
+    for place, who, where in (("2:1", play.mask, play.places[0]), ("3:1", play.person, play.places[1])):
+        story.scenes.set_staging(place, cast=[play.other, who], location=where)
+    lamp = story.entities.add("the lamp", kind="item", holder=play.mask, start="2:1").entity
+    story.entities.edit(play.person, {}, state={"mood": "calm", "scars": ["arm"]}, start="2:1")
+    story.entities.edit(play.mask, {}, state={"mood": "angry", "scars": ["chin"]}, start="3:1")
+    story.relationships.add(play.mask, play.friend, "kin", status="friends", start="2:1")
+    story.relationships.add(play.friend, play.person, "kin", status="foes", start="3:1")
+    merged = story.entities.merge(play.person, play.mask, start="4:1")
+    kept, gone = merged.change.entity_id, merged.change.other_id
+    for name in (play.person, play.mask, kept, gone):
+        state = story.entities.state(name, as_of="4:1")
+        assert state is not None
+        assert (state.entity_id, state.state_data["mood"], state.holds) == (kept, "angry", [lamp.entity_id])
+        assert set(state.state_data["scars"]) == {"arm", "chin"}
+    prompt = _facts(story, "4:1", play.other, play.mask)
+    assert play.places[0] not in "".join(line for line in prompt.splitlines() if "2:1" in line and play.person in line)
+    [pair] = story.relationships.list(play.mask, as_of="4:1")
+    assert pair.status == "foes"
+    assert [one.status for one in story.relationships.list(play.mask, as_of="3:1")] == ["friends"]
+    assert {one.entity_id for one in story.entities.states_around(2, as_of="4:1").snapshots} >= {kept}
+    assert gone not in {one.entity_id for one in story.entities.states_around(2, as_of="4:1").snapshots}
+
+
+def test_who_was_seen_under_another_name_is_not_dead(story: Story, play: Play) -> None:
+    """A death told of one name does not hold from the merge on; before it, and of who is not seen again, it does."""
+    story.entities.edit(play.person, {}, state={"status": "dead"}, start="2:1")
+    story.entities.edit(play.mask, {}, state={"mood": "calm"}, start="3:1")
+    story.entities.merge(play.person, play.mask, start="4:1")
+    before, after = (story.entities.state(play.person, as_of=at) for at in ("3:1", "4:1"))
+    assert before is not None
+    assert after is not None
+    assert (before.state_data["status"], "status" in after.state_data) == ("dead", False)
+
+
+def test_three_cards_in_a_chain_are_one(story: Story, play: Play) -> None:
+    """Each from its scene on; one that is somebody else already is refused by the name of who it is."""
+    story.entities.merge(play.person, play.mask, start="3:1")
+    story.entities.merge(play.friend, play.person, start="4:1")
+    card = story.entities.get(play.friend, as_of="4:1").entity
+    assert card.profile["occupation"] == play.work
+    assert set(card.revealed_names) == {play.mask, play.person}
+    assert story.entities.get(play.mask, as_of="3:1").entity.name == play.person
+    with pytest.raises(UserInputError, match="already; merge with that one"):
+        story.entities.merge(play.other, play.mask, start="4:1")
+
+
+def test_a_note_of_the_identity_alone_is_shown_and_one_that_tells_more_is_not(story: Story, play: Play) -> None:
+    """From the merge on, unless the author hides it from there on; the answer lists both, and undo hides it again."""
+    only = story.memories.add(play.identity, start="1:1", hidden_from=[play.other])
+    more = story.memories.add(play.more, start="1:1", hidden_from=[play.other])
+    merged = story.entities.merge(play.person, play.mask, start="3:1")
+    [shown], [hidden] = merged.notes.shown, merged.notes.still_hidden
+    assert (shown.memory_id, shown.hidden_from) == (only.note.chunk_id, [play.other])
+    assert (hidden.memory_id, hidden.content) == (more.note.chunk_id, play.more)
+
+    def known(place: str) -> set[str]:
+        return {one.content for one in story.knowledge.list(play.other, as_of=place).known}
+
+    assert play.identity not in known("2:1")
+    assert play.identity in known("3:1")
+    assert play.more not in known("4:1")
+    context = story.context(3, 1, _plan(play.other, play.mask), pov=play.other)
+    assert context.hidden is not None
+    assert [one.text for one in context.hidden.items] == [play.more]
+    story.knowledge.set(play.other, only.note.chunk_id, "hidden", start="4:1")
+    assert play.identity in known("3:1")
+    assert play.identity not in known("4:1")
+    story.undo()
+    story.undo(merged.change.change_id)
+    assert play.identity not in known("3:1")
