@@ -222,3 +222,17 @@ def test_a_note_of_the_identity_alone_is_shown_and_one_that_tells_more_is_not(st
     story.undo()
     story.undo(merged.change.change_id)
     assert play.identity not in known("3:1")
+
+
+def test_a_draft_that_has_the_old_work_is_shown_the_new_one(story: Story, play: Play) -> None:
+    """The check reads one card; before the merge each name has its own."""
+    story.entities.merge(play.person, play.mask, start="4:1")
+    draft = (
+        f"{play.mask} was {play.mask_work} still." if play.language == "en" else f"{play.mask}还是{play.mask_work}。"
+    )
+    after, before = (
+        story.check(draft, chapter_index=chapter, scene_index=1, use_model=False).model_dump_json()
+        for chapter in (4, 3)
+    )
+    assert play.work in after
+    assert play.work not in before
