@@ -9,7 +9,10 @@ from novelgen.language.normalise import has_cjk
 _IDENTITY = word_pattern("told_identity")
 _NAMING = word_pattern("told_identity_naming")
 _JOINING = word_pattern("told_identity_joining")
+_OF_NAME = re.compile("\x00(?:['’]s\\s*|的)")
+
 LEAST_CARDS = 2
+"""So many names of one person tell that it is one without a word such as a real name."""
 
 
 def names_cards(text: str, cards: Sequence[Sequence[str]]) -> int:
@@ -37,6 +40,11 @@ def tells_only_identity(text: str, cards: Sequence[Sequence[str]]) -> bool:
     rest = text
     for name in sorted(names, key=len, reverse=True):
         bounds = ("", "") if has_cjk(name) else (r"(?<!\w)", r"(?!\w)")
-        rest = re.sub(f"{bounds[0]}{re.escape(name)}{bounds[1]}", " ", rest, flags=re.IGNORECASE)
-    rest = _JOINING.sub(" ", _NAMING.sub(" ", _IDENTITY.sub(" ", rest)))
-    return re.search(r"\w", re.sub(r"['’]s\b", "", rest)) is None
+        rest = re.sub(f"{bounds[0]}{re.escape(name)}{bounds[1]}", "\x00", rest, flags=re.IGNORECASE)
+    # Somebody's man is another man; somebody's real name is their own.
+    if any(not (_NAMING.match(rest, of.end()) or _IDENTITY.match(rest, of.end())) for of in _OF_NAME.finditer(rest)):
+        return False
+    rest = _OF_NAME.sub(" ", rest)
+    for words in (_NAMING, _IDENTITY, _JOINING):
+        rest = words.sub(" ", rest)
+    return re.search(r"\w", rest) is None
