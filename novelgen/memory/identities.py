@@ -1,4 +1,4 @@
-"""Cards that turned out to be one person, and what was stated of each of them."""
+"""Cards that turned out to be one person."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,33 +15,32 @@ from novelgen.models.state import StateChange, turned_type
 
 @dataclass(frozen=True)
 class Identities:
-    """The identities revealed by a position, each chain of them followed to its end."""
+    """Revealed identities."""
 
     persons: Mapping[str, str] = field(default_factory=dict)
-    """Id of a mask to the id of who is behind it."""
+    """Person id by mask."""
     revealed_at: Mapping[str, Place] = field(default_factory=dict)
-    """Id of a mask to the place of the scene that reveals it."""
+    """Scene of each reveal."""
     told_to_all: frozenset[str] = frozenset()
-    """The masks of which all know from there on, since the author merged the cards."""
+    """Masks that all know."""
 
     def in_order(self) -> list[tuple[str, str]]:
-        """Return each mask and who is behind it, those that fell first before the others."""
+        """Return masks with persons, by reveal."""
         return sorted(self.persons.items(), key=lambda pair: (self.revealed_at[pair[0]], pair[0]))
 
     def person(self, entity_id: str) -> str:
-        """Return the id of who is behind a card: its own if it is no mask."""
+        """Return the person behind a card."""
         return self.persons.get(entity_id, entity_id)
 
     def cards(self, entity_ids: Iterable[str]) -> list[str]:
-        """Return the ids of all cards of some persons, the persons first."""
+        """Return all cards of persons."""
         ids = list(dict.fromkeys(map(self.person, entity_ids)))
         return [*ids, *(mask for mask, person in self.persons.items() if person in ids)] if self.persons else ids
 
     def states(self, changes: Sequence[StateChange]) -> list[StateChange]:
         """Return ordered changes as those of persons.
 
-        Until the reveal a list of one card is none of the other: together they hold both. A death does not count
-        where the dead was seen later under another name.
+        Lists from before the reveal join. A later sight under another name refutes a death.
         """
         if not self.persons:
             return list(changes)
@@ -61,7 +60,7 @@ class Identities:
         return merged_changes
 
     def pairs(self, changes: Iterable[PairChange]) -> dict[str, list[PairChange]]:
-        """Return ordered changes of pairs as those of persons, by the id of their own pair if any."""
+        """Return pair changes as those of persons."""
         by_pair: dict[tuple[str, str], list[PairChange]] = {}
         ids: dict[tuple[str, str], str] = {}
         for change in changes:
@@ -78,7 +77,7 @@ class Identities:
         }
 
     def _refuted_deaths(self, changes: Sequence[StateChange]) -> set[int]:
-        """Return the numbers of the deaths after which the same person was seen under another name."""
+        """Return the numbers of refuted deaths."""
         seen_later: defaultdict[str, set[str]] = defaultdict(set)
         refuted = set()
         for number in reversed(range(len(changes))):
@@ -91,12 +90,12 @@ class Identities:
         return refuted
 
     def _are_apart(self, card: str, change: StateChange) -> bool:
-        """Tell whether a card was still another one than that of a change when this was stated."""
+        """Tell whether two cards were unrevealed yet."""
         places = [self.revealed_at[one] for one in (card, change.entity_id) if one in self.revealed_at]
         return card != change.entity_id and story_place(change) <= max(places)
 
     def _value(self, value: Any) -> Any:
-        """Return a state's value with persons in place of their masks."""
+        """Return a value without masks."""
         if isinstance(value, list):
             items = [self._value(item) for item in value]
             return [item for number, item in enumerate(items) if item not in items[:number]]
@@ -104,7 +103,7 @@ class Identities:
 
 
 def identities_of(revealed: Mapping[str, RevealedIdentity]) -> Identities:
-    """Return identities with chains followed: a link of them is known when all up to the end are."""
+    """Return identities with chains followed."""
     persons = final_ids({mask: identity.entity_id for mask, identity in revealed.items()})
     links = {mask: _links(mask, revealed) for mask in persons}
     return Identities(
@@ -115,6 +114,7 @@ def identities_of(revealed: Mapping[str, RevealedIdentity]) -> Identities:
 
 
 def _links(mask: str, revealed: Mapping[str, RevealedIdentity]) -> list[RevealedIdentity]:
+    """Return the reveals from a mask on."""
     chain: list[RevealedIdentity] = []
     while mask in revealed and revealed[mask] not in chain:
         chain.append(revealed[mask])
@@ -136,7 +136,7 @@ def final_ids(stand_ins: Mapping[str, str]) -> dict[str, str]:
 
 
 def _turned(change: PairChange, first: str, second: str) -> PairChange:
-    """Return a pair's change as one of two persons, in the order of their ids."""
+    """Return a change in id order."""
     if first < second:
         return replace(change, character_a=first, character_b=second)
     return replace(

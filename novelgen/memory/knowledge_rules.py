@@ -538,7 +538,7 @@ def _known_result(
 
 
 def _is_told_to_all(memory: KnowledgeMemory, event: KnowledgeEvent | None, *, before: StoryPosition) -> bool:
-    """Tell whether all know a memory by then, unless the author says otherwise of somebody from there on."""
+    """Tell whether a merge told a memory to all."""
     at = memory.told_to_all_at
     if at is None or at >= before:
         return False

@@ -42,7 +42,7 @@ class KnowledgeMemory:
     noted_at: StoryPosition | None = None
     """Of an author's note: the place that it holds from, after the scene there."""
     told_to_all_at: StoryPosition | None = None
-    """Of what tells an identity and nothing else: where a merge by the author told it to all."""
+    """Where a merge told a mere identity to all."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What tells of two names that they are one person's."""
+"""Texts that tell an identity."""
 
 import re
 from collections.abc import Sequence
@@ -12,27 +12,24 @@ _JOINING = word_pattern("told_identity_joining")
 _OF_NAME = re.compile("\x00(?:['’]s\\s*|的)")
 
 LEAST_CARDS = 2
-"""So many names of one person tell that it is one without a word such as a real name."""
+"""Enough without a naming word."""
 
 
 def names_cards(text: str, cards: Sequence[Sequence[str]]) -> int:
-    """Return how many of some cards a text names, given the names of each."""
+    """Return how many cards a text names."""
     folded = text.casefold()
     return sum(any(name.casefold() in folded for name in names) for names in cards)
 
 
 def tells_identity(text: str, cards: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a text says that some cards are one person, given the names of each."""
+    """Tell whether a text joins cards."""
     named = names_cards(text, cards)
     is_naming = named >= LEAST_CARDS or (named and _NAMING.search(text) is not None)
     return bool(is_naming) and _IDENTITY.search(text) is not None
 
 
 def tells_only_identity(text: str, cards: Sequence[Sequence[str]]) -> bool:
-    """Tell whether a text says that some cards are one person and nothing else.
-
-    Names, parts of English names, and words of being, naming and disguise are all it may have.
-    """
+    """Tell whether a text joins cards and says nothing else."""
     if not tells_identity(text, cards):
         return False
     names = {name for own in cards for name in own}

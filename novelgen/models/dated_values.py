@@ -133,15 +133,15 @@ def with_values_from(
 
 
 _OWN_OF_CARD = (SAME_AS, TRANSLATION, ALIAS_TRANSLATIONS, METADATA, GENERIC)
-"""Fields of a card that say nothing of the person."""
+"""Fields of cards, not persons."""
 
 
 KnownFrom = tuple[Place, Place]
-"""Where a card's author says that it begins, and where the story first shows it."""
+"""Stated and first place."""
 
 
 class MaskCard(NamedTuple):
-    """A card that turned out to be another person's, as of a position."""
+    """A revealed card."""
 
     card: Entity
     known_from: KnownFrom
@@ -151,9 +151,9 @@ class MaskCard(NamedTuple):
 def with_mask_cards(
     person: Entity, known_from: KnownFrom, masks: Sequence[MaskCard], *, as_of: StoryPosition
 ) -> Entity:
-    """Return a person's card as of a position, with what the cards of masks say, from the reveals on.
+    """Return a person's card with the newer values of masks.
 
-    Of two values of a field the newer one holds, of two as old the person's own.
+    Ties keep the person's own.
     """
     starts = dict(_starts(person, known_from))
     joined, own = person, _values(person)
@@ -178,11 +178,12 @@ def with_mask_cards(
 
 
 def _is_nothing(value: Any) -> bool:
+    """Tell whether a value is empty."""
     return value is None or value in ("", [], {})
 
 
 def _starts(entity: Entity, known_from: KnownFrom) -> Mapping[Path, KnownFrom]:
-    """Return from where on each value of a card holds: as it is dated, else as the card."""
+    """Return the start of each value."""
     dated = {value.path: (value.start, value.start) for value in dated_values(entity) if value.start is not None}
     return {path: dated.get(path, known_from) for path in _values(entity)}
 

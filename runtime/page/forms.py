@@ -63,12 +63,14 @@ def _aliased_done(result: Any) -> str:
 
 
 def _merged_done(result: Any) -> str:
+    """Return the notice of a merge."""
     if result.notes.still_hidden:
         return "merge_hidden"
     return "merge_shown" if result.notes.shown else "merge"
 
 
 def _merged_words(result: Any) -> str | list[str]:
+    """Return the words of the notice."""
     notes = result.notes.still_hidden or result.notes.shown
     return [note.content for note in notes] if notes else _card_name(result)
 

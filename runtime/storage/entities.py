@@ -41,7 +41,7 @@ from runtime.storage.records import (
 from runtime.storage.session import Repository, StorageSession, before
 
 _NO_COLUMNS = (SAID_FROM, "revealed_names")
-"""Fields of an entity that stand elsewhere than in its row."""
+"""Fields outside the row."""
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
 """(entity_id, name) to the first scene of the stored text that holds the name, as (chapter, scene)."""
@@ -99,6 +99,7 @@ def entity_as_of(stored_entity: StoredEntity, mentions: FirstMentions, as_of: St
 
 
 def _known_from(stored: Entity, shown: Entity) -> KnownFrom:
+    """Return the two places of a card."""
     chapter, scene = stored.first_chapter, stored.first_scene
     said = stored.said_from or ((-1, -1) if chapter is None else (chapter, -1 if scene is None else scene + 1))
     return said, story_place(Introduction(shown.first_chapter, shown.first_scene))
@@ -285,7 +286,7 @@ class EntityRepository(Repository):
         return dict(self.identities_as_of(as_of).persons)
 
     def identities_as_of(self, as_of: StoryPosition) -> Identities:
-        """Return the identities that the story has revealed before a position."""
+        """Return the identities revealed before a position."""
         return self._session.once(
             ("identities", as_of),
             lambda: identities_of(

@@ -252,6 +252,7 @@ class StateRepository(Repository):
         return sorted(snapshots, key=folds.snapshot_order)
 
     def _identities(self, as_of: StoryPosition) -> Identities:
+        """Return the revealed identities."""
         return EntityRepository(self._session).identities_as_of(as_of)
 
     def _explicit(self, *conditions: Any) -> list[StateChange]:
@@ -407,13 +408,16 @@ class RelationshipRepository(Repository):
         return self._session.own(self._session.rows(statement))
 
     def _identities(self, as_of: StoryPosition) -> Identities:
+        """Return the revealed identities."""
         return EntityRepository(self._session).identities_as_of(as_of)
 
     def _by_pair(self, as_of: StoryPosition, *conditions: Any) -> dict[str, list[PairChange]]:
+        """Return changes by pair."""
         rows = self._changes(before(as_of, RelationshipChange), *conditions)
         return self._identities(as_of).pairs(PairChange(**_told_by(row, PairChange)) for row in rows)
 
     def _fold(self, as_of: StoryPosition, *conditions: Any) -> list[Relationship]:
+        """Return folded pairs."""
         relations = [
             folds.folded_relationship(
                 changes,

@@ -208,7 +208,7 @@ def _memories(
 def _told_to_all(
     memories: list[KnowledgeMemory], identities: Identities, stored_entities: Sequence[Entity]
 ) -> list[KnowledgeMemory]:
-    """Return memories with the places where all learn the identity that is all they tell."""
+    """Return memories, mere identities marked as told."""
     names = {entity.entity_id: entity.names() for entity in stored_entities}
     for mask in (mask for mask, _ in identities.in_order() if mask in identities.told_to_all):
         own = names.get(identities.person(mask), [])

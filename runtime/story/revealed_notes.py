@@ -1,4 +1,4 @@
-"""What a merge from a scene on tells of an identity that was hidden, and what stays hidden."""
+"""Hidden identities that a merge reveals."""
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from runtime.story import base
 
 
 class IdentityNote(Model):
-    """A note or memory that tells that two cards are one person, and from whom it was hidden."""
+    """A hidden note of an identity."""
 
     memory_id: str = Field(description="As `memory knowledge` takes it.")
     content: str
@@ -21,7 +21,7 @@ class IdentityNote(Model):
 
 
 class RevealedNotes(Model):
-    """What a merge shows, and what stays hidden from somebody."""
+    """Notes shown and still hidden."""
 
     shown: list[IdentityNote] = Field(
         default_factory=list, description="It tells that the two are one and nothing else: all know it from there on."
@@ -32,14 +32,7 @@ class RevealedNotes(Model):
 
 
 def revealed_notes(unit: UnitOfWork, kept: Entity, gone: Entity, *, at: StoryPosition) -> RevealedNotes:
-    """Return what tells that two cards are one and was hidden from somebody, as it stands where they are one.
-
-    Args:
-        unit: The transaction.
-        kept: Who was behind it.
-        gone: The card that turned out to be the same.
-        at: From where on they are one.
-    """
+    """Return the hidden notes of an identity, as from the reveal on."""
     rules = KnowledgeRules(unit.knowledge_story(as_of=at))
     names = {entity.entity_id: entity.name for entity in base.known_entities(unit, None)} | {READER: READER}
     own_names = [name for name in kept.names() if name not in gone.names()]
