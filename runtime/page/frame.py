@@ -241,9 +241,17 @@ class Frame:
         return self.place_link(chapter, scene) if text == place_text(chapter, scene, always="") else escape(text)
 
     def readable_line(self, line: ContextLine) -> str:
-        """Return a line of a context without what a prompt begins it with; its place is told beside it as a link."""
-        place = place_text(line.chapter_index, line.scene_index, always="")
-        return line.text.removeprefix("- ").removeprefix(f"[{place}] ")
+        """Return a line of a context without what a prompt begins it with; `readable_place` tells its place."""
+        text = line.text.removeprefix("- ")
+        match = _PLACE_FIRST.match(text)
+        return text if match is None else text[match.end() :]
+
+    def readable_place(self, line: ContextLine) -> Markup:
+        """Return the place with which a prompt begins a line, else that of the line, linked where it is its scene."""
+        match = _PLACE_FIRST.match(line.text.removeprefix("- "))
+        if match is not None and match["place"] != place_text(line.chapter_index, line.scene_index, always=""):
+            return escape(match["place"])
+        return self.memory_link(line.item or line)
 
     def link(self, view: str, **query: Any) -> str:
         """Return the address of a view of the project, at the position of this page unless told otherwise."""
@@ -323,6 +331,8 @@ def marked_paragraphs(text: str, passages: Mapping[int, tuple[int, int]]) -> lis
             paragraphs[paragraph][index] = piece._replace(ends=(*piece.ends, number))
     return paragraphs
 
+
+_PLACE_FIRST = re.compile(r"\[(?P<place>[^\]\n]*\d+:\d+[^\]\n]*)\] ")
 
 _EMPHASIS = re.compile(
     r"(?P<sign>\*{1,3})(?=[^\s*])(?P<words>[^*\n]*[^\s*])(?P=sign)(?!\*)|(?<!\w)(?P<bar>_{1,3})(?=[^\s_])(?P<inner>[^_\n]*[^\s_])(?P=bar)(?!\w)"

@@ -1,11 +1,15 @@
 """Marked passages: the text stays whole, and each passage is marked over its length."""
 
+from types import SimpleNamespace
+from typing import Any, cast
+
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from novelgen.context.prompt_block import ContextLine
 from runtime.page.check import ChangedPassage, changed_passages
-from runtime.page.frame import Piece, marked_paragraphs, without_emphasis
+from runtime.page.frame import Frame, Piece, marked_paragraphs, without_emphasis
 
 TEXTS = st.text(alphabet="ab 字\n\r\u2028\U0001f600", max_size=40)
 SPANS = st.dictionaries(st.integers(1, 5), st.tuples(st.integers(-3, 45), st.integers(-3, 45)), max_size=5)
@@ -66,3 +70,21 @@ def test_both_versions_are_whole(was: str, now: str) -> None:
 def test_signs_of_emphasis_are_not_shown(text: str, told: str) -> None:
     """Stars and bars around words; none between numbers, within a word, or in a line of stars."""
     assert without_emphasis(text) == told
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "place"),
+    [
+        ("- [2:2] Who rings the bell?", "Who rings the bell?", "2:2"),
+        ("- [after 2:1] The lamp is with Ada.", "The lamp is with Ada.", "after 2:1"),
+        ("- [2:1 之后] 灯在沈青手里。", "灯在沈青手里。", "2:1 之后"),
+        ("- [2:1] Ada rang it.", "Ada rang it.", "link"),
+        ("- [sic] Ada rang it.", "[sic] Ada rang it.", "link"),
+    ],
+)
+def test_a_line_of_a_context_has_one_place(text: str, told: str, place: str) -> None:
+    """That with which the prompt begins it, from which it holds, and not a second one beside it."""
+    line = ContextLine(need="obligations", section="open_loops", text=text, tokens=1, chapter_index=2, scene_index=1)
+    frame = cast(Any, SimpleNamespace(memory_link=lambda _: "link"))
+    assert Frame.readable_line(frame, line) == told
+    assert Frame.readable_place(frame, line) == place
