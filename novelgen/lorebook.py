@@ -34,7 +34,7 @@ class LoreEntry(BaseModel):
     title: str = ""
     keys: list[str] = Field(default_factory=list)
     patterns: list[str] = Field(default_factory=list, description="Keys that are patterns; they call nothing here.")
-    always: bool = False
+    pinned: bool = False
     is_off: bool = False
     start: str = Field(default="", description="It is read from this position on, as 3:1; empty: everywhere.")
 
@@ -130,11 +130,11 @@ def _entry(fields: Mapping[str, Any], number: int, unread_names: list[str], *, c
         title=label if label == title else "",
         keys=[key for key in keys if key not in patterns][:MAX_KEYS],
         patterns=patterns[:MAX_KEYS],
-        always=_first(fields, _ALWAYS) is True,
+        pinned=_first(fields, _ALWAYS) is True,
         is_off=fields.get("disable") is True or fields.get("enabled") is False,
         start=start if isinstance(start, str) else "",
     )
-    if not entry.keys and not entry.always:
+    if not entry.keys and not entry.pinned:
         unread_names.append(f"entry {label!r} has no word for a key: only a search finds it; pin it or give it a key")
     return entry
 
@@ -148,7 +148,7 @@ def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[s
                 "displayName": lore_entry.head(),
                 "keys": [*lore_entry.keys, *lore_entry.patterns],
                 "enabled": not lore_entry.is_off,
-                "forceActivation": lore_entry.always,
+                "forceActivation": lore_entry.pinned,
                 **_own(lore_entry),
             }
             for lore_entry in entries
@@ -167,7 +167,7 @@ def written_lorebook(entries: Iterable[LoreEntry], form: LorebookForm) -> dict[s
             "key": [*lore_entry.keys, *lore_entry.patterns],
             "comment": lore_entry.head(),
             "content": lore_entry.text,
-            "constant": lore_entry.always,
+            "constant": lore_entry.pinned,
             "disable": lore_entry.is_off,
             "displayIndex": number,
             **fixed,

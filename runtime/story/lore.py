@@ -172,7 +172,7 @@ def _is_title(entry: LoreEntry, old: LoreEntry) -> bool:
 
 
 def _has_same_words(entry: LoreEntry, old: LoreEntry) -> bool:
-    fields = ("text", "keys", "patterns", "always", "is_off")
+    fields = ("text", "keys", "patterns", "pinned", "is_off")
     return all(getattr(entry, name) == getattr(old, name) for name in fields) and entry.title in ("", old.head())
 
 
@@ -184,8 +184,8 @@ def _tags_of(entry: LoreEntry) -> list[str]:
 def _switch(unit: UnitOfWork, note_id: str, entry: LoreEntry) -> None:
     """Pin and ban a note as its entry is always on or off."""
     stored_memory = unit.memories.require(note_id)
-    if stored_memory.pinned != entry.always:
-        unit.memories.decide(note_id, "pin" if entry.always else "unpin")
+    if stored_memory.pinned != entry.pinned:
+        unit.memories.decide(note_id, "pin" if entry.pinned else "unpin")
     if (stored_memory.status == "banned") != entry.is_off:
         unit.memories.decide(note_id, "ban" if entry.is_off else "unban")
 
@@ -218,7 +218,7 @@ def _entry(stored_memory: StoredMemory) -> StoredLoreEntry:
         title=next(iter(_with_prefix(chunk.tags, _TITLE_TAG)), ""),
         keys=keys_of(chunk.tags),
         patterns=_with_prefix(chunk.tags, _PATTERN_TAG),
-        always=stored_memory.pinned,
+        pinned=stored_memory.pinned,
         is_off=stored_memory.status == "banned",
         start="" if start is None else str(start),
     )

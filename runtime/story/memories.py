@@ -152,7 +152,7 @@ class StoryMemories(base.StoryBase):
         known_by: Sequence[str] = (),
         hidden_from: Sequence[str] = (),
         keys: Sequence[str] = (),
-        always: bool = False,
+        pinned: bool = False,
         ends: Sequence[str] = (),
         as_of: base.Place = None,
     ) -> AddedNote:
@@ -177,7 +177,7 @@ class StoryMemories(base.StoryBase):
             known_by: Who knows it, by id, name or alias, `reader` for the reader; nobody else does.
             hidden_from: Who does not know it, whatever happens.
             keys: Words of a plan at which it stands in the context.
-            always: Pinned: in every context from `start` on.
+            pinned: Pinned: in every context from `start` on.
             ends: Ids of earlier memories that are over from it on.
             as_of: Names are meant as they are known by then.
 
@@ -202,7 +202,7 @@ class StoryMemories(base.StoryBase):
             statements: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
             knowers = [(knower, kind) for kind, names in statements for knower in knower_ids(unit, names, END_OF_STORY)]
             for same in unit.memories.notes_with_text(content.strip(), at=place):
-                if always <= same.pinned and _says_the_same(unit, same.chunk, fields, targets, tags, knowers):
+                if pinned <= same.pinned and _says_the_same(unit, same.chunk, fields, targets, tags, knowers):
                     named_ids = same.chunk.entities_mentioned
                     return AddedNote(note=same.chunk, named=named_ids, occurs_nowhere=False, is_repeat=True)
             stated = noted_state(unit, content, start)
@@ -221,7 +221,7 @@ class StoryMemories(base.StoryBase):
             )
             if beyond:
                 unit.attachments.attach([note.chunk_id], beyond)
-            if always:
+            if pinned:
                 unit.memories.decide(note.chunk_id, "pin")
             state_rows = follow_note(unit, note, stores=self._stores)
             ended = follow_ending(unit, note.chunk_id, ends=ends)

@@ -8,7 +8,7 @@ from novelgen.errors import UserInputError
 from novelgen.lorebook import MAX_ENTRIES, LoreEntry, is_called, read_lorebook, with_keys, written_lorebook
 
 STONE = LoreEntry(text="一块灵石换一年口粮。", title="灵石", keys=["灵石", "spirit stone"], start="3:1")
-HEAVEN = LoreEntry(text="Nobody ascends.", title="Heaven", always=True)
+HEAVEN = LoreEntry(text="Nobody ascends.", title="Heaven", pinned=True)
 CULT = LoreEntry(text="魔教总坛在血海。", title="魔教", keys=["魔教"], is_off=True)
 
 

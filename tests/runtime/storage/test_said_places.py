@@ -87,7 +87,7 @@ def _keyed(story: Story) -> StoryKeyedNotes:
 def tell(story: Story, start: Scene) -> str:
     """Say something of every kind from a position on, and return the word by which it is known."""
     mark = f"zq{start[0]}{start[1]}"
-    story.memories.add(f"The note {mark}.", start=start, always=True, attached_to=["book"], known_by=["Ada"])
+    story.memories.add(f"The note {mark}.", start=start, pinned=True, attached_to=["book"], known_by=["Ada"])
     story.threads.add(f"thread {mark}", start=start)
     story.entities.edit("Ada", {}, state={f"mood {mark}": mark}, start=start)
     story.entities.edit("Ben", {"description": f"Said to be {mark}."}, start=start)

@@ -65,9 +65,9 @@ def test_an_entry_is_read_at_its_key_or_always_and_never_before_its_place(story:
 def test_a_note_is_an_entry_by_its_keys(story: Story) -> None:
     """What is noted with a key or as always read stands in the lorebook, and what is exported brings it back."""
     story.memories.add("教主怕水。", keys=["教主"], start="14:1")
-    story.memories.add("月有两轮。", always=True)
+    story.memories.add("月有两轮。", pinned=True)
     told = {each.text: each for each in story.lore.list()}
-    assert (told["教主怕水。"].keys, told["教主怕水。"].start, told["月有两轮。"].always) == (["教主"], "14:1", True)
+    assert (told["教主怕水。"].keys, told["教主怕水。"].start, told["月有两轮。"].pinned) == (["教主"], "14:1", True)
     assert "教主怕水。" not in [each.text for each in story.lore.list(as_of="14:0")]
     forms: tuple[Any, ...] = ("sillytavern", "novelai")
     for form in forms:
@@ -82,7 +82,7 @@ def _book(**fields: Any) -> str:
 
 def _heron(story: Story) -> list[tuple[str, list[str], bool, bool]]:
     entries = [entry for entry in story.lore.list() if entry.title == "Heron key"]
-    return [(entry.text, entry.keys, entry.always, entry.is_off) for entry in entries]
+    return [(entry.text, entry.keys, entry.pinned, entry.is_off) for entry in entries]
 
 
 @pytest.mark.slow

@@ -52,7 +52,7 @@ def test_an_exact_repeat_of_a_note_is_kept_once(guild: Story) -> None:
         guild.memories.add("Odile limps.", start="2:1"),
         guild.memories.add("Odile limps."),
         guild.memories.add("Odile limps.", start="2:1", hidden_from=["C1"]),
-        guild.memories.add("Odile limps.", start="2:1", always=True, attached_to=["book"]),
+        guild.memories.add("Odile limps.", start="2:1", pinned=True, attached_to=["book"]),
         guild.memories.add("Odile limps.", start="2:1", importance=3),
         guild.memories.add("Odile limps.", start="2:1", tags=["body"]),
     ]
