@@ -48,7 +48,7 @@ def _scene_places(view: View, scene_labels: Sequence[str]) -> list[str]:
 def _show_entity(card: Any, view: View) -> None:
     from novelgen.context.rendering import render_value
     from novelgen.models.dated_values import dated_values
-    from novelgen.models.entity import DATED, METADATA
+    from novelgen.models.entity import DATED, METADATA, SAME_AS, revealed_identity
     from runtime.doors.cli.views import print_states
     from runtime.story.attachments import StoryAttachments
 
@@ -56,7 +56,7 @@ def _show_entity(card: Any, view: View) -> None:
     profile = {
         name: render_value(value, view.names, prompt)
         for name, value in result.profile.items()
-        if name not in ("current_state", DATED) and (name != METADATA or not isinstance(value, dict))
+        if name not in ("current_state", DATED, SAME_AS) and (name != METADATA or not isinstance(value, dict))
     }
     for dated_value in dated_values(result):
         key, place = (
@@ -65,6 +65,11 @@ def _show_entity(card: Any, view: View) -> None:
         )
         field_name = f"{labels.field(dated_value.field, result.entity_type)}{key}{labels.in_brackets(place)}"
         profile[field_name] = render_value(dated_value.value, view.names, prompt)
+    identity = revealed_identity(result)
+    if identity is not None:
+        place = prompt.after.format(labels.place(identity.chapter_index, identity.scene_index))
+        name = view.names.get(identity.entity_id, identity.entity_id)
+        profile[labels["head.same_person"]] = f"{name}{labels.in_brackets(place)}"
     # Of a thing it is counted alone where it is named.
     hidden_columns = () if result.entity_type in ("character", "location") else ("scene_count",)
     counts = {name: value for name, value in card.metadata.items() if name not in hidden_columns}
