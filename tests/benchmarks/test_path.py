@@ -9,7 +9,7 @@ from tests.benchmarks.path import context_statements, trace_context
 
 pytestmark = pytest.mark.slow
 
-MOST_STATEMENTS = 40
+MOST_STATEMENTS = 43
 MOST_HOPS = 35
 MOST_FORWARDING_HOPS = 8
 
