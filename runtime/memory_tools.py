@@ -21,10 +21,10 @@ from pydantic_core import to_json
 from novelgen.deadlines import Deadline
 from novelgen.errors import NovelgenError
 from novelgen.language.resolver import NameResolver
+from novelgen.memory.knowledge_story import KnowledgeStory
 from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
 from novelgen.memory.protocol import DEFAULT_CHAPTERS_AROUND
 from novelgen.memory.search import RankedMemories, SearchRequest, SearchResult
-from novelgen.memory.story import KnowledgeStory
 from novelgen.models.entity import is_entity_id
 from novelgen.models.memory import CONTENT_TYPES, ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id

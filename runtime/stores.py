@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from langchain_core.documents import BaseDocumentCompressor
     from langchain_core.embeddings import Embeddings
 
-    from runtime.index.manager import VectorStoreManager
+    from runtime.index.project_index import ProjectIndex
     from runtime.storage.characters import MindCache
     from runtime.storage.chunks import IndexState
 
@@ -230,7 +230,7 @@ class MemoryStores:
 
     def vectors(
         self, project_id: str, *, index_id: str | None = ASK_DATABASE, identity: EmbeddingIdentity | None = None
-    ) -> VectorStoreManager:
+    ) -> ProjectIndex:
         """Return the vector index of a project.
 
         Args:
@@ -244,7 +244,7 @@ class MemoryStores:
             EmbeddingError: When the embedding model cannot say how long its vectors are.
             VectorIndexError: When the index cannot be opened, or nobody can tell its id.
         """
-        from runtime.index.manager import VectorStoreManager
+        from runtime.index.project_index import ProjectIndex
 
         self.require_open()
         paths = self.paths(project_id)
@@ -264,7 +264,7 @@ class MemoryStores:
         # A remote model may take seconds to tell its dimension, in which other indexes must stay at hand; so may a
         # database.
         identity = identity or self.embedding_identity
-        return VectorStoreManager(
+        return ProjectIndex(
             access,
             project_id,
             index_id=self._index_id(project_id, access) if index_id == ASK_DATABASE else index_id,
@@ -494,7 +494,7 @@ class MemoryStores:
 
     def _remove_index(self, project_id: str, database: ProjectDatabase | None) -> None:
         """Remove an index from its store, unless an embedded one has an owner."""
-        from runtime.index.manager import next_index_id
+        from runtime.index.project_index import next_index_id
 
         location = None if self._own_store is not None else self._index_location(project_id)
         try:

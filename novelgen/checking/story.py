@@ -18,7 +18,7 @@ from novelgen.language.sentences import Span, split_sentences
 from novelgen.language.speech import QUOTED, is_first_person, narrator_of
 from novelgen.memory.attributes import seen_alive
 from novelgen.memory.knowledge_rules import KnowledgeRules
-from novelgen.memory.story import KnowledgeScene
+from novelgen.memory.knowledge_story import KnowledgeScene
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan

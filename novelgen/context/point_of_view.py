@@ -17,10 +17,10 @@ from novelgen.language.normalise import texts_within
 from novelgen.memory.attributes import DISGUISE_ATTRIBUTE, attribute_named, seen_alive
 from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeStory
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
 from novelgen.memory.search import Candidate, SearchQuery, SearchResult
 from novelgen.memory.stated import NOBODY, Statement, statement_of
-from novelgen.memory.story import KnowledgeMemory, KnowledgeStory
 from novelgen.models.context import (
     ContextItem,
     HiddenContext,

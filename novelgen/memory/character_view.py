@@ -15,8 +15,8 @@ from itertools import pairwise
 from novelgen.language.language import significant_words, word_pattern
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
+from novelgen.memory.knowledge_story import KnowledgeMemory
 from novelgen.memory.retelling import MIN_RETOLD
-from novelgen.memory.story import KnowledgeMemory
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import READER, CharacterKnowledge
 from novelgen.models.memory import PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk

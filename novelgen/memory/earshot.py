@@ -8,7 +8,7 @@ from functools import lru_cache
 from novelgen.language.language import CJK_RANGES, has_cjk, wording
 from novelgen.language.sentences import Span, chunk_text
 from novelgen.language.speech import IS_AWAY, QUOTED, is_first_person
-from novelgen.memory.story import KnowledgeScene
+from novelgen.memory.knowledge_story import KnowledgeScene
 
 PIECE_CHARACTERS = (400, 150)
 """Length of the pieces of an English and of a Chinese text in which a name is looked for."""

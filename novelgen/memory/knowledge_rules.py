@@ -17,7 +17,7 @@ from novelgen.language.language import significant_words, stated_language, word_
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death
 from novelgen.memory.earshot import hears, is_addressed, is_said, is_subject, takes_part
-from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
     CharacterKnowledge,

@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, is_cjk, rarity_of, significant_words
 from novelgen.language.sentences import Span, chunk_text
+from novelgen.memory.knowledge_story import KnowledgeScene
 from novelgen.memory.search import Candidate
-from novelgen.memory.story import KnowledgeScene
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, StoryPosition
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 from novelgen.language.language import StoryLanguage, significant_words
 from novelgen.language.matching import QuoteFinder
 from novelgen.memory.knowledge_rules import KnowledgeRules
-from novelgen.memory.story import KnowledgeMemory, KnowledgeStory
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeStory
 from novelgen.model_calls.answers import AtMost, ModelPart, Text, Texts, UnusableAnswerError, as_list
 from novelgen.model_calls.prompt_data import NOTHING, as_data, listed, piped, place_mark, telling_names
 from novelgen.models.context import ReportIssue

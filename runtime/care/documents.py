@@ -16,7 +16,7 @@ from runtime.storage import columns, records
 
 _WORDS_ONLY = "words-only"
 """The `embedding_id` in a document of a memory that the vector index does not hold."""
-_CONSOLIDATED = "consolidated"
+_EVENT_TYPE_OF_CONSOLIDATED = "consolidated"
 """The `event_type` in a document of a memory that stands for others."""
 _NOT_TOLD = {"project_id", "superseded_by", "is_indexed", "is_consolidated", "attached_to"}
 
@@ -239,7 +239,7 @@ def chunk_document(chunk: StoryMemoryChunk) -> dict[str, Any]:
     if not chunk.is_indexed:
         fields["embedding_id"] = _WORDS_ONLY
     if chunk.is_consolidated:
-        fields["event_type"] = _CONSOLIDATED
+        fields["event_type"] = _EVENT_TYPE_OF_CONSOLIDATED
     return fields
 
 
@@ -248,6 +248,6 @@ def chunk_fields(document: MemoryDocument) -> dict[str, Any]:
     fields = dict(document)
     if fields.get("embedding_id") == _WORDS_ONLY:
         fields |= {"embedding_id": None, "is_indexed": False}
-    if fields.get("event_type") == _CONSOLIDATED:
+    if fields.get("event_type") == _EVENT_TYPE_OF_CONSOLIDATED:
         fields |= {"event_type": None, "is_consolidated": True}
     return fields

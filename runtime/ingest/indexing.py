@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from novelgen import errors
 from novelgen.models.context import ReportIssue
 from novelgen.models.memory import StoryMemoryChunk
-from runtime.index.manager import SAMPLE_SIZE, IndexVerification, VectorStoreManager, next_index_id
 from runtime.index.process import START_TIMEOUT_S
+from runtime.index.project_index import SAMPLE_SIZE, IndexVerification, ProjectIndex, next_index_id
 from runtime.index.rows import INDEXED_FIELDS, IndexRow
 from runtime.ingest.scene_writes import KEY_EVENT_TAG
 from runtime.model_providers.embeddings import has_direction
@@ -322,7 +322,7 @@ class _IndexPass:
                 self._stores.vectors(self._project_id, index_id=project.index_id, identity=identity).drop(built)
         return len(built)
 
-    def _build(self, index: VectorStoreManager) -> list[str]:
+    def _build(self, index: ProjectIndex) -> list[str]:
         """Store all rows in an empty index, prove that it finds them, and return their ids."""
         built = index.add(self.all_rows())
         sample = random.Random(0).sample(sorted(built), min(len(built), SAMPLE_SIZE))

@@ -21,7 +21,7 @@ from novelgen.language.normalise import is_description, name_key
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import TARGET_CHARACTERS, chunk_text
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths, ends_another, with_supersessions
-from novelgen.memory.story import recorded_events
+from novelgen.memory.knowledge_story import recorded_events
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.position import StoryPosition

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from typing import Generic, NamedTuple, TypeVar
 
 from novelgen.memory.knowledge_rules import KnowledgeRules
-from novelgen.memory.story import KnowledgeStory
+from novelgen.memory.knowledge_story import KnowledgeStory
 from novelgen.models.position import StoryPosition
 from runtime.stores import MemoryStores, RecentlyUsed
 

@@ -25,7 +25,7 @@ from novelgen.language.language import estimate_tokens
 from novelgen.language.name_lists import split_names
 from novelgen.language.normalise import scrub_text
 from novelgen.language.resolver import NameResolver
-from novelgen.lorebook import is_called
+from novelgen.memory.note_keys import is_called
 from novelgen.memory.query_scores import relevance, search_order
 from novelgen.memory.search import (
     CALLED_NOTES_RETRIEVER,
@@ -62,7 +62,7 @@ from runtime.storage.models import MemoryFilter
 from runtime.stores import MemoryStores, built_with
 
 if TYPE_CHECKING:
-    from runtime.index.manager import VectorStoreManager
+    from runtime.index.project_index import ProjectIndex
     from runtime.storage.chunks import IndexState
 
 Answer = TypeVar("Answer")
@@ -332,7 +332,7 @@ def _settled_answer(
 
 
 def _documents_answer(
-    index: VectorStoreManager,
+    index: ProjectIndex,
     request: SearchRequest,
     asked_vectors: NDArray[np.float32],
     numbers: Sequence[int],

@@ -36,8 +36,8 @@ from runtime.storage.records import Project
 from runtime.storage.session import StorageSession
 
 if TYPE_CHECKING:
+    from novelgen.memory.knowledge_story import KnowledgeStory
     from novelgen.memory.outline import StoryOutline, StoryRecap
-    from novelgen.memory.story import KnowledgeStory
     from runtime.storage.characters import CharacterMemoryRepository, PlayRepository
     from runtime.storage.chunks import ConsolidationRepository, EmbeddingChoiceRepository, OutboxRepository
     from runtime.storage.damage import DamagedValue, DamageRepository

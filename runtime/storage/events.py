@@ -220,7 +220,9 @@ class StateRepository(Repository):
     def snapshots_around(
         self, chapter_index: int, chapters_around: int, *, as_of: StoryPosition = END_OF_STORY
     ) -> list[EntityStateSnapshot]:
-        """Return the entities' states at the end of each chapter that changed them.
+        """Return the states of the timeline around a chapter.
+
+        Each is an entity's state at the end of a chapter that changed it.
 
         Args:
             chapter_index: The chapter in the middle.

@@ -11,7 +11,7 @@ from sqlmodel import case, col
 
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths
 from novelgen.memory.identities import Identities
-from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.memory.told_identity import tells_only_identity
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED

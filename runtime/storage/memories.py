@@ -10,7 +10,7 @@ from sqlmodel import col, or_
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.matching import NameFinder
 from novelgen.language.resolver import NameResolver
-from novelgen.lorebook import KEY_TAG
+from novelgen.memory.note_keys import KEY_TAG
 from novelgen.models.memory import (
     BOOK,
     DISTILLED_TYPES,

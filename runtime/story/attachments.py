@@ -149,7 +149,7 @@ class StoryAttachments(base.StoryBase):
         if not memory_ids or not targets:
             raise UserInputError("name at least one memory and one target: an entity, a chapter as chapter:3, or book")
         with self._stores.database(self.project_id).write() as unit:
-            meant_ids = base.resolved_targets(unit, targets, None, by_whole_name=True)
+            meant_ids = base.resolved_targets(unit, targets, None, by_exact_name=True)
             changed, change_id = _link(unit, memory_ids, meant_ids, link)
             attachments = {memory_id: unit.attachments.attachments_of(memory_id) for memory_id in memory_ids}
         return AttachmentChange(changed=changed, attachments=attachments, change_id=change_id)

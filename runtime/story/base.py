@@ -489,7 +489,10 @@ def entities_by_end_of(unit: UnitOfWork, start: StoryPosition) -> list[Entity]:
 
 
 def entity_of_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
-    """Return the entity that an id, a name or an alias means."""
+    """Return the entity that an id, a name or an alias means.
+
+    It also takes a part of a name, and a longer text with one known name inside.
+    """
     entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
     by_id = {entity.entity_id: entity for entity in entities}
     resolution = NameResolver(entities).resolve(name)
@@ -509,7 +512,10 @@ def means_nobody(name: str, known: Sequence[Entity], entity_type: EntityType) ->
 
 
 def entity_of_exact_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
-    """Return the entity with exactly this id, name or alias."""
+    """Return the entity with exactly this id, name or alias.
+
+    It takes a name without its title or in other case, but no part of a name.
+    """
     entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
     entity = entity_of_name(name, entities, entity_type)
     if not bears_name(entity, name):
@@ -526,7 +532,10 @@ def bears_name(entity: Entity, name: str) -> bool:
 
 
 def entity_of_whole_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
-    """Return the entity of a name taken as a whole."""
+    """Return the entity of an id, a name, an alias or a part of a name.
+
+    It refuses a longer text with a known name inside.
+    """
     entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
     resolution = NameResolver(entities).resolve(name)
     if resolution.reason.startswith(NAME_INSIDE):
@@ -546,15 +555,18 @@ def resolved_ids(names: Sequence[str], entities: Sequence[Entity], entity_type: 
 
 
 def resolved_targets(
-    unit: UnitOfWork, targets: Target | Sequence[Target], as_of: StoryPosition | None, *, by_whole_name: bool = False
+    unit: UnitOfWork, targets: Target | Sequence[Target], as_of: StoryPosition | None, *, by_exact_name: bool = False
 ) -> list[str]:
-    """Return the distinct targets of names at a position."""
+    """Return the distinct targets of names at a position.
+
+    Names are taken as `entity_of_whole_name` takes them, or as `entity_of_exact_name` does.
+    """
     texts = _target_texts(targets)
     entities = known_entities(unit, as_of) if any(map(holds_several, texts)) else []
     names = split_names(texts, entities)
     beyond = {name: target for name in names if (target := unit.attachments.beyond_entities(name)) is not None}
     entities = entities or (known_entities(unit, as_of) if len(beyond) < len(set(names)) else [])
-    meant_function = entity_of_exact_name if by_whole_name else entity_of_whole_name
+    meant_function = entity_of_exact_name if by_exact_name else entity_of_whole_name
     try:
         return list(
             dict.fromkeys(beyond.get(name) or _typed_entity(name, entities, meant_function).entity_id for name in names)

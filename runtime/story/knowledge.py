@@ -13,7 +13,7 @@ from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputErr
 from novelgen.language.language import significant_words
 from novelgen.language.name_lists import split_names
 from novelgen.language.resolver import NameResolver
-from novelgen.memory.story import KnowledgeMemory
+from novelgen.memory.knowledge_story import KnowledgeMemory
 from novelgen.models.base import Model
 from novelgen.models.entity import revealed_identity
 from novelgen.models.knowledge import (

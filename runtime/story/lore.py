@@ -12,7 +12,8 @@ from urllib.parse import quote, unquote
 from pydantic import BaseModel, Field
 
 from novelgen.errors import InvalidPositionError, UnknownEntityError, UnknownSceneError, UserInputError
-from novelgen.lorebook import MAX_KEYS, LorebookForm, LoreEntry, keys_of, read_lorebook, with_keys, written_lorebook
+from novelgen.lorebook import MAX_KEYS, LorebookForm, LoreEntry, read_lorebook, written_lorebook
+from novelgen.memory.note_keys import keys_of, with_keys
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
 from novelgen.models.memory import BOOK, DISTILLED_TYPES, StoryMemoryChunk, found_under, is_entity_target, read_from

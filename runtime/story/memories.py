@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.matching import QuoteFinder
 from novelgen.language.resolver import NameResolver
-from novelgen.lorebook import with_keys
+from novelgen.memory.note_keys import with_keys
 from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
 from novelgen.models.knowledge import KnowledgeKind
 from novelgen.models.memory import (
@@ -347,8 +347,8 @@ class StoryMemories(base.StoryBase):
             _reattach(
                 unit,
                 chunk_id,
-                attach=base.resolved_targets(unit, attach, as_of, by_whole_name=as_of is None),
-                detach=base.resolved_targets(unit, detach, as_of, by_whole_name=as_of is None),
+                attach=base.resolved_targets(unit, attach, as_of, by_exact_name=as_of is None),
+                detach=base.resolved_targets(unit, detach, as_of, by_exact_name=as_of is None),
                 attached_to=attached_to,
             )
             return unit.memories.require(chunk_id)
@@ -657,7 +657,7 @@ def _said_targets(unit: UnitOfWork, attached_to: Sequence[Target] | None, as_of:
     """Return the explicit targets, an empty list meaning the book."""
     if attached_to is None:
         return []
-    return base.resolved_targets(unit, attached_to, as_of, by_whole_name=as_of is None) or [BOOK]
+    return base.resolved_targets(unit, attached_to, as_of, by_exact_name=as_of is None) or [BOOK]
 
 
 def _reattach(

@@ -15,8 +15,8 @@ from novelgen.memory.search import SearchQuery, SearchRequest
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.context_chain import build_context_chain
 from runtime.index.locations import ChromaFolder, ChromaServer, NamedStore
-from runtime.index.manager import VectorStoreManager
 from runtime.index.process import IndexProcess
+from runtime.index.project_index import ProjectIndex
 from runtime.index.rows import exact_search
 from runtime.index.same_process import SameProcessIndex
 from runtime.index.vector_index import IndexAccess
@@ -124,7 +124,7 @@ def store(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         found.access.close()
 
 
-def index_of(store: Store, project_id: str) -> VectorStoreManager:
+def index_of(store: Store, project_id: str) -> ProjectIndex:
     store.access.start()
     return index_in(store.access, project_id)
 

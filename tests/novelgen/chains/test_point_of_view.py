@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
+from novelgen.memory.knowledge_story import KnowledgeStory
 from novelgen.memory.outline import StoryChanges
-from novelgen.memory.story import KnowledgeStory
 from novelgen.models.context import ContextItem, ReportIssue, SceneMemoryContext
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk

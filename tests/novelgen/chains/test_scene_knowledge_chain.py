@@ -7,7 +7,7 @@ import pytest
 
 from novelgen.chains.scene_record_chain import SceneKnowledgeChain, SceneKnowledgeResult
 from novelgen.errors import InvalidProjectIdError
-from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import RecordedLearning, SceneRecord

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from novelgen.checking.story import StoryBefore
 from novelgen.memory.knowledge_rules import KnowledgeRules
-from novelgen.memory.story import KnowledgeScene, KnowledgeStory
+from novelgen.memory.knowledge_story import KnowledgeScene, KnowledgeStory
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan

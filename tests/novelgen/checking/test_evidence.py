@@ -8,7 +8,7 @@ from novelgen.checking.evidence import gather_evidence
 from novelgen.checking.story import Draft, StoryBefore, read_draft
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.knowledge_rules import KnowledgeRules
-from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition

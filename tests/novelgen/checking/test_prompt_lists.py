@@ -18,7 +18,7 @@ from novelgen.checking.prompt_lists import (
 from novelgen.checking.story import StoryBefore
 from novelgen.language.language import estimate_tokens
 from novelgen.memory.knowledge_rules import KnowledgeRules
-from novelgen.memory.story import KnowledgeEvent, KnowledgeScene
+from novelgen.memory.knowledge_story import KnowledgeEvent, KnowledgeScene
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.plan import ScenePlan

@@ -6,7 +6,7 @@ import pytest
 
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
-from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import KnowledgeEvent
 from novelgen.models.position import StoryPosition
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from novelgen.memory.knowledge_rules import ABSENT_CERTAINTY, KnowledgeRules, why_unknown
-from novelgen.memory.story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
 from novelgen.models.knowledge import READER, KnowledgeEvent
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord

@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
+from novelgen.memory.knowledge_story import KnowledgeScene
 from novelgen.memory.retelling import Retellings
-from novelgen.memory.story import KnowledgeScene
 from novelgen.models.position import StoryPosition
 
 WORDS = [start + end for start in ("bar", "mor", "tel", "vin", "sor", "hal") for end in ("den", "ling", "wick", "ton")]

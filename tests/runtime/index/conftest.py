@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 from runtime.index.locations import ChromaFolder, IndexLocation
-from runtime.index.manager import VectorStoreManager
 from runtime.index.process import IndexProcess, IndexProcessRegistry
+from runtime.index.project_index import ProjectIndex
 from runtime.index.vector_index import CircuitBreaker, IndexAccess
 from tests.runtime.index.story_rows import DIMENSION, MODEL
 from tests.support.freezing import freeze
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 
-OpenManager = Callable[..., VectorStoreManager]
+OpenIndex = Callable[..., ProjectIndex]
 
 
 def index_in(
@@ -33,23 +33,21 @@ def index_in(
     index_id: str | None = "live",
     embedding_model: str = MODEL,
     dimension: int = DIMENSION,
-) -> VectorStoreManager:
+) -> ProjectIndex:
     """Return the index of a project in a store."""
-    return VectorStoreManager(
-        access, project_id, index_id=index_id, embedding_model=embedding_model, dimension=dimension
-    )
+    return ProjectIndex(access, project_id, index_id=index_id, embedding_model=embedding_model, dimension=dimension)
 
 
-def process_of(manager: VectorStoreManager) -> IndexProcess:
+def process_of(project_index: ProjectIndex) -> IndexProcess:
     """Return the process behind an index."""
-    access = manager._access
+    access = project_index._access
     assert isinstance(access, IndexProcess)
     return access
 
 
-def embedded(manager: VectorStoreManager) -> ChromaFolder:
+def embedded(project_index: ProjectIndex) -> ChromaFolder:
     """Return where an embedded index lives."""
-    location = process_of(manager).location
+    location = process_of(project_index).location
     assert isinstance(location, ChromaFolder)
     return location
 
@@ -80,19 +78,19 @@ def long_lived(tmp_path_factory: pytest.TempPathFactory) -> Iterator[IndexProces
 
 
 @pytest.fixture
-def shared(long_lived: IndexProcess) -> OpenManager:
+def shared(long_lived: IndexProcess) -> OpenIndex:
     """Opens projects in the index of the session, running, for tests that leave it whole."""
     index_in(long_lived, "awake").list_ids()
     return partial(index_in, long_lived)
 
 
 @pytest.fixture
-def open_manager(clock: FakeClock) -> Iterator[OpenManager]:
+def open_index(clock: FakeClock) -> Iterator[OpenIndex]:
     """Opens indexes with a registry and a breaker clock of their own, and closes them."""
     borrowed: list[IndexProcess] = []
     registry = IndexProcessRegistry(lambda location: IndexProcess(location, breaker=CircuitBreaker(clock=clock)))
 
-    def open_one(location: IndexLocation, project_id: str = "demo", **options: Any) -> VectorStoreManager:
+    def open_one(location: IndexLocation, project_id: str = "demo", **options: Any) -> ProjectIndex:
         borrowed.append(registry.borrow(location))
         return index_in(borrowed[-1], project_id, **options)
 
@@ -101,9 +99,9 @@ def open_manager(clock: FakeClock) -> Iterator[OpenManager]:
         registry.give_back(process)
 
 
-def worker_pid(manager: VectorStoreManager) -> int:
-    """Return the process id of a manager's running index."""
-    pid = process_of(manager).pid
+def worker_pid(project_index: ProjectIndex) -> int:
+    """Return the process id of an index's worker."""
+    pid = process_of(project_index).pid
     assert pid is not None
     return pid
 

@@ -14,11 +14,11 @@ from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, VectorIndexDamagedError, VectorIndexError, VectorIndexGoneError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.index.locations import ChromaFolder
-from runtime.index.manager import VectorStoreManager
 from runtime.index.process import IndexProcess
+from runtime.index.project_index import ProjectIndex
 from runtime.index.rows import IndexRow
 from tests.faults.matrix import covers
-from tests.runtime.index.conftest import OpenManager, index_in, is_alive, process_of, program, run_program, wait_until
+from tests.runtime.index.conftest import OpenIndex, index_in, is_alive, process_of, program, run_program, wait_until
 from tests.runtime.index.story_rows import DIMENSION, expected, make_row, make_rows, random_vectors
 
 pytestmark = pytest.mark.slow
@@ -38,7 +38,7 @@ def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def rebuilt(index: VectorStoreManager, rows: list[IndexRow]) -> None:
+def rebuilt(index: ProjectIndex, rows: list[IndexRow]) -> None:
     """Remove the files of a damaged index and write its rows anew."""
     index.discard_files()
     index.add(rows)
@@ -91,66 +91,66 @@ DAMAGES: dict[str, tuple[int, Callable[[ChromaFolder], None]]] = {
     "damage", [pytest.param(damage, marks=covers(row), id=name) for name, (row, damage) in DAMAGES.items()]
 )
 def test_damage_is_told_and_a_rebuild_repairs_it(
-    open_manager: OpenManager, index: ChromaFolder, damage: Callable[[ChromaFolder], None]
+    open_index: OpenIndex, index: ChromaFolder, damage: Callable[[ChromaFolder], None]
 ) -> None:
     """A question on damaged files raises, again and again, until a rebuild makes all as it was."""
     damage(index)
-    manager = open_manager(index)
+    project_index = open_index(index)
     for _ in range(2):
         with pytest.raises(VectorIndexDamagedError, match="rebuil"):
-            manager.query(random_vectors(1), top_k=3, must_hold_rows=True, deadline=Deadline.after(60))
-    rebuilt(manager, REBUILT)
-    assert manager.verify(*expected(REBUILT)).is_sound
+            project_index.query(random_vectors(1), top_k=3, must_hold_rows=True, deadline=Deadline.after(60))
+    rebuilt(project_index, REBUILT)
+    assert project_index.verify(*expected(REBUILT)).is_sound
     names = {entry.name for entry in index.path.parent.iterdir()}
     assert names == {"vectors", "vectors.control"}
 
 
 @covers(6)
-def test_vectors_cut_in_half_are_found_by_verification(open_manager: OpenManager, index: ChromaFolder) -> None:
+def test_vectors_cut_in_half_are_found_by_verification(open_index: OpenIndex, index: ChromaFolder) -> None:
     """Chroma crashes or answers wrongly and says nothing; both are found, and a rebuild repairs it."""
     vectors = vector_folder(index) / "data_level0.bin"
     os.truncate(vectors, vectors.stat().st_size // 2)
-    manager = open_manager(index)
+    project_index = open_index(index)
     try:
-        sound = manager.verify(*expected(ROWS), timeout_s=60).is_sound
+        sound = project_index.verify(*expected(ROWS), timeout_s=60).is_sound
     except VectorIndexDamagedError:
         sound = False
     assert not sound
-    rebuilt(manager, REBUILT)
-    assert manager.verify(*expected(REBUILT)).is_sound
+    rebuilt(project_index, REBUILT)
+    assert project_index.verify(*expected(REBUILT)).is_sound
 
 
-def test_a_damaged_index_cannot_fill_the_disk(open_manager: OpenManager, index: ChromaFolder) -> None:
+def test_a_damaged_index_cannot_fill_the_disk(open_index: OpenIndex, index: ChromaFolder) -> None:
     """A damaged length makes Chroma write 100 GB and say nothing; the file stops short, and the next write says it."""
     links = vector_folder(index) / "link_lists.bin"
     with links.open("r+b") as stream:
         stream.write((68 * 2**21).to_bytes(4, "little"))
-    manager = open_manager(index)
+    project_index = open_index(index)
     added = [make_row(f"new{number}", vector) for number, vector in enumerate(random_vectors(1_500, seed=3))]
     with pytest.raises(VectorIndexDamagedError, match=r"'link_lists.bin' takes \d+ MB, where .* rebuild it"):
-        manager.add(added, timeout_s=60)
+        project_index.add(added, timeout_s=60)
     assert 2**26 < links.stat().st_size < 2**29
     with pytest.raises(VectorIndexDamagedError, match="rebuild"):
-        manager.add(added[:1], timeout_s=60)
-    assert "'link_lists.bin'" in str(manager.oversized_file())
-    rebuilt(manager, REBUILT)
-    assert manager.verify(*expected(REBUILT)).is_sound
-    assert manager.oversized_file() is None
+        project_index.add(added[:1], timeout_s=60)
+    assert "'link_lists.bin'" in str(project_index.oversized_file())
+    rebuilt(project_index, REBUILT)
+    assert project_index.verify(*expected(REBUILT)).is_sound
+    assert project_index.oversized_file() is None
 
 
-def test_a_folder_removed_under_an_open_index_is_noticed(open_manager: OpenManager, index: ChromaFolder) -> None:
+def test_a_folder_removed_under_an_open_index_is_noticed(open_index: OpenIndex, index: ChromaFolder) -> None:
     """Chroma would go on reading from deleted files; then a new row must not make the emptied index look alive."""
-    manager = open_manager(index)
-    assert len(manager.list_ids(timeout_s=60)) == len(ROWS)
+    project_index = open_index(index)
+    assert len(project_index.list_ids(timeout_s=60)) == len(ROWS)
     shutil.rmtree(index.path)
     with pytest.raises(VectorIndexDamagedError, match="was removed or replaced while open"):
-        manager.query(random_vectors(1), top_k=3)
+        project_index.query(random_vectors(1), top_k=3)
     with pytest.raises(VectorIndexGoneError, match="but are gone"):
-        manager.query(random_vectors(1), top_k=3, must_hold_rows=True)
+        project_index.query(random_vectors(1), top_k=3, must_hold_rows=True)
     with pytest.raises(VectorIndexGoneError, match=r"rows were written .* but are gone"):
-        manager.add([make_row("new", random_vectors(1)[0])], must_hold_rows=True, timeout_s=60)
-    manager.add([make_row("new", random_vectors(1)[0])])
-    assert len(manager.list_ids()) == 1
+        project_index.add([make_row("new", random_vectors(1)[0])], must_hold_rows=True, timeout_s=60)
+    project_index.add([make_row("new", random_vectors(1)[0])])
+    assert len(project_index.list_ids()) == 1
 
 
 @pytest.fixture
@@ -162,15 +162,15 @@ def exclusive_lock(index: ChromaFolder) -> Iterator[sqlite3.Connection]:
 
 
 def test_a_locked_index_ends_each_call_in_its_time(
-    open_manager: OpenManager, index: ChromaFolder, exclusive_lock: sqlite3.Connection
+    open_index: OpenIndex, index: ChromaFolder, exclusive_lock: sqlite3.Connection
 ) -> None:
     """Opening a locked index would freeze the program; here it fails, and works when the lock is gone."""
-    manager = open_manager(index)
-    process_of(manager).start()
+    project_index = open_index(index)
+    process_of(project_index).start()
     with pytest.raises((DeadlineExceededError, VectorIndexError), match=r"in time|locked|still starting"):
-        manager.query(random_vectors(1), top_k=3, deadline=Deadline.after(4))
+        project_index.query(random_vectors(1), top_k=3, deadline=Deadline.after(4))
     exclusive_lock.execute("ROLLBACK")
-    assert len(manager.query(random_vectors(1), top_k=3, deadline=Deadline.after(60))[0]) == 3
+    assert len(project_index.query(random_vectors(1), top_k=3, deadline=Deadline.after(60))[0]) == 3
 
 
 def test_a_process_frozen_in_native_code_does_not_outlive_its_killed_program(
@@ -194,30 +194,30 @@ def _is_locked(path: Path) -> bool:
         return True
 
 
-def test_a_write_lock_ends_a_write_in_its_time(open_manager: OpenManager, index: ChromaFolder) -> None:
+def test_a_write_lock_ends_a_write_in_its_time(open_index: OpenIndex, index: ChromaFolder) -> None:
     """A write that waits for another program's lock ends at its deadline and may be repeated."""
-    manager = open_manager(index)
-    assert len(manager.list_ids(timeout_s=60)) == len(ROWS)
+    project_index = open_index(index)
+    assert len(project_index.list_ids(timeout_s=60)) == len(ROWS)
     row = make_row("late", random_vectors(1, seed=4)[0])
     with closing(sqlite3.connect(sqlite_file(index), isolation_level=None)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         with pytest.raises((DeadlineExceededError, VectorIndexError), match=r"in time|locked"):
-            manager.add([row], timeout_s=1)
+            project_index.add([row], timeout_s=1)
         connection.execute("ROLLBACK")
-    manager.add([row])
-    assert "late" in manager.list_ids(["late"])
+    project_index.add([row])
+    assert "late" in project_index.list_ids(["late"])
 
 
 @covers(20)
-def test_planted_rows_are_never_returned(open_manager: OpenManager, index: ChromaFolder) -> None:
+def test_planted_rows_are_never_returned(open_index: OpenIndex, index: ChromaFolder) -> None:
     """By the documents alone, rows of another project, from the future, or without a key stay inside."""
     run_program(PLANT, str(index.path))
-    manager = open_manager(index)
-    assert "foreign" in manager.list_ids(timeout_s=60)
-    early = manager.texts_before([[1.0] * DIMENSION], StoryPosition(2), top_k=20)[0]
+    project_index = open_index(index)
+    assert "foreign" in project_index.list_ids(timeout_s=60)
+    early = project_index.texts_before([[1.0] * DIMENSION], StoryPosition(2), top_k=20)[0]
     assert {text.chunk_id for text in early} & PLANTED == set()
     assert len(early) == 20
-    late = manager.texts_before([[1.0] * DIMENSION], END_OF_STORY, top_k=20)[0]
+    late = project_index.texts_before([[1.0] * DIMENSION], END_OF_STORY, top_k=20)[0]
     assert {text.chunk_id for text in late} & PLANTED == {"future"}
 
 
@@ -231,12 +231,12 @@ from runtime.index.locations import ChromaFolder
 from runtime.index.process import IndexProcess
 from tests.runtime.index.conftest import index_in
 process = IndexProcess(ChromaFolder(Path(sys.argv[1])))
-manager = index_in(process)
+project_index = index_in(process)
 process.start()
 print(process.pid, flush=True)
 while True:
     try:
-        manager.list_ids(timeout_s=6)
+        project_index.list_ids(timeout_s=6)
     except NovelgenError:
         time.sleep(0.1)
 """

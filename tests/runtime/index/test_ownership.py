@@ -11,7 +11,7 @@ from novelgen.errors import VectorIndexDamagedError, VectorIndexError, VectorInd
 from runtime.index.locations import ChromaFolder
 from runtime.index.ownership import IndexOwnership, borrow, read_owner
 from runtime.index.process import IndexProcess, IndexProcessRegistry
-from tests.runtime.index.conftest import OpenManager, embedded, index_in, process_of, program, worker_pid
+from tests.runtime.index.conftest import OpenIndex, embedded, index_in, process_of, program, worker_pid
 from tests.runtime.index.story_rows import make_rows
 
 SECOND = """
@@ -46,9 +46,9 @@ time.sleep(600)
 
 
 @pytest.mark.slow
-def test_a_second_program_asks_through_the_first(tmp_path: Path, open_manager: OpenManager) -> None:
+def test_a_second_program_asks_through_the_first(tmp_path: Path, open_index: OpenIndex) -> None:
     """It writes and finds in the owner's process; when the owner gives the index up it goes on by itself."""
-    owner = open_manager(ChromaFolder(tmp_path / "vectors"))
+    owner = open_index(ChromaFolder(tmp_path / "vectors"))
     rows = make_rows(4)
     owner.add(rows, timeout_s=30)
     pid = worker_pid(owner)
@@ -69,7 +69,7 @@ def test_a_second_program_asks_through_the_first(tmp_path: Path, open_manager: O
 
 
 def test_what_tells_no_owner_of_this_user_is_not_asked(
-    tmp_path: Path, shared: OpenManager, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, shared: OpenIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A torn file, a wrong key, an address where nobody listens, and another user's file lend nothing."""
     true = embedded(shared("demo")).control_folder / "owner.address"
@@ -86,9 +86,9 @@ def test_what_tells_no_owner_of_this_user_is_not_asked(
 
 
 @pytest.mark.slow
-def test_a_damaged_index_of_another_program_is_not_removed(tmp_path: Path, open_manager: OpenManager) -> None:
+def test_a_damaged_index_of_another_program_is_not_removed(tmp_path: Path, open_index: OpenIndex) -> None:
     """Its files are the owner's, who goes on writing."""
-    owner = open_manager(ChromaFolder(tmp_path / "vectors"))
+    owner = open_index(ChromaFolder(tmp_path / "vectors"))
     owner.add(make_rows(2))
     second = index_in(IndexProcess(embedded(owner)))
     shutil.rmtree(tmp_path / "vectors")
@@ -102,7 +102,7 @@ def test_a_damaged_index_of_another_program_is_not_removed(tmp_path: Path, open_
 
 
 @pytest.mark.slow
-def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager: OpenManager) -> None:
+def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_index: OpenIndex) -> None:
     """The lock is the system's: kill -9 gives it up, and the next owner knows that it was not given up in order."""
     index = ChromaFolder(tmp_path / "vectors")
     owner = program(HOLDER, str(index.path))
@@ -117,7 +117,7 @@ def test_the_index_is_free_when_its_owner_is_killed(tmp_path: Path, open_manager
     second.release()
     assert not second.acquire()
     second.release()
-    assert open_manager(index).list_ids(timeout_s=20) == set()
+    assert open_index(index).list_ids(timeout_s=20) == set()
 
 
 @pytest.mark.slow

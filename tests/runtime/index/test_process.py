@@ -20,7 +20,7 @@ from runtime.index.vector_index import CircuitBreaker, Collection
 from tests.faults.matrix import covers
 from tests.runtime.index.conftest import (
     FakeClock,
-    OpenManager,
+    OpenIndex,
     is_alive,
     process_of,
     program,
@@ -68,7 +68,7 @@ def stub_python(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
 @started_as_shipped
 @covers(11)
 def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
-    shared: OpenManager, monkeypatch: pytest.MonkeyPatch
+    shared: OpenIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The caller learns what happened; acknowledged rows are still there."""
     rows = make_rows(5, project_id="killed")
@@ -83,7 +83,7 @@ def test_a_kill_in_the_middle_of_a_query_is_an_error_and_the_next_call_works(
 
 
 @pytest.mark.slow
-def test_a_process_that_died_between_calls_is_replaced_unnoticed(shared: OpenManager) -> None:
+def test_a_process_that_died_between_calls_is_replaced_unnoticed(shared: OpenIndex) -> None:
     """A dead process is seen before anything is asked of it."""
     shared("idle").list_ids()
     pid = worker_pid(shared("any"))
@@ -93,7 +93,7 @@ def test_a_process_that_died_between_calls_is_replaced_unnoticed(shared: OpenMan
 
 
 @pytest.mark.slow
-def test_a_frozen_process_is_killed_at_the_deadline(shared: OpenManager) -> None:
+def test_a_frozen_process_is_killed_at_the_deadline(shared: OpenIndex) -> None:
     """The call ends in its time, and the next one has a new process."""
     shared("frozen").list_ids()
     pid = worker_pid(shared("any"))
@@ -105,7 +105,7 @@ def test_a_frozen_process_is_killed_at_the_deadline(shared: OpenManager) -> None
 
 
 @pytest.mark.slow
-def test_a_process_that_takes_nothing_cannot_hold_a_writer(shared: OpenManager) -> None:
+def test_a_process_that_takes_nothing_cannot_hold_a_writer(shared: OpenIndex) -> None:
     """A write larger than the buffers of the system ends at its deadline too."""
     shared("full").list_ids()
     freeze(worker_pid(shared("any")))
@@ -144,7 +144,7 @@ def test_an_answer_that_stops_half_way_ends_at_the_deadline(
 
 @pytest.mark.slow
 def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
-    shared: OpenManager, request: pytest.FixtureRequest
+    shared: OpenIndex, request: pytest.FixtureRequest
 ) -> None:
     """After Ctrl-C the next question gets its own answer."""
     # Who starts the tests in the background of a shell lets them ignore it.
@@ -160,7 +160,7 @@ def test_a_call_that_the_user_breaks_off_leaves_no_reply_behind(
     assert len(shared("broken-off").query(random_vectors(1), top_k=5, deadline=Deadline.after(20))[0]) == 3
 
 
-def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: OpenManager) -> None:
+def test_a_call_that_waits_for_another_ends_in_its_own_time(shared: OpenIndex) -> None:
     """Waiting for the turn counts, and is not held against the process."""
     shared("queue").list_ids()
     pid = worker_pid(shared("any"))
@@ -280,7 +280,7 @@ def test_a_process_that_cannot_start_or_panics_is_an_error_of_the_index(
         bare_process().call("ids", Deadline.after(30), collection=IN_DEMO, chunk_ids=[])
 
 
-def test_a_failure_that_nobody_expected_is_told(shared: OpenManager) -> None:
+def test_a_failure_that_nobody_expected_is_told(shared: OpenIndex) -> None:
     """A store may fail in any way: the caller is told how, and the process goes on."""
     pid = worker_pid(shared("bug"))
     with pytest.raises(VectorIndexError, match=r"AttributeError.*no-such-operation"):
@@ -328,8 +328,8 @@ from runtime.index.locations import ChromaFolder
 from runtime.index.process import IndexProcess
 from tests.runtime.index.conftest import index_in
 process = IndexProcess(ChromaFolder(Path(sys.argv[1]) / "vectors"))
-manager = index_in(process)
-manager.list_ids(timeout_s=30)
+project_index = index_in(process)
+project_index.list_ids(timeout_s=30)
 print(process.pid, flush=True)
 """
 
@@ -344,12 +344,12 @@ REFUSED_FORK = """
 child = os.fork()
 if child == 0:
     try:
-        len(manager.list_ids())
+        len(project_index.list_ids())
     except Exception as error:
         print(error, flush=True)
     sys.exit(0)
 os.waitpid(child, 0)
-print("parent", len(manager.list_ids()), flush=True)
+print("parent", len(project_index.list_ids()), flush=True)
 print("same", process.pid, flush=True)
 """
 

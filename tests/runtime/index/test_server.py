@@ -20,16 +20,16 @@ from runtime.ingest.indexing import reindex, verify_index
 from runtime.ingest.ingest import ingest_scene
 from runtime.settings import NovelgenSettings, load_settings
 from runtime.stores import MemoryStores
-from tests.runtime.index.conftest import OpenManager, ServerProcess, index_in, process_of
+from tests.runtime.index.conftest import OpenIndex, ServerProcess, index_in, process_of
 from tests.runtime.index.story_rows import expected, make_rows, random_vectors
 from tests.support.demo_project import settings_for
 from tests.support.marked_scenes import marked_scene
 
 
 @pytest.mark.slow
-def test_rows_are_stored_found_cut_and_verified(open_manager: OpenManager, server: ServerProcess) -> None:
+def test_rows_are_stored_found_cut_and_verified(open_index: OpenIndex, server: ServerProcess) -> None:
     """What holds for the embedded index holds here."""
-    index = open_manager(ChromaServer(server.url), "红楼梦")
+    index = open_index(ChromaServer(server.url), "红楼梦")
     rows = make_rows(60, project_id="红楼梦", positions=[(chapter, 1) for chapter in range(6)])
     index.add(rows, timeout_s=30)
     texts = index.texts_before([rows[8].vector], StoryPosition(3), top_k=30)[0]
@@ -42,9 +42,9 @@ def test_rows_are_stored_found_cut_and_verified(open_manager: OpenManager, serve
 
 
 @pytest.mark.slow
-def test_a_collection_that_another_program_removed_is_told(open_manager: OpenManager, server: ServerProcess) -> None:
+def test_a_collection_that_another_program_removed_is_told(open_index: OpenIndex, server: ServerProcess) -> None:
     """As after its rebuild: SQL says what is live, and the next question opens that."""
-    index = open_manager(ChromaServer(server.url), "swapped")
+    index = open_index(ChromaServer(server.url), "swapped")
     index.add(make_rows(5, project_id="swapped"), timeout_s=30)
     other = IndexProcess(ChromaServer(server.url))
     index_in(other, "swapped").drop(timeout_s=60)
@@ -55,39 +55,39 @@ def test_a_collection_that_another_program_removed_is_told(open_manager: OpenMan
 
 
 @pytest.mark.slow
-def test_a_killed_server_is_told_at_once_and_is_found_again(open_manager: OpenManager, server: ServerProcess) -> None:
+def test_a_killed_server_is_told_at_once_and_is_found_again(open_index: OpenIndex, server: ServerProcess) -> None:
     """Each call fails while it is gone, none opens the breaker, and nothing acknowledged is lost."""
-    manager = open_manager(ChromaServer(server.url), "returning")
-    manager.add(make_rows(7, project_id="returning"), timeout_s=30)
+    project_index = open_index(ChromaServer(server.url), "returning")
+    project_index.add(make_rows(7, project_id="returning"), timeout_s=30)
     server.kill()
     for _ in range(4):
         with pytest.raises(VectorIndexError, match="server cannot be reached"):
-            manager.query(random_vectors(1), top_k=1)
-    assert not manager.is_refusing
+            project_index.query(random_vectors(1), top_k=1)
+    assert not project_index.is_refusing
     server.start()
-    assert len(manager.list_ids()) == 7
+    assert len(project_index.list_ids()) == 7
 
 
 @pytest.mark.slow
-def test_a_frozen_server_ends_each_call_in_its_time(open_manager: OpenManager, server: ServerProcess) -> None:
+def test_a_frozen_server_ends_each_call_in_its_time(open_index: OpenIndex, server: ServerProcess) -> None:
     """Chroma's client has no timeout of its own; a deadline of ours ends it, and the next call works."""
-    manager = open_manager(ChromaServer(server.url))
-    assert manager.list_ids(timeout_s=30) == set()
+    project_index = open_index(ChromaServer(server.url))
+    assert project_index.list_ids(timeout_s=30) == set()
     server.freeze()
     try:
         with pytest.raises(DeadlineExceededError, match="did not return in time"):
-            manager.query(random_vectors(1), top_k=1, deadline=Deadline.after(0.5))
+            project_index.query(random_vectors(1), top_k=1, deadline=Deadline.after(0.5))
     finally:
         server.thaw()
-    assert manager.query(random_vectors(1), top_k=1, deadline=Deadline.after(30)) == [[]]
+    assert project_index.query(random_vectors(1), top_k=1, deadline=Deadline.after(30)) == [[]]
 
 
 @pytest.mark.slow
-def test_an_address_where_nothing_listens_is_named(open_manager: OpenManager) -> None:
+def test_an_address_where_nothing_listens_is_named(open_index: OpenIndex) -> None:
     """The message names the address and how to start a server."""
-    manager = open_manager(ChromaServer("http://127.0.0.1:9"))
+    project_index = open_index(ChromaServer("http://127.0.0.1:9"))
     with pytest.raises(VectorIndexError, match=r"server 'http://127\.0\.0\.1:9' cannot be reached.*chroma run"):
-        manager.list_ids(timeout_s=30)
+        project_index.list_ids(timeout_s=30)
 
 
 TOKEN = "open-sesame-1234567890"
@@ -151,19 +151,19 @@ def test_the_settings_open_the_door(
 
 @pytest.mark.slow
 def test_a_wrong_token_is_refused_without_being_shown(
-    open_manager: OpenManager, server: ServerProcess, caplog: pytest.LogCaptureFixture
+    open_index: OpenIndex, server: ServerProcess, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The message names the settings; what the proxy quotes of the token is left out, and the process lives on."""
     wrong = "wrong-9876543210"
     with door(server, name="Authorization", value=f"Bearer {TOKEN}") as url, caplog.at_level(logging.DEBUG):
         location = ChromaServer(url, token=wrong)
-        manager = open_manager(location)
+        project_index = open_index(location)
         pids = set()
         for _ in range(4):
             with pytest.raises(VectorIndexError, match=r"refused .* chroma_token and chroma_headers") as refused:
-                manager.list_ids(timeout_s=30)
+                project_index.list_ids(timeout_s=30)
             assert wrong not in str(refused.value)
-            pids.add(process_of(manager).pid)
+            pids.add(process_of(project_index).pid)
     assert len(pids) == 1
     assert wrong not in caplog.text + repr(location) + str(location)
 

@@ -1,15 +1,15 @@
 """Verification finds what is silently lost, and what is left of an index is removed with it."""
 
-from runtime.index.manager import IndexVerification, VectorStoreManager
-from tests.runtime.index.conftest import OpenManager, embedded
+from runtime.index.project_index import IndexVerification, ProjectIndex
+from tests.runtime.index.conftest import OpenIndex, embedded
 from tests.runtime.index.story_rows import expected, make_row, make_rows, random_vectors
 
 
-def vector_folders(manager: VectorStoreManager) -> int:
-    return sum(entry.is_dir() for entry in embedded(manager).path.iterdir())
+def vector_folders(project_index: ProjectIndex) -> int:
+    return sum(entry.is_dir() for entry in embedded(project_index).path.iterdir())
 
 
-def test_verification_names_missing_unexpected_and_lost_rows(shared: OpenManager) -> None:
+def test_verification_names_missing_unexpected_and_lost_rows(shared: OpenIndex) -> None:
     """Many of one vector are sound, ids are compared as sets, and who is not found by its own vector is lost."""
     rows = make_rows(80, project_id="sound")
     rows += [make_row(f"same{index}", [1.0] * 16, project_id="sound") for index in range(30)]
@@ -30,7 +30,7 @@ def test_verification_names_missing_unexpected_and_lost_rows(shared: OpenManager
     assert IndexVerification((), (), (), rows=1, canaries=0).is_sound
 
 
-def test_a_dropped_index_leaves_no_folder_behind(shared: OpenManager) -> None:
+def test_a_dropped_index_leaves_no_folder_behind(shared: OpenIndex) -> None:
     """Neither its own, nor that of another model in its place, nor one of an earlier naming."""
     index = shared("dropped whole")
     before = vector_folders(index)

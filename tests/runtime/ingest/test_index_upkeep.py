@@ -14,7 +14,7 @@ from novelgen.errors import VectorIndexError
 from novelgen.models.record import SceneRecord
 from runtime.care.checks import repair_index
 from runtime.index.locations import ChromaFolder, swollen_file
-from runtime.index.manager import VectorStoreManager
+from runtime.index.project_index import ProjectIndex
 from runtime.ingest import indexing
 from runtime.ingest.indexing import IndexingResult, reindex, verify_index
 from runtime.ingest.ingest import IngestResult, ingest_scene
@@ -141,7 +141,7 @@ def test_a_failing_rebuild_is_said_and_harms_nothing(stores: MemoryStores, monke
     _edited(stores, 1)
     monkeypatch.setattr(indexing, "SPARE_VECTORS", 0)
     monkeypatch.setattr(indexing, "MAX_KEPT_PER_MEMORY", 0)
-    monkeypatch.setattr(VectorStoreManager, "verify", failing)
+    monkeypatch.setattr(ProjectIndex, "verify", failing)
     result = _edited(stores, 2)
     assert [issue.message for issue in result.indexing.issues if "not made smaller: no room" in issue.message]
     monkeypatch.undo()

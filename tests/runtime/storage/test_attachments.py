@@ -37,7 +37,7 @@ def attach(database: DatabaseManager, memory_id: str, *targets: str, is_off: boo
     """Attach one memory, or take it off, and return what changed."""
     with database.project("demo").write() as unit:
         change = unit.attachments.detach if is_off else unit.attachments.attach
-        return change([memory_id], resolved_targets(unit, targets, None, by_whole_name=True))
+        return change([memory_id], resolved_targets(unit, targets, None, by_exact_name=True))
 
 
 def origins(database: DatabaseManager, memory_id: str) -> dict[str, str]:

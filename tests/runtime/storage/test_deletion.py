@@ -3,7 +3,7 @@
 import pytest
 
 from novelgen.errors import UnknownEntityError, UserInputError
-from novelgen.memory.story import recorded_events
+from novelgen.memory.knowledge_story import recorded_events
 from novelgen.models.entity import Entity
 from novelgen.models.position import END_OF_STORY
 from runtime.storage.characters import MindCache

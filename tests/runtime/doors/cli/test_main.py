@@ -22,7 +22,7 @@ OF_WRITERS = (
     "numpy",
     "novelgen.language.reading",
     "novelgen.reading.request",
-    "runtime.index.manager",
+    "runtime.index.project_index",
     "runtime.ingest.indexing",
     "runtime.ingest.scene_writes",
     "runtime.storage.outline",

@@ -82,7 +82,7 @@ def collection_name(project_id: str, *, index_id: str | None, embedding_model: s
     return f"*-{model}" if index_id is None else f"story-{_digest(f'{index_id}/{project_id}')[:36]}-{model}"
 
 
-class VectorStoreManager:
+class ProjectIndex:
     """Stores and finds memory chunks of one project by their vectors.
 
     Every method raises `VectorIndexError` or one of its kinds when the index fails, and `DeadlineExceededError` when

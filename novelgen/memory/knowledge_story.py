@@ -1,4 +1,4 @@
-"""The story before a position, for knowledge rules."""
+"""The story before a position, for the rules of who knows what."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -13,15 +13,15 @@ from novelgen.deadlines import Deadline
 from novelgen.errors import EmbeddingError, InvalidProjectIdError, VectorIndexError, VectorIndexGoneError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.index.locations import ChromaFolder
-from runtime.index.manager import collection_name, next_index_id
+from runtime.index.project_index import collection_name, next_index_id
 from runtime.index.rows import exact_search
-from tests.runtime.index.conftest import OpenManager, index_in, process_of
+from tests.runtime.index.conftest import OpenIndex, index_in, process_of
 from tests.runtime.index.story_rows import DIMENSION, MODEL, make_row, make_rows, random_vectors
 
 POSITIONS = [(None, None), (0, 0), (1, None), (1, 0), (1, 3), (2, 1), (2, None), (5, 0)]
 
 
-def test_a_row_comes_back_as_it_was_stored_last(shared: OpenManager) -> None:
+def test_a_row_comes_back_as_it_was_stored_last(shared: OpenIndex) -> None:
     """Every field survives, a second write replaces it whole, and of equal ids in one write the last counts."""
     whole = shared("whole")
     whole.add(
@@ -45,7 +45,7 @@ def test_a_row_comes_back_as_it_was_stored_last(shared: OpenManager) -> None:
         several.add([again, make_rows(2)[1]])
 
 
-def test_it_agrees_with_exact_search(shared: OpenManager) -> None:
+def test_it_agrees_with_exact_search(shared: OpenIndex) -> None:
     """On random vectors the index finds what the oracle finds, in its order."""
     rows = make_rows(400, project_id="oracle")
     index = shared("oracle")
@@ -59,7 +59,7 @@ def test_it_agrees_with_exact_search(shared: OpenManager) -> None:
         assert [hit.content for hit in hits] == [contents[hit.chunk_id] for hit in hits]
 
 
-def test_look_alike_projects_stay_apart(shared: OpenManager) -> None:
+def test_look_alike_projects_stay_apart(shared: OpenIndex) -> None:
     """A vector is found in its own project only, and top_k must be at least one."""
     names = ["Emma", "emma", "emma ii", "emma-ii", "红楼梦", "红樓梦", "a", "b" * 100]
     for name in names:
@@ -70,7 +70,7 @@ def test_look_alike_projects_stay_apart(shared: OpenManager) -> None:
         shared("a").query(random_vectors(1), top_k=0)
 
 
-def test_deleted_and_dropped_rows_are_gone(shared: OpenManager) -> None:
+def test_deleted_and_dropped_rows_are_gone(shared: OpenIndex) -> None:
     """Deleting twice is no error, never written is empty, and what was dropped may be written again."""
     deleted = shared("deleted")
     deleted.add(make_rows(5, project_id="deleted"))
@@ -92,14 +92,14 @@ def test_deleted_and_dropped_rows_are_gone(shared: OpenManager) -> None:
 
 
 @pytest.mark.parametrize("project_id", [None, "", {"$ne": "x"}, ["emma"], "../emma", "a/b"])
-def test_what_is_no_project_id_is_refused_before_anything_is_read(shared: OpenManager, project_id: Any) -> None:
+def test_what_is_no_project_id_is_refused_before_anything_is_read(shared: OpenIndex, project_id: Any) -> None:
     """Filters, lists, paths and nothing at all are no project."""
     with pytest.raises(InvalidProjectIdError, match="project_id"):
         shared(project_id)
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, 3e38])
-def test_unusable_vectors_reach_neither_write_nor_question(shared: OpenManager, bad: float) -> None:
+def test_unusable_vectors_reach_neither_write_nor_question(shared: OpenIndex, bad: float) -> None:
     """NaN, infinity and what overflows are named and refused, and nothing of the batch is stored."""
     index = shared("bad")
     broken = [1.0] * (DIMENSION - 1) + [bad]
@@ -118,7 +118,7 @@ def test_unusable_vectors_reach_neither_write_nor_question(shared: OpenManager, 
     seed=st.integers(0, 1000),
 )
 def test_every_cut_finds_what_the_oracle_finds(
-    shared: OpenManager, chapter: int | None, scene: int | None, top_k: int, seed: int
+    shared: OpenIndex, chapter: int | None, scene: int | None, top_k: int, seed: int
 ) -> None:
     """By what the store says alone, however much the cut leaves out, top_k is filled if it can be."""
     rows = make_rows(64, project_id="cuts", positions=POSITIONS)
@@ -134,7 +134,7 @@ def test_every_cut_finds_what_the_oracle_finds(
     assert [text.chunk_id for text in texts] == [chunk_id for chunk_id, _ in truth]
 
 
-def test_an_early_cut_in_a_long_story_still_fills_top_k(shared: OpenManager) -> None:
+def test_an_early_cut_in_a_long_story_still_fills_top_k(shared: OpenIndex) -> None:
     """Where nearly all near rows lie later, the few early ones are found all the same."""
     index = shared("long")
     index.add(make_rows(1_200, project_id="long", positions=[(chapter, 1) for chapter in range(100)]))
@@ -143,7 +143,7 @@ def test_an_early_cut_in_a_long_story_still_fills_top_k(shared: OpenManager) -> 
     assert {text.chapter_index for texts in found for text in texts} == {0}
 
 
-def test_threads_share_one_index(shared: OpenManager) -> None:
+def test_threads_share_one_index(shared: OpenIndex) -> None:
     """Writers and readers at once lose and mix nothing."""
 
     def work(number: int) -> str:
@@ -157,7 +157,7 @@ def test_threads_share_one_index(shared: OpenManager) -> None:
 
 
 @pytest.mark.parametrize("change", [{"embedding_model": "another-model"}, {"dimension": 8}, {"index_id": "live-b"}])
-def test_another_model_dimension_or_place_is_another_collection(shared: OpenManager, change: dict[str, Any]) -> None:
+def test_another_model_dimension_or_place_is_another_collection(shared: OpenIndex, change: dict[str, Any]) -> None:
     """Vectors of two models never meet; who knows that rows were written is told that they are not here."""
     project_id = f"changed {next(iter(change))}"
     shared(project_id).add(make_rows(3, project_id=project_id))
@@ -186,22 +186,22 @@ def test_collections_are_named_by_place_and_model() -> None:
 
 
 @pytest.mark.slow
-def test_without_the_id_an_embedded_index_answers_from_what_is_there(open_manager: OpenManager, tmp_path: Any) -> None:
+def test_without_the_id_an_embedded_index_answers_from_what_is_there(open_index: OpenIndex, tmp_path: Any) -> None:
     """With SQL down nobody knows which collection is live: the only one of the model is."""
     index = ChromaFolder(tmp_path / "vectors")
     rows = make_rows(10)
-    open_manager(index).add(rows)
-    nameless = open_manager(index, index_id=None)
+    open_index(index).add(rows)
+    nameless = open_index(index, index_id=None)
     assert nameless.texts_before([rows[4].vector], END_OF_STORY, top_k=1)[0][0].chunk_id == "c0004"
     with pytest.raises(VectorIndexError, match="holds nothing of this project and embedding model"):
-        open_manager(index, index_id=None, embedding_model="another").query([rows[0].vector], top_k=1)
+        open_index(index, index_id=None, embedding_model="another").query([rows[0].vector], top_k=1)
 
 
 @pytest.mark.slow
-def test_rows_outlive_the_program(open_manager: OpenManager, tmp_path: Any) -> None:
+def test_rows_outlive_the_program(open_index: OpenIndex, tmp_path: Any) -> None:
     """What was acknowledged is there after closing and opening again."""
     index = ChromaFolder(tmp_path / "vectors")
-    first = open_manager(index)
+    first = open_index(index)
     first.add(make_rows(10))
     process_of(first).close()
-    assert len(index_in(process_of(open_manager(index))).list_ids()) == 10
+    assert len(index_in(process_of(open_index(index))).list_ids()) == 10
