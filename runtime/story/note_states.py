@@ -117,7 +117,6 @@ def standing_values(unit: UnitOfWork, content: str, start: StoryPosition | None)
     names = {entity.entity_id: entity.name for entity in known_entities}
     named_ids = NameResolver(known_entities).entity_ids_in(content)
     snapshots = unit.states.snapshots(named_ids, as_of=start or END_OF_STORY) if named_ids else []
-    snapshots.sort(key=lambda snapshot: named_ids.index(snapshot.entity_id))
     placed_ids = {
         snapshot.entity_id
         for snapshot in snapshots

@@ -236,3 +236,22 @@ def test_a_draft_that_has_the_old_work_is_shown_the_new_one(story: Story, play: 
     )
     assert play.work in after
     assert play.work not in before
+
+
+@pytest.mark.parametrize("named", ["mask", "person"])
+def test_a_note_by_either_name_is_of_the_person(story: Story, play: Play, named: str) -> None:
+    """It sets the one state, and one that states nothing says what stands of the person."""
+    lamp = story.entities.add("The lamp", kind="item", start="1:1").entity
+    story.entities.merge(play.person, play.mask, start="4:1")
+    name = getattr(play, named)
+    story.scenes.set_staging("4:1", cast=[name], location=play.places[1])
+    holds = {"en": f"The lamp is with {name}.", "zh": f"The lamp在{name}手里。"}[play.language]
+    assert story.memories.add(holds, start="4:1").stated is not None
+    for other_name in (play.person, play.mask):
+        state = story.entities.state(other_name, as_of="4:2")
+        assert state is not None
+        assert state.holds == [lamp.entity_id]
+    hurt = {"en": f"{name} has a broken arm.", "zh": f"{name}左臂中箭。"}[play.language]
+    note = story.memories.add(hurt, start="4:1")
+    context = story.context(5, 1, _plan(play.other, play.mask))
+    assert note.note.memory_id in [memory.chunk_id for memory in context.relevant_memories]
