@@ -209,7 +209,8 @@ class Frame:
         """Return the troubled places of a project, apart from pending indexing."""
         is_waiting = (issue.stage, issue.kind) == ("index", "stale")
         kind = self.word("trouble_waits") if is_waiting else self.word_of("trouble", issue.kind)
-        return f"{self.word_of('stage', issue.stage)}{self.word('colon')}{kind}"
+        stage = CATALOGUES[self.language].get(f"stage_{issue.stage}") or self.word_of("retriever", issue.stage)
+        return f"{stage}{self.word('colon')}{kind}"
 
     def place(self, chapter_index: int | None, scene_index: int | None = None) -> str:
         """Return a displayed place, marking chapters."""

@@ -411,6 +411,16 @@ MAX_VARIANTS = 3
 
 Retriever = Callable[[MemoryStores, SearchRequest], Any]
 
+LISTING_RETRIEVERS: Mapping[str, Retriever] = {
+    ENTITY_RETRIEVER: entity_memories,
+    THREAD_RETRIEVER: thread_memories,
+    RECENT_RETRIEVER: recent_memories,
+    CALLED_NOTES_RETRIEVER: called_notes,
+}
+"""Retrievers that need no query, in the order of their answers."""
+RETRIEVERS = (SEMANTIC_RETRIEVER, LEXICAL_RETRIEVER, *LISTING_RETRIEVERS)
+"""Names of all retrievers."""
+
 
 class SearchFilters(TypedDict, total=False):
     """Filters of a search, as in `ranked_memories`."""
@@ -519,11 +529,9 @@ def search_memories(
         retrievers[SEMANTIC_RETRIEVER] = partial(_semantic_retriever, deadline=retrieving)
         retrievers[LEXICAL_RETRIEVER] = search_words
     if not by_query_alone:
-        if request.entity_ids:
-            retrievers[ENTITY_RETRIEVER] = entity_memories
-        retrievers[THREAD_RETRIEVER] = thread_memories
-        retrievers[RECENT_RETRIEVER] = recent_memories
-        retrievers[CALLED_NOTES_RETRIEVER] = called_notes
+        retrievers |= LISTING_RETRIEVERS
+        if not request.entity_ids:
+            del retrievers[ENTITY_RETRIEVER]
     outcomes = run_concurrently(
         {name: partial(retriever, stores, request) for name, retriever in retrievers.items()},
         timeouts_s=dict.fromkeys(retrievers, retrieving.remaining_s),

@@ -24,14 +24,7 @@ from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.memory_tools import get_entity_state_tool, get_recent_timeline_tool, search_story_memory_tool
-from runtime.search.search import (
-    RetrieverAnswer,
-    called_notes,
-    entity_memories,
-    recent_memories,
-    search_words,
-    thread_memories,
-)
+from runtime.search.search import LISTING_RETRIEVERS, RetrieverAnswer, search_words
 from runtime.stores import MemoryStores
 from runtime.story.memories import StoryMemories
 from tests.acceptance.test_memory_context_retrieval import damage_database, damage_index
@@ -273,7 +266,7 @@ def test_every_operation_is_cut(stores: MemoryStores, name: str) -> None:
     assert leaked(told, 3, 2) == set()
 
 
-@pytest.mark.parametrize("retriever", [search_words, entity_memories, thread_memories, recent_memories, called_notes])
+@pytest.mark.parametrize("retriever", [search_words, *LISTING_RETRIEVERS.values()])
 def test_every_retriever_is_cut_by_itself(stores: MemoryStores, retriever: Callable[..., RetrieverAnswer]) -> None:
     """What one lists has no later mark before anything behind it cuts once more, and is all there at the end."""
     asked = [SearchQuery(text=f"Anna, Boris, the ring, {mark(1, 1)} {mark(4, 3)}")]

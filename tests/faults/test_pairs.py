@@ -15,6 +15,7 @@ from runtime.context_chain import build_context_chain
 from runtime.index.locations import ChromaFolder
 from runtime.index.ownership import IndexOwnership
 from runtime.model_providers.offline_embeddings import HashedNgramEmbeddings
+from runtime.search.search import RETRIEVERS
 from runtime.stores import MemoryStores
 from tests.acceptance.test_memory_context_retrieval import damage_index
 from tests.faults.expectations import (
@@ -39,7 +40,7 @@ STAGES = {
     "index": {"semantic"},
     "embeddings": {"semantic"},
     "model": {"plan", "select"},
-    "database": {"outline", "states", "timeline", "lexical", "entity", "thread", "recent", "called_notes", "memories"},
+    "database": {"outline", "states", "timeline", "memories", *RETRIEVERS} - {"semantic"},
 }
 """Where the failure of a part is reported."""
 

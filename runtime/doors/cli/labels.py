@@ -59,7 +59,7 @@ class ViewLabels:
         self.language = language
         self._load_names = names
         self._words: Words = words("commands", language)
-        self._reasons: dict[str, str] = self._words.table("reason")
+        self._reasons: dict[str, str] = self._words.table("reason") | self._words.table("retriever")
 
     def __getitem__(self, key: str) -> str:
         text: str = self._words[key]
@@ -110,12 +110,16 @@ class ViewLabels:
         pattern = r"(?<![A-Za-z_])(?:" + "|".join(map(re.escape, known_keys)) + r")(?![A-Za-z_])"
         return re.sub(pattern, lambda match: self._reasons[match[0]], text)
 
+    def stage(self, stage: str) -> str:
+        """Return the name of a stage, which may be a retriever."""
+        return self.get(f"stage.{stage}") or self.get(f"retriever.{stage.removeprefix('retriever_')}", stage)
+
     def issue(self, stage: str, kind: str, message: str) -> str:
         """Return an issue with its stage."""
-        where, what = self.get(f"stage.{stage}", stage), self.get(f"trouble.{kind}", kind)
+        what = self.get(f"trouble.{kind}", kind)
         # What waits to be indexed is not out of date.
         what = self.get(f"trouble.{stage}_{kind}", what)
-        return self["line.issue"].format(stage=where, kind=what, message=message_in(message, self.language))
+        return self["line.issue"].format(stage=self.stage(stage), kind=what, message=message_in(message, self.language))
 
     def with_names(self, names: Callable[[], ChapterNames]) -> ViewLabels:
         """Return these labels of a story whose chapters are told as their author calls them."""

@@ -252,7 +252,7 @@ def print_explanation(report: ContextReport, labels: ViewLabels) -> None:
         print_heading(labels["head.unresolved"])
         print_text(labels.listing(strangers))
     print_heading(labels["head.timings"])
-    print_pairs({labels.get(f"stage.{stage}", stage): f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
+    print_pairs({labels.stage(stage): f"{seconds:.3f}" for stage, seconds in report.timings_s.items()})
 
 
 def print_difference(difference: ContextDifference, labels: ViewLabels, file: Path) -> None:

@@ -20,6 +20,7 @@ from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.settings import ContextSettings
+from runtime.search.search import RETRIEVERS
 from tests.support.scripted_chat_model import ScriptedChatModel, answering
 from tests.support.stored_story import StoredStory
 from tests.support.stories import ENTITIES, MEMORIES, NOW, PROJECT, RECORDS, lighthouse_memory
@@ -219,8 +220,7 @@ def test_it_is_a_runnable_that_a_handler_can_follow() -> None:
     assert asyncio.run(chain.ainvoke(asked)) == alone
     assert chain.batch([asked, asked]) == [alone, alone]
     assert handler.children_of("ChunkContextChain") == ["find_names", "retrieve", "select"]
-    retrievers = ("semantic", "lexical", "entity", "thread", "recent", "called_notes")
-    assert set(handler.children_of("retrieve")) == {f"retriever_{name}" for name in retrievers}
+    assert set(handler.children_of("retrieve")) == {f"retriever_{name}" for name in RETRIEVERS}
 
 
 def selected(
