@@ -25,7 +25,7 @@ from novelgen.memory.knowledge_story import recorded_events
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
-from novelgen.models.record import SceneRecord
+from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
 from runtime.settings import IngestSettings
@@ -381,6 +381,9 @@ def located_evidence(quote: str | None, finder: QuoteFinder, made_by: RecordOrig
     return LocatedEvidence(span and (span.start, span.end), span is not None or not owes_quote)
 
 
+_FIELDS_OF_RECORDS = RecordedMemory.model_fields.keys() & StoryMemoryChunk.model_fields.keys() - {"content"}
+"""Fields that a memory has from a record, name for name."""
+
 _MEMORY_ORIGINS: dict[RecordOrigin, MemoryOrigin] = {
     # Not "author": that is for single memories that an author changed, which no later ingest may touch.
     "author": "record",
@@ -448,18 +451,17 @@ class SceneChunks:
             self._make(
                 "memory",
                 memory.content,
-                entities_mentioned=list(dict.fromkeys(memory.entities)),
-                tags=list(dict.fromkeys(memory.tags)),
-                short=memory.short or None,
-                importance=memory.importance,
                 slot=memory.memory_id,
                 source_id=memory.memory_id,
-                event_type=memory.event_type,
-                supersedes=memory.supersedes or ended_ids.get(memory.memory_id),
-                also_supersedes=memory.also_supersedes,
-                slot_type=memory.slot_type,
                 origin=_MEMORY_ORIGINS[made_by],
                 **located_evidence(memory.evidence, finder, made_by)._asdict(),
+                **memory.model_dump(include=_FIELDS_OF_RECORDS)
+                | {
+                    "entities_mentioned": list(dict.fromkeys(memory.entities)),
+                    "tags": list(dict.fromkeys(memory.tags)),
+                    "short": memory.short or None,
+                    "supersedes": memory.supersedes or ended_ids.get(memory.memory_id),
+                },
             )
             for memory in record.memories
         ]

@@ -1,4 +1,7 @@
-"""Single memories: list, note, edit, confirm, pin, ban and delete."""
+"""Single memories: list, note, edit, confirm, pin, ban and delete.
+
+All memories of an entity, and what memories are attached to: `attachments.py`. Consolidated ones: `extraction.py`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
@@ -111,7 +114,10 @@ class AddedNote(EndedNotes):
 
 
 class StoryMemories(base.StoryBase):
-    """Single memories: list, note, edit, confirm, pin, ban and delete."""
+    """Single memories: list, note, edit, confirm, pin, ban and delete.
+
+    `story.memories` is this, `StoryAttachments` (all memories of an entity) and `StoryConsolidation`.
+    """
 
     def get(self, memory_id: base.Name) -> MemoryCard:
         """Return a memory whole, whatever was decided about it.

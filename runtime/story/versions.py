@@ -12,8 +12,9 @@ from pydantic_core import to_jsonable_python
 
 from novelgen.errors import StaleVersionError
 from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.state import Relationship
-from runtime.storage.models import StoredMemory
+from runtime.storage.models import MemoryEdit, StoredMemory
 from runtime.storage.records import Scene
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ Version = Annotated[str, Field(min_length=1, max_length=80)]
 """What `version` of a read says; it is another one as soon as anything of what can be edited is."""
 
 VERSION_CHARACTERS = 16
+
+_EDITED_FIELDS = [name for name in MemoryEdit.model_fields if name in {*StoryMemoryChunk.model_fields} - {"verified"}]
+"""Fields of a memory that an author edits."""
 
 
 def version_of(*parts: Any) -> str:
@@ -100,7 +104,7 @@ def memory_version(unit: UnitOfWork, memory: StoredMemory) -> str:
     """Return a memory's version, with attachments and decisions."""
     chunk = memory.chunk
     attached_ids = sorted(attachment.target for attachment in unit.attachments.attachments_of(chunk.chunk_id))
-    statements = [chunk.content, chunk.short, chunk.importance, chunk.tags, chunk.event_type, chunk.source_span]
+    statements = [getattr(chunk, name) for name in _EDITED_FIELDS]
     return version_of(statements, attached_ids, memory.status, memory.pinned, chunk.also_supersedes)
 
 
