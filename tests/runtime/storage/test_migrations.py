@@ -56,10 +56,10 @@ def test_autogenerate_finds_an_added_column(database_url: str) -> None:
     metadata = MetaData(naming_convention=METADATA.naming_convention)
     for table in METADATA.sorted_tables:
         table.to_metadata(metadata)
-    metadata.tables["scenes"].append_column(Column("mood", Text, nullable=True))
+    metadata.tables["scenes"].append_column(Column("later_column", Text, nullable=True))
 
     ((kind, _, table_name, column),) = _difference(database_url, metadata)
-    assert (kind, table_name, column.name) == ("add_column", "scenes", "mood")
+    assert (kind, table_name, column.name) == ("add_column", "scenes", "later_column")
 
 
 def test_alembic_writes_a_revision_that_imports_sqlalchemy_alone(
@@ -112,11 +112,11 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("projects", sa.Column("mood", sa.Text(), server_default="calm", nullable=False))
+    op.add_column("projects", sa.Column("later_column", sa.Text(), server_default="calm", nullable=False))
     with op.batch_alter_table("memory_chunks") as table:
-        table.add_column(sa.Column("mood", sa.Text(), server_default="calm", nullable=False))
+        table.add_column(sa.Column("later_column", sa.Text(), server_default="calm", nullable=False))
         table.alter_column("short", existing_type=sa.Text(), nullable=True)
-    op.create_table("moods", sa.Column("mood", sa.Text(), primary_key=True))
+    op.create_table("later_rows", sa.Column("later_column", sa.Text(), primary_key=True))
 """
 
 
@@ -145,11 +145,13 @@ def _rows(database_url: str) -> dict[str, list[dict[str, Any]]]:
     with engine.connect() as connection:
         for table in inspect(engine).get_table_names():
             # SQLite keeps the words of its virtual table in shadow tables, which are read here.
-            if table in ("alembic_version", "moods") or (table == "memory_terms" and engine.dialect.name == "sqlite"):
+            if table in ("alembic_version", "later_rows") or (
+                table == "memory_terms" and engine.dialect.name == "sqlite"
+            ):
                 continue
             stored = connection.execute(text(f"SELECT * FROM {table}")).mappings()
             rows[table] = sorted(
-                ({name: value for name, value in row.items() if name != "mood"} for row in stored), key=str
+                ({name: value for name, value in row.items() if name != "later_column"} for row in stored), key=str
             )
     engine.dispose()
     return rows
@@ -171,7 +173,7 @@ def test_an_upgrade_keeps_every_row_of_every_table(database_url: str, tmp_path: 
     assert _rows(database_url) == before
     engine = create_engine(url_of(database_url))
     with engine.connect() as connection:
-        assert set(connection.scalars(text("SELECT mood FROM memory_chunks"))) == {"calm"}
+        assert set(connection.scalars(text("SELECT later_column FROM memory_chunks"))) == {"calm"}
         connection.execute(text("UPDATE alembic_version SET version_num = :head"), {"head": runner.HEAD})
         connection.commit()
     engine.dispose()
@@ -223,11 +225,11 @@ def test_a_revision_that_fails_leaves_the_old_version_whole(database_url: str, t
     held = _fill(database_url)
     engine = create_engine(url_of(database_url))
     with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE moods (in_the_way INTEGER)"))
+        connection.execute(text("CREATE TABLE later_rows (in_the_way INTEGER)"))
 
     with pytest.raises(DBAPIError, match="already exists"):
         _migrate_to_next(database_url, tmp_path)
-    assert "mood" not in {column["name"] for column in inspect(engine).get_columns("memory_chunks")}
+    assert "later_column" not in {column["name"] for column in inspect(engine).get_columns("memory_chunks")}
     engine.dispose()
     database = DatabaseManager.open(database_url)
     assert everything(database) == held
