@@ -209,11 +209,13 @@ class CharacterView:
         memory = self.shared.memory_of.get(chunk.memory_id)
         if memory is None or memory.position is not None:
             return self.doubted_at(chunk.chapter_index, chunk.scene_index)
-        return self.doubted_from(memory.noted_at)
+        return self._doubted_scene(self.shared.rules.scene_of_note(memory.noted_at))
 
     def doubted_from(self, place: StoryPosition | None) -> StoryPosition | None:
         """Return the first scene of an author's statement, if a guess has the character away."""
-        scene = self.shared.rules.scene_from(place)
+        return self._doubted_scene(self.shared.rules.scene_from(place))
+
+    def _doubted_scene(self, scene: KnowledgeScene | None) -> StoryPosition | None:
         return None if scene is None else self.doubted_at(scene.position.chapter_index, scene.position.scene_index)
 
     def doubted_at(self, chapter_index: int | None, scene_index: int | None) -> StoryPosition | None:

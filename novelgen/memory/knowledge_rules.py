@@ -217,36 +217,37 @@ class KnowledgeRules:
             return self._unknown_result(character_id, memory, "absent")
         if memory.is_for_all:
             return knowing
+        names = (
+            entity_id for entity_id in self.story.names.get(character_id, ()) if memory.content.startswith(entity_id)
+        )
+        if any(is_death("status", memory.content.removeprefix(name).lstrip(" ，,")) for name in names):
+            return self._unknown_result(character_id, memory, "dead")
         is_open = not (_is_apart(memory.content) or _INNER.search(memory.content))
-        stage = self.scene_from(memory.noted_at) if is_open else None
+        stage = self.scene_of_note(memory.noted_at) if is_open else None
         # Of whom a guess alone has there, the note must name somebody of the scene, or nobody.
         if stage is not None and character_id in stage.present and (stage.has_record or not memory.entities):
             certainty = TAKING_PART_CERTAINTY if stage.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=stage.position, certainty=certainty)
         if not memory.entities:
             return self._unknown_result(character_id, memory, "unsaid")
-        names = (
-            entity_id for entity_id in self.story.names.get(character_id, ()) if memory.content.startswith(entity_id)
-        )
-        if any(is_death("status", memory.content.removeprefix(name).lstrip(" ，,")) for name in names):
-            return self._unknown_result(character_id, memory, "dead")
         about = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         if not about or character_id in about:
             return knowing
-        scene = self.scene_beside(character_id, about, memory.noted_at) if is_open else None
+        scene = self.scene_beside(character_id, about, memory.noted_at, is_note=True) if is_open else None
         if scene is not None:
             certainty = WITNESSED_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=scene.position, certainty=certainty)
         return self._unknown_result(character_id, memory, "absent")
 
     def scene_beside(
-        self, character_id: str, about: Sequence[str], place: StoryPosition | None
+        self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, is_note: bool = False
     ) -> KnowledgeScene | None:
         """Return the scene beside an author's place with a character and its subjects, a sure one first."""
         if place is None:
             return None
         end = bisect_right(self._positions, place)
-        scenes = [*self.story.scenes[max(0, end - 1) : end], self.scene_from(place)]
+        following = self.scene_of_note(place) if is_note else self.scene_from(place)
+        scenes = [*self.story.scenes[max(0, end - 1) : end], following]
         names = [name for entity_id in about for name in self.story.names.get(entity_id, ())]
         shared = [
             scene
@@ -263,6 +264,17 @@ class KnowledgeRules:
             return None
         start = bisect_right(self._positions, place)
         return next(iter(self.story.scenes[start : start + 1]), None)
+
+    def scene_of_note(self, place: StoryPosition | None) -> KnowledgeScene | None:
+        """Return the scene of an author's note: the first in which it holds, or the one that ends a chapter before it.
+
+        Nobody of the next chapter was there when a chapter ended.
+        """
+        following = self.scene_from(place)
+        last = None if place is None else self.story.scene_at.get(place)
+        if last is None or (following is not None and following.position.chapter_index == last.position.chapter_index):
+            return following
+        return last
 
     def cast_scene_from(self, character_id: str, place: StoryPosition | None) -> KnowledgeScene | None:
         """Return the same scene, if a record or the author has a character in it."""

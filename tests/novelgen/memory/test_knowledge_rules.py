@@ -440,15 +440,31 @@ def test_nobody_may_be_there_after_their_death_or_by_the_name_of_another() -> No
 )
 def test_a_note_is_secret_by_words_of_secrecy_and_not_by_a_theft(content: str, is_known: bool) -> None:
     """To who is in the scene from which it holds."""
-    note = memory(content, "C4", position=None, noted_at=at(1, 1))
+    note = memory(content, "C4", position=None, noted_at=at(2, 0))
     assert rules(scene(1, 1, "C4"), scene(2, 1, "C2"), about=note).knows("C2", note).knows is is_known
 
 
 @pytest.mark.parametrize("content", ["The brooch was stolen.", "胸针被偷走了。"])
 def test_a_note_that_names_nobody_is_known_to_whom_a_guess_has_in_its_scene(content: str) -> None:
     """By that scene alone, so that it has the mark of a guess."""
-    note = KnowledgeMemory("N1", content, None, [], "other", noted_at=at(1, 1))
+    note = KnowledgeMemory("N1", content, None, [], "other", noted_at=at(2, 0))
     story = rules(scene(1, 1, "C4"), scene(2, 1, "C2", has_record=False), about=note)
     knowing = story.knows("C2", note)
     assert (knowing.knows, knowing.since) == (True, at(2, 1))
     assert not story.knows("C4", note).knows
+
+
+@pytest.mark.parametrize("content", ["Gregor has been going blind since winter.", "格雷入冬以来渐渐失明。"])
+def test_a_note_at_the_end_of_a_chapter_is_of_its_last_scene(content: str) -> None:
+    """Whoever is in the next chapter, also with its subject, was not there; what holds from that chapter on they know."""
+    scenes = (scene(1, 1, "C1 C2"), scene(1, 2, "C2 C3"), scene(2, 1, "C1 C3"))
+    for noted_at, knows in ((at(1, 2), [False, True]), (at(2, 0), [True, True])):
+        note = memory(content, "C3", position=None, noted_at=noted_at)
+        story = rules(*scenes, about=note)
+        assert [story.knows(who, note).knows for who in ("C1", "C2")] == knows
+
+
+def test_a_note_of_a_death_is_not_known_to_who_lies_there() -> None:
+    """Also where the author has them in the scene from which it holds."""
+    note = memory("Ines died of a fever.", "C1", position=None, noted_at=at(2, 0))
+    assert rules(scene(2, 1, "C1 C2"), about=note).knows("C1", note).reason == "dead"
