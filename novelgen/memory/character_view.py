@@ -15,7 +15,7 @@ from itertools import pairwise
 from novelgen.language.language import significant_words, word_pattern
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
-from novelgen.memory.knowledge_story import KnowledgeMemory
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene
 from novelgen.memory.retelling import MIN_RETOLD
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import READER, CharacterKnowledge
