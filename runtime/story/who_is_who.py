@@ -304,7 +304,8 @@ def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] |
     )
     if bearer is not None:
         raise UnknownEntityError(
-            f"{name!r} has a card already: {bearer.entity_id} ({bearer.name}); `novelgen card delete` takes it away"
+            f"{name!r} has a card already: {bearer.entity_id} ({bearer.name}); `novelgen entity merge PROJECT"
+            f" {in_shell(bearer.name)} NAME` adds a name of the text to it"
         )
     names = {variant: candidate.name for candidate in reversed(candidates) for variant in candidate.names()}
     near = nearest_names(name, names, at_most=MAX_NEAR, likeness=0.4)
