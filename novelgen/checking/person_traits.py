@@ -9,7 +9,8 @@ from novelgen.checking.story import StoryBefore
 from novelgen.context.rendering import render_value
 from novelgen.language.sentences import split_sentences
 from novelgen.models.continuity import ContinuityEvidence
-from novelgen.models.entity import Entity, profile_with_names
+from novelgen.models.dated_values import dated_values
+from novelgen.models.entity import DATED, Entity, profile_with_names
 
 MAX_FIELD_CHARACTERS = 160
 
@@ -31,15 +32,20 @@ def card_sayings(
     labels = labels_of(story)
     names = {known.entity_id: known.name for known in story.entities}
     profile = profile_with_names(entity, [], is_told=True)
+    starts = {value.field: value.start for value in dated_values(entity) if value.start is not None}
     shared: list[ContinuityEvidence] = []
     others: list[ContinuityEvidence] = []
     for field, value in {"role": entity.role, "description": entity.description, **profile}.items():
-        if isinstance(value, bool) or not isinstance(value, str | int | list) or not value:
+        if field == DATED or isinstance(value, bool) or not isinstance(value, str | int | list) or not value:
             continue
         text = render_value(value, names, labels)[:MAX_FIELD_CHARACTERS]
+        chapter_index, start_scene = starts.get(field) or (None, None)
         saying = ContinuityEvidence(
             source="state",
             source_id=f"{entity.entity_id}.{field}",
+            chapter_index=chapter_index,
+            scene_index=None if start_scene is None else start_scene - 1,
+            by_author=chapter_index is not None,
             text=labels.colon.join((entity.name, labels.attribute(field).replace("_", " "), text)),
             entity_ids=[entity.entity_id],
         )

@@ -224,15 +224,16 @@ class KnowledgeRules:
             return self._unknown_result(character_id, memory, "dead")
         is_open = not (_is_apart(memory.content) or _INNER.search(memory.content))
         stage = self.scene_of_note(memory.noted_at) if is_open else None
+        people = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         # Of whom a guess alone has there, the note must name somebody of the scene, or nobody.
-        if stage is not None and character_id in stage.present and (stage.has_record or not memory.entities):
+        if stage is not None and character_id in stage.present and (stage.has_record or not people):
             certainty = TAKING_PART_CERTAINTY if stage.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=stage.position, certainty=certainty)
         if not memory.entities:
             return self._unknown_result(character_id, memory, "unsaid")
-        about = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
-        if not about or character_id in about:
+        if character_id in people or not (people or memory.noted_at):
             return knowing
+        about = people or memory.entities
         scene = self.scene_beside(character_id, about, memory.noted_at, is_note=True) if is_open else None
         if scene is not None:
             certainty = WITNESSED_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY

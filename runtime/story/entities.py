@@ -191,8 +191,11 @@ class StoryEntities(base.StoryBase):
             named_at = _first_named(unit, own_names) if start is None else None
             # Where the text names it, that says from where it is known, and goes on doing so when scenes move.
             card_place = at if named_at is None else END_OF_STORY
+            if start is not None and at == END_OF_STORY:
+                # Its author says that it is known from the beginning, also where the text names it later.
+                card_place = base.place_before(as_of)
             first = {"first_chapter": card_place.chapter_index, "first_scene": card_place.scene_index}
-            is_said = at != END_OF_STORY and named_at is None
+            is_said = card_place != END_OF_STORY
             chapter, scene = (as_of.chapter_index, as_of.scene_index) if is_said else (None, None)
             bare = Entity(
                 entity_id=unit.entities.next_id(kind),

@@ -11,6 +11,7 @@ from novelgen.checking.story import StoryBefore, read_draft
 from novelgen.checking.touched import find_touched
 from novelgen.language.language import story_language
 from novelgen.models.continuity import TouchedMatter
+from novelgen.models.entity import DATED
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, OpenLoop, StateChange
@@ -204,6 +205,19 @@ def test_a_trait_on_the_card_stands_first(draft: str, name: str, field: str, val
     assert sayings_of(name, touched(draft, story))[0].endswith(value)
     other = "陆青崖坐下。" if language == "zh" else "Anselm Rook sat down."
     assert not sayings_of(name, touched(other, story))[0].endswith(value)
+
+
+def test_a_dated_trait_stands_at_its_scene_and_its_storage_nowhere() -> None:
+    """The value that holds by then, from where it holds on; no line of the list in which values are stored."""
+    dated_values = [
+        {"field": "appearance", "value": "右腿有点跛"},
+        {"field": "appearance", "value": "跛是装的", "start": [2, 1]},
+    ]
+    person = CHINESE[0].model_copy(update={"profile": {"appearance": "跛是装的", DATED: dated_values}})
+    matters = touched("陆青崖的跛是装的。", told((person, *CHINESE[1:])))
+    [saying] = [saying for matter in matters for saying in matter.sayings if saying.source == "state"]
+    assert saying.text.endswith("跛是装的")
+    assert (saying.chapter_index, saying.scene_index, saying.by_author) == (2, 0, True)
 
 
 @pytest.mark.parametrize(

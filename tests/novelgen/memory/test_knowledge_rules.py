@@ -468,3 +468,13 @@ def test_a_note_of_a_death_is_not_known_to_who_lies_there() -> None:
     """Also where the author has them in the scene from which it holds."""
     note = memory("Ines died of a fever.", "C1", position=None, noted_at=at(2, 0))
     assert rules(scene(2, 1, "C1 C2"), about=note).knows("C1", note).reason == "dead"
+
+
+@pytest.mark.parametrize("content", ["The pistol has one bullet left.", "手枪里只剩一颗子弹。"])
+def test_a_note_of_a_thing_alone_is_known_to_who_was_beside_it(content: str) -> None:
+    """From a scene on; what holds from the beginning is of the world, and all know it."""
+    scenes = (scene(1, 1, "C1 C2"), scene(2, 1, "C1"), scene(3, 1, "C1"))
+    for noted_at, knows in ((at(3, 0), [True, False]), (None, [True, True])):
+        note = memory(content, "I1", position=None, noted_at=noted_at)
+        story = rules(*scenes, about=note)
+        assert [story.knows(who, note).knows for who in ("C1", "C2")] == knows

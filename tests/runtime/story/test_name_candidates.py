@@ -70,7 +70,7 @@ def test_several_are_confirmed_at_once(guild: Story) -> None:
             ' `novelgen card add PROJECT "Bem"`'
         )
     ]
-    with pytest.raises(UnknownEntityError, match=r"'Ben' has a card already: C\d+ \(Ben\); .*merge PROJECT Ben NAME"):
+    with pytest.raises(UnknownEntityError, match=r"'Ben' has a card already: C\d+ .*merge PROJECT \"Ben\" NAME"):
         guild.candidates.confirm_several(["Ben"])
     guild.undo(done[0].change.change_id)
     assert [each[0] for each in _entities(guild)] == [done[1].candidate.name]

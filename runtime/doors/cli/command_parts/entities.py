@@ -59,6 +59,8 @@ def _show_entity(card: Any, view: View) -> None:
         if name not in ("current_state", DATED, SAME_AS) and (name != METADATA or not isinstance(value, dict))
     }
     for dated_value in dated_values(result):
+        if dated_value.value in (None, ""):
+            continue
         key, place = (
             f" {dated_value.key}" if dated_value.key else "",
             labels.place(*(dated_value.start or (None, None))),
