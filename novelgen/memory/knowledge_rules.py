@@ -17,6 +17,7 @@ from novelgen.language.language import significant_words, stated_language, word_
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death
 from novelgen.memory.earshot import hears, is_addressed, is_said, is_subject, takes_part
+from novelgen.memory.kept_from import is_kept_from
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
@@ -215,6 +216,10 @@ class KnowledgeRules:
         events = self.story.events_by_memory.get(memory.source_id, ())
         if any(event.by_author and event.kind == "knows" for event in events):
             return self._unknown_result(character_id, memory, "absent")
+        if is_kept_from(
+            memory.content, self.story.names.get(character_id, ()), self.story.names_of_others(character_id)
+        ):
+            return self._unknown_result(character_id, memory, "hidden")
         if memory.is_for_all:
             return knowing
         names = (

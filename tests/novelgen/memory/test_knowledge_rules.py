@@ -478,3 +478,95 @@ def test_a_note_of_a_thing_alone_is_known_to_who_was_beside_it(content: str) -> 
         note = memory(content, "I1", position=None, noted_at=noted_at)
         story = rules(*scenes, about=note)
         assert [story.knows(who, note).knows for who in ("C1", "C2")] == knows
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Gregor has promised Ada not to tell Ben or the miller that he is going blind.",
+        "Gregor has promised Ada not to tell Ines or Ben that he is going blind.",
+        "Ben does not know that Gregor is going blind.",
+        "Ben doesn't know yet that Gregor is going blind.",
+        "Ben does not know Gregor is going blind.",
+        "Ben still does not know of it.",
+        "Neither Ben nor Ines knows that Gregor is going blind.",
+        "Ben and Ines do not know that Gregor is going blind.",
+        "Ben must never learn that Gregor is going blind.",
+        "Ben is not to know why Gregor limps.",
+        "Ben was not told that Gregor is going blind.",
+        "Ben has no idea that Gregor is going blind.",
+        "Ben is unaware of Gregor's blindness.",
+        "Ben knows nothing of Gregor's blindness.",
+        "Ada gave Gregor her word to keep his blindness from Ben.",
+        "Gregor's blindness is hidden from Ben.",
+        "Gregor wrote to Ada behind Ben's back.",
+        "Gregor sold the boat without Ben's knowing.",
+        "Nobody has told Ben that Gregor is going blind.",
+        "Do not let Ben know that Gregor is going blind.",
+        "Ada told no one of it, least of all Ben.",
+        "Ada now knows that Ben has not been told of it.",
+        "Gregor has not told Ben.",
+        "Not a word of Gregor's blindness to Ben.",
+        "Gregor wept unknown to Ben.",
+        "周岚现在知道了，沈舟还不知道格雷快瞎了。",
+        "没人告诉沈舟格雷快瞎了。",
+        "沈舟还不知道格雷快瞎了。",
+        "沈舟和周岚都不知道格雷快瞎了。",
+        "格雷答应周岚不告诉沈舟他快瞎了。",
+        "格雷快瞎了，没有告诉沈舟。",
+        "格雷没把这件事告诉沈舟。",
+        "格雷快瞎了，别让沈舟知道。",
+        "绝不能让沈舟知道格雷快瞎了。",
+        "格雷瞒着沈舟卖了船。",
+        "格雷背着沈舟卖了船。",
+        "格雷卖了船，沈舟被蒙在鼓里。",
+        "格雷卖了船，沈舟并不知情。",
+        "沈舟对格雷卖船的事一无所知。",
+        "周岚对沈舟隐瞒了此事。",
+    ],
+)
+def test_a_note_is_not_known_to_whom_its_words_keep_it_from(content: str) -> None:
+    """Though it names them and they are in its scene; to others whom it names it is known. The author goes first."""
+    kept_id, name = ("C6", "沈舟") if "沈舟" in content else ("C2", "Ben")
+    assert name in content
+    note = memory(content, f"{kept_id} C4", position=None, noted_at=at(1, 1))
+    stage = scene(2, 1, kept_id)
+    story = rules(stage, about=note)
+    assert (story.knows(kept_id, note).knows, story.knows(kept_id, note).reason) == (False, "hidden")
+    assert story.knows("C4", note).knows
+    by_author = rules(stage, about=note, events=[event(kept_id, "knows", 0, by_author=True)])
+    assert by_author.knows(kept_id, note).knows
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Ben does not know how to swim.",
+        "Ben does not know Ada.",
+        "Ben does not know what to do.",
+        "Ben has not learnt to swim.",
+        "Ben was not told to come.",
+        "Ben has not told Gregor that the boat is sold.",
+        "Ben keeps it from Gregor that the boat is sold.",
+        "Ben's mother does not know that Gregor is going blind.",
+        "Gregor no longer hides it from Ben.",
+        "Gregor kept the letter from Ben in his coat.",
+        "Gregor told Ben, and Ines does not know of it.",
+        "Ben does not know the man who is with Gregor.",
+        "Ben has not told Gregor off, and Ines knows it.",
+        "Ben did not know until now that Gregor is going blind.",
+        "Ben did not know that Gregor is going blind; now he knows.",
+        "沈舟不知道怎么游泳。",
+        "沈舟不知道该去哪里。",
+        "沈舟没有告诉格雷船卖了。",
+        "沈舟瞒着格雷卖了船。",
+        "格雷不再瞒着沈舟。",
+        "沈舟直到今天才知道格雷快瞎了。",
+        "格雷没跟沈舟说话。",
+    ],
+)
+def test_other_negations_keep_a_note_from_nobody_whom_it_names(content: str) -> None:
+    """What somebody cannot do, whom they do not know, what they themselves keep, and what is over."""
+    character_id = "C6" if "沈舟" in content else "C2"
+    note = memory(content, f"{character_id} C4", position=None, noted_at=at(1, 1))
+    assert rules(about=note).knows(character_id, note).knows
