@@ -106,7 +106,8 @@ def search_story_memory_tool(
     """
     with stores_or_default(stores) as opened_stores:
         if isinstance(query, SearchRequest):
-            return StoryMemoryTools(opened_stores).search(query)
+            require_project_id(project_id)
+            return search_memories(opened_stores, query, deadline=Deadline.after(query.timeout_s, stage="search"))
         ranking = _rank_memories(
             opened_stores,
             project_id,
@@ -263,8 +264,7 @@ class StoryMemoryTools:
 
     def search(self, request: SearchRequest) -> SearchResult:
         """Run many queries over all retrievers, within the seconds of the request."""
-        require_project_id(request.project_id)
-        return search_memories(self._stores, request, deadline=Deadline.after(request.timeout_s, stage="search"))
+        return search_story_memory_tool(request.project_id, request, stores=self._stores)
 
     def rank_story_memory(self, project_id: str, query: str, **filters: Unpack[SearchFilters]) -> RankedMemories:
         """Search as `search_story_memory` does, with scores, retrievers and issues."""

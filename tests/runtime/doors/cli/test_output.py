@@ -90,8 +90,8 @@ def test_words_that_are_stored_have_chinese_words() -> None:
     assert view_labels_for("en").value("age") == "age"
 
 
-def test_a_place_that_nobody_knows_is_told_by_its_scene_alone() -> None:
-    """Who was seen somewhere in scene 2:1 was last seen there, without a question mark."""
+def test_a_place_that_nobody_knows_is_not_told() -> None:
+    """Who was seen in scene 2:1, where nobody says where that was, has no place."""
     seen = EntityStateSnapshot(
         project_id="story",
         entity_type="character",
@@ -99,7 +99,7 @@ def test_a_place_that_nobody_knows_is_told_by_its_scene_alone() -> None:
         timestamp=utc_now(),
         state_data={"presence": {"location_id": None, "chapter_index": 2, "scene_index": 1}},
     )
-    assert facts_text(seen, {}, view_labels_for("en")) == "last seen at: scene 2:1"
+    assert facts_text(seen, {}, view_labels_for("en")) == ""
 
 
 @pytest.mark.parametrize(("chosen", "told"), [("", "mood: calm"), ("zh", "情绪：calm")])
