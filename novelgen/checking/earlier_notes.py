@@ -47,13 +47,15 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
 
     Surely over is a note of one statement on the same person or thing that the new one denies in its words, or from
     which it frees. Perhaps over is one that tells something lasting of the person or thing of which the new one tells
-    a change of the same kind: a holder, a place, life, a promise, a count, bonds or health.
+    a change of the same kind: a holder, a place, life, a promise, a count, bonds or health. So is a note of somebody's
+    that set no state and names the thing of which the new one tells the holder.
     """
     resolver = NameResolver(entities)
     mentions = resolver.find_mentions(content)
     if not mentions:
         return EarlierNotes([], [])
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    thing_ids = {mention.entity_id for mention in mentions if kinds[mention.entity_id] == "item"}
     named_ids = {mention.entity_id for mention in mentions if kinds[mention.entity_id] in ("character", "item")}
     own_words = _words_beside_names(content, mentions)
     own_kinds = kinds_told(content)
@@ -61,17 +63,25 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
     scored_notes: list[tuple[int, int, StoryMemoryChunk]] = []
     for number, note in enumerate(notes):
         of_note = resolver.find_mentions(note.content)
-        if not of_note or of_note[0].entity_id not in named_ids:
+        same_kinds = own_kinds & _kinds_of(note)
+        is_of_holder = (
+            not note.slot_type
+            and "holder" in same_kinds
+            and not thing_ids.isdisjoint(mention.entity_id for mention in of_note)
+            and any(kinds[mention.entity_id] == "character" for mention in of_note)
+        )
+        if not of_note or (of_note[0].entity_id not in named_ids and not is_of_holder):
             continue
         if not note.slot_type and _is_denied(content, mentions, note.content, of_note):
             over.append(note)
             continue
-        same_kinds = own_kinds & _kinds_of(note)
         # Of whom the new note tells, or of the thing that changes hands.
         is_same = of_note[0].entity_id == mentions[0].entity_id or (
             same_kinds == {"holder"} and kinds[of_note[0].entity_id] == "item"
         )
-        if is_same and same_kinds and _CHANGING.search(content) and _may_end(note):
+        # Whose the thing was once is no kinship that lasts: "Nell has the whistle that was her mother's".
+        may_end = _LASTING.search(note.content) if is_of_holder else is_same and same_kinds and _may_end(note)
+        if may_end and _CHANGING.search(content):
             shared = len(own_words & _words_beside_names(note.content, of_note))
             scored_notes.append((-shared, -number, note))
     scored_notes.sort(key=lambda scored: scored[:2])

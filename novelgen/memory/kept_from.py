@@ -51,7 +51,9 @@ def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[s
     return _keeps(_signed(content, own_names, other_names))
 
 
+@lru_cache(maxsize=4096)
 def _keeps(signed: str) -> bool:
+    """Tell whether a text with signs keeps itself from the person in question."""
     if any(pattern.search(signed) for pattern in _OVER):
         return False
     return any(pattern.search(signed) for pattern in _UNTOLD) or any(

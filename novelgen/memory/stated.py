@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from novelgen.language.language import has_cjk, patterns, phrases, word_pattern
+from novelgen.language.language import has_cjk, patterns, phrases, word_pattern, wording
 from novelgen.language.normalise import CHINESE_TITLES_AFTER, TITLES, name_key
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import is_death
@@ -16,6 +16,7 @@ LONGEST_STATEMENT = 80
 """Characters of a note that states one thing; a longer one tells a story."""
 
 _SIGNS = {"item": "\x01", "character": "\x02", "location": "\x03", "faction": "\x04", "term": "\x05"}
+_HOLDER_SIGN = "\x06"
 _NAME = (
     "(?:[\u3400-\u9fff·•]{1,12}"
     "|[A-Z\u00c0-\u00de][\\w.'’-]*(?: (?:of|the|de|la|van|von|[A-Z\u00c0-\u00de][\\w.'’-]*)){0,5})"
@@ -27,6 +28,7 @@ _KINDS = {
     "C": _SIGNS["character"],
     "L": _SIGNS["location"],
     "X": f"[{_SIGNS['item']}{_SIGNS['character']}]",
+    "H": _HOLDER_SIGN,
 }
 
 
@@ -42,11 +44,24 @@ _INTO = "|".join(lines.replace("\n", "") for lines in patterns("stated_into").va
 """Words by which a thing goes where nobody has it."""
 
 
+_GUESS = f"(?:{word_pattern('stated_guess').pattern})"
+_PLAIN = rf"(?:(?:(?!{_GUESS})[^?？])+)"
+"""Words that guess at nothing and ask nothing."""
+
+
 def _patterns(name: str) -> list[re.Pattern[str]]:
     texts = (phrase.replace("\n", "").replace("<into>", f"(?:{_INTO})") for phrase in phrases(name))
     return [
         re.compile(re.sub(r"<(\w)>", lambda match: f"(?P<{match[1]}>{_KINDS[match[1]]})", text), re.IGNORECASE)
         for text in texts
+    ]
+
+
+def _history(name: str) -> list[re.Pattern[str]]:
+    """Return patterns of further clauses, in which one sign may stand more than once."""
+    texts = (re.sub(r"<([CHI])>", lambda match: _KINDS[match[1]], phrase) for phrase in phrases(name))
+    return [
+        re.compile(text.replace("<when>", f"(?: {_PLAIN})").replace("<plain>", _PLAIN), re.IGNORECASE) for text in texts
     ]
 
 
@@ -72,6 +87,15 @@ _FOUND_THING = [_by_last_word(pattern) for pattern in _FOUND]
 _BEFORE = word_pattern("stated_before")
 """A further clause of where the thing was before."""
 
+_HISTORY = _history("stated_history")
+"""A further clause of how the holder came by the thing."""
+
+_HISTORY_OF_LOSS = _history("stated_history_of_loss")
+"""A further clause of where a lost thing is not."""
+
+_RELATIVE_CHINESE = re.compile(wording("stated_relative_zh"))
+"""What stands between a verb of holding and its thing: 她母亲留下的."""
+
 _IT = re.compile(r"\b(?:it|that)\b|它|那东西", re.IGNORECASE)
 
 _LEAD_IN = word_pattern("stated_lead_in")
@@ -79,6 +103,12 @@ _DOUBT = word_pattern("stated_doubt")
 """Words of a further clause that take back or bend what the first one states."""
 
 _CLAUSE_END = re.compile("[，,；;。！!：:](?:\\s*)(?:and )?|\\.(?:\\s+|$)|\\s+and (?=[a-z])")
+
+_STATEMENT_END = re.compile(
+    _CLAUSE_END.pattern
+    + r"|\s+(?=(?:that|which) (?:was|were|is|had|has|once|used|belonged|came|he|she|they|h(?:er|is)|their|[A-Z]\w*)\b)"
+)
+"""Also where a clause begins that tells more of a thing: that was her mother's."""
 
 _TITLE_BEFORE = re.compile(r"([A-Z][a-z]+\.?)\s+$")
 
@@ -103,14 +133,17 @@ def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
     text = content.strip()
     if len(text) > LONGEST_STATEMENT * (1 if has_cjk(text) else 2):
         return None
-    first, *others = _clauses(text, _mentions(text, entities)) or [_Clause("", [])]
-    statement = _stated_by(first, entities)
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    first, *others = _clauses(text, _mentions(text, entities), _STATEMENT_END) or [_Clause("", [])]
+    statement = _stated_by(_without_relative(first, kinds), entities)
     if statement is None and others and (thing_id := _found_id(first, entities)) is not None:
         first, *others = _of_thing(others[0], thing_id), *others[1:]
         statement = _stated_by(first, entities)
-    if statement is None or any(_DOUBT.search(clause.text) for clause in others):
+    if statement is None:
         return None
-    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    others = [clause for clause in others if not _is_history(clause, statement, kinds)]
+    if any(_DOUBT.search(clause.text) for clause in others):
+        return None
     for clause in others:
         if statement.attribute == HOLDER_ATTRIBUTE and _BEFORE.fullmatch(clause.text.strip(" ，,。.")):
             continue
@@ -170,11 +203,11 @@ class _Clause(NamedTuple):
     mentions: Sequence[Mention]
 
 
-def _clauses(text: str, mentions: Sequence[Mention]) -> list[_Clause]:
+def _clauses(text: str, mentions: Sequence[Mention], end: re.Pattern[str] = _CLAUSE_END) -> list[_Clause]:
     """Cut a text at its signs, but not within a name, and leave out a lead-in."""
     ends = [
         match
-        for match in _CLAUSE_END.finditer(text)
+        for match in end.finditer(text)
         if not any(mention.start < match.end() and match.start() < mention.end for mention in mentions)
     ]
     starts = [0, *(match.end() for match in ends)]
@@ -232,6 +265,35 @@ def _stated_with_signs(
             return Statement(thing_id, HOLDER_ATTRIBUTE, ids[0])
     thing_id = None if "item" in map(kinds.get, ids) else _called_id(_GONE_THING, bare, entities)
     return None if thing_id is None else Statement(thing_id, HOLDER_ATTRIBUTE, NOBODY)
+
+
+def _without_relative(clause: _Clause, kinds: Mapping[str, EntityType]) -> _Clause:
+    """Return a Chinese clause without what stands between a verb of holding and its thing: 她母亲留下的."""
+    text, mentions = clause
+    things = [mention for mention in mentions if kinds[mention.entity_id] == "item"]
+    if not things or things[0] is mentions[0]:
+        return clause
+    holder, thing = mentions[0], things[-1]
+    match = _RELATIVE_CHINESE.fullmatch(text[holder.end : thing.start])
+    if match is None:
+        return clause
+    start = holder.end + len(match["verb"])
+    moved = replace(thing, start=start, end=start + thing.end - thing.start)
+    return _Clause(text[:start] + text[thing.start :], [holder, moved])
+
+
+def _is_history(clause: _Clause, statement: Statement, kinds: Mapping[str, EntityType]) -> bool:
+    """Tell whether a clause tells how a holder came by a thing or where a lost one is not: it changes nothing."""
+    signed = _signed(clause, kinds) if statement.attribute == HOLDER_ATTRIBUTE else None
+    if signed is None:
+        return False
+    bare, ids = signed
+    is_lost = statement.value == NOBODY
+    ids_left = iter(ids)
+    bare = re.sub("[-]", lambda sign: _HOLDER_SIGN if next(ids_left) == statement.value else sign[0], bare).strip(
+        " ，,。."
+    )
+    return any(pattern.fullmatch(bare) for pattern in (_HISTORY_OF_LOSS if is_lost else _HISTORY))
 
 
 def _signed(clause: _Clause, kinds: Mapping[str, EntityType]) -> tuple[str, list[str]] | None:

@@ -123,3 +123,20 @@ def test_few_are_shown_the_likest_first() -> None:
     assert len(shown) == MAX_PERHAPS_OVER
     assert ended("A storm is coming.", *earlier) == ([], [])
     assert ended("Grady, who sings, is tall.", *earlier) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later"),
+    [
+        ("Mr. Lisle has the sextant of his father, or so he says.", "Grady has the sextant."),
+        ("Mr. Lisle always carries the sextant on his back.", "The sextant was lost in the storm."),
+        ("陆行舟一直带着母亲给他的六分仪，从不离身。", "六分仪在哑伯手里了。"),
+    ],
+)
+def test_a_note_on_a_holder_that_set_no_state_is_perhaps_over(earlier: str, later: str) -> None:
+    """By a newer holder of the same thing, though it begins with somebody else; not by what tells of no holder."""
+    known = [*KNOWN, Entity(entity_id="I1", entity_type="item", name="六分仪")]
+    result = earlier_notes_ended(later, [note(earlier)], known)
+    assert [one.content for one in result.perhaps_over] == [earlier]
+    other = "哑伯修好了六分仪。" if "六分仪" in later else "Grady cleaned the sextant."
+    assert earlier_notes_ended(other, [note(earlier)], known).perhaps_over == []

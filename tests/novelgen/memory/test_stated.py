@@ -184,3 +184,87 @@ TITLED = [
 def test_people_are_known_by_their_titles(content: str, statement: tuple[str, str, str] | None) -> None:
     """Before and after their names, and by a title alone that is a name of their card."""
     assert statement_of(content, TITLED) == (statement and Statement(*statement))
+
+
+CIRCUS = [
+    Entity(entity_id="C1", entity_type="character", name="Nell"),
+    Entity(entity_id="C2", entity_type="character", name="Hobb"),
+    Entity(entity_id="C3", entity_type="character", name="Quill"),
+    Entity(entity_id="C4", entity_type="character", name="Rosa"),
+    Entity(entity_id="I1", entity_type="item", name="the silver whistle"),
+    Entity(entity_id="C5", entity_type="character", name="顾晚"),
+    Entity(entity_id="C6", entity_type="character", name="老秦"),
+    Entity(entity_id="C7", entity_type="character", name="霍伯"),
+    Entity(entity_id="I2", entity_type="item", name="铜哨"),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "thing_id", "holder_id"),
+    [
+        ("The silver whistle is lost: it was not round Hobb's neck.", "I1", NOBODY),
+        ("The silver whistle has been lost: it is not in its drawer.", "I1", NOBODY),
+        ("The silver whistle is lost; nobody knows where it is.", "I1", NOBODY),
+        ("The silver whistle is lost: Hobb dropped it in the hay.", "I1", NOBODY),
+        ("Nell has the silver whistle; Quill gave it to her.", "I1", "C1"),
+        ("Nell has the silver whistle, and Quill gave it to her.", "I1", "C1"),
+        ("Nell has the silver whistle; old Quill gave her the whistle.", "I1", "C1"),
+        ("Nell has the silver whistle: it was given to her by Quill.", "I1", "C1"),
+        ("Nell has the silver whistle; she took it from Quill.", "I1", "C1"),
+        ("Nell has the silver whistle; it was Quill's.", "I1", "C1"),
+        ("Nell has the silver whistle, a gift from Quill.", "I1", "C1"),
+        ("Nell has the silver whistle that was her mother Rosa's.", "I1", "C1"),
+        ("Nell has the silver whistle, which was her mother Rosa's.", "I1", "C1"),
+        ("Nell has the silver whistle that Quill gave her.", "I1", "C1"),
+        ("The silver whistle is with Nell, that was lost in the fire.", "I1", "C1"),
+        ("铜哨丢了：不在霍伯脖子上。", "I2", NOBODY),
+        ("铜哨丢了，谁也没见过。", "I2", NOBODY),
+        ("铜哨在顾晚手里，是老秦给她的。", "I2", "C5"),
+        ("铜哨在顾晚手里；老秦把它交给了她。", "I2", "C5"),
+        ("铜哨在顾晚手里，是她母亲留下的。", "I2", "C5"),
+        ("铜哨在顾晚手里，是从老秦那里偷来的。", "I2", "C5"),
+        ("顾晚拿着她母亲留下的铜哨。", "I2", "C5"),
+        ("顾晚拿着老秦给她的那枚铜哨。", "I2", "C5"),
+    ],
+)
+def test_a_clause_that_tells_how_it_came_about_changes_nothing(content: str, thing_id: str, holder_id: str) -> None:
+    """Who gave the thing, whose it was, where a lost thing is not."""
+    assert statement_of(content, CIRCUS) == Statement(thing_id, "holder", holder_id)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Nell has the silver whistle; she gave it to Quill.",
+        "Nell has the silver whistle; he gave it to him.",
+        "Nell has the silver whistle; Quill gave it to Hobb.",
+        "Nell has the silver whistle; Quill took it from her.",
+        "Nell has the silver whistle; Quill gave it to her, they say.",
+        "Nell has the silver whistle; Quill gave it to her?",
+        "Nell has the silver whistle that was Rosa's?",
+        "Nell has the silver whistle that she wants to give to Quill.",
+        "Nell said that Quill has the silver whistle.",
+        "Nell believes that the silver whistle is with Quill.",
+        "Nell has not the silver whistle that was her mother's.",
+        "If Nell has the silver whistle that was her mother's, all is well.",
+        "The silver whistle was not lost: it was not round Hobb's neck.",
+        "The silver whistle is lost, they say.",
+        "The silver whistle is lost; Hobb has it.",
+        "The silver whistle was lost; Hobb found it.",
+        "The silver whistle was lost; it is no longer lost.",
+        "The silver whistle was lost; Hobb gave it to Nell.",
+        "铜哨丢了，霍伯找到了它。",
+        "铜哨在顾晚手里，她把它给了老秦。",
+        "铜哨在顾晚手里，老秦拿走了它。",
+        "铜哨在顾晚手里，是老秦给她的吗？",
+        "铜哨在顾晚手里，据说是老秦给她的。",
+        "顾晚没拿着她母亲留下的铜哨。",
+        "顾晚拿着她母亲留下的铜哨吗？",
+        "顾晚想拿着她母亲留下的铜哨。",
+        "老秦说顾晚拿着她母亲留下的铜哨。",
+        "顾晚拿着假的铜哨。",
+    ],
+)
+def test_a_further_clause_that_moves_the_thing_states_nothing(content: str) -> None:
+    """Nor does a thought, a question, a condition, a denial or another's speech, with such a clause."""
+    assert statement_of(content, CIRCUS) is None
