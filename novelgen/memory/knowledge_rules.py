@@ -56,6 +56,9 @@ FOUND_OUT_EVENTS = frozenset({"discovery", "rule_or_canon", "secret_revealed", "
 """What comes to light in a scene and was so before: who had part in it knew it all along."""
 
 DONE_CERTAINTY = 0.95
+MIN_TOLD_BY_SCENE = 0.75
+"""Of a note's words, by rarity, that one piece of a scene has, for the scene to tell it."""
+
 WITNESSED_CERTAINTY = 0.9
 ABSENT_CERTAINTY = 0.8
 TAKING_PART_CERTAINTY = 0.7
@@ -243,7 +246,26 @@ class KnowledgeRules:
         if scene is not None:
             certainty = WITNESSED_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=scene.position, certainty=certainty)
+        scene = self._scene_that_tells(character_id, memory) if is_open else None
+        if scene is not None:
+            return replace(knowing, how="witnessed", since=scene.position, certainty=WITNESSED_CERTAINTY)
         return self._unknown_result(character_id, memory, "absent")
+
+    def _scene_that_tells(self, character_id: str, memory: KnowledgeMemory) -> KnowledgeScene | None:
+        """Return the scene of a note's chapter in which a character is said to be, and that tells the note itself."""
+        end = 0 if memory.noted_at is None else bisect_right(self._positions, memory.noted_at)
+        chapter_index = self._positions[end - 1].chapter_index if end else None
+        return next(
+            (
+                scene
+                for scene in reversed(self.story.scenes[:end])
+                if scene.position.chapter_index == chapter_index
+                and scene.has_record
+                and character_id in scene.present
+                and self.retellings.share_retold(memory.content, scene.text) >= MIN_TOLD_BY_SCENE
+            ),
+            None,
+        )
 
     def scene_beside(
         self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, is_note: bool = False

@@ -570,3 +570,20 @@ def test_other_negations_keep_a_note_from_nobody_whom_it_names(content: str) -> 
     character_id = "C6" if "沈舟" in content else "C2"
     note = memory(content, f"{character_id} C4", position=None, noted_at=at(1, 1))
     assert rules(about=note).knows(character_id, note).knows
+
+
+@pytest.mark.parametrize(
+    ("text", "content"),
+    [
+        (
+            "“If they come again I cannot hold them off,” said Gregor.",
+            "If they come again, Gregor cannot hold them off.",
+        ),
+        ("格雷说：“七十六号要是再来，我挡不住。”", "格雷说，七十六号要是再来，他挡不住。"),
+    ],
+)
+def test_a_note_is_known_to_who_heard_it_earlier_in_its_chapter(text: str, content: str) -> None:
+    """Its author writes it at the end of the chapter; who was not in the scene that tells it does not know it."""
+    note = memory(content, "C4", position=None, noted_at=at(2, 0))
+    story = rules(scene(1, 1, "C1 C4", text), scene(1, 2, "C1 C2", "Rain fell."), about=note)
+    assert [story.knows(who, note).knows for who in ("C1", "C2")] == [True, False]
