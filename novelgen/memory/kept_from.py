@@ -78,4 +78,5 @@ def _signed(content: str, own_names: frozenset[str], other_names: frozenset[str]
     def joined(match: re.Match[str]) -> str:
         return _WHOM if _WHOM in match[0] else _OTHER
 
-    return _LIST.sub(joined, re.sub("|".join(forms), sign, " ".join(content.split())))
+    signed = _LIST.sub(joined, re.sub("|".join(forms), sign, " ".join(content.split())))
+    return re.sub(f"{_WHOM},? who ", f"{_WHOM} ", signed)

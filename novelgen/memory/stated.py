@@ -48,6 +48,9 @@ _GUESS = f"(?:{word_pattern('stated_guess').pattern})"
 _PLAIN = rf"(?:(?:(?!{_GUESS})[^?？])+)"
 """Words that guess at nothing and ask nothing."""
 
+_UNMOVED = f"(?!.*{word_pattern('stated_moved').pattern})"
+"""Before words that move the thing no further."""
+
 
 def _patterns(name: str) -> list[re.Pattern[str]]:
     texts = (phrase.replace("\n", "").replace("<into>", f"(?:{_INTO})") for phrase in phrases(name))
@@ -61,7 +64,8 @@ def _history(name: str) -> list[re.Pattern[str]]:
     """Return patterns of further clauses, in which one sign may stand more than once."""
     texts = (re.sub(r"<([CHI])>", lambda match: _KINDS[match[1]], phrase) for phrase in phrases(name))
     return [
-        re.compile(text.replace("<when>", f"(?: {_PLAIN})").replace("<plain>", _PLAIN), re.IGNORECASE) for text in texts
+        re.compile(text.replace("<when>", f"(?: {_UNMOVED}{_PLAIN})").replace("<plain>", _PLAIN), re.IGNORECASE)
+        for text in texts
     ]
 
 
@@ -145,6 +149,8 @@ def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
     if any(_DOUBT.search(clause.text) for clause in others):
         return None
     for clause in others:
+        if statement.value == NOBODY and _found_id(_of_thing(clause, statement.entity_id), entities) is not None:
+            return None
         if statement.attribute == HOLDER_ATTRIBUTE and _BEFORE.fullmatch(clause.text.strip(" ，,。.")):
             continue
         if statement.attribute == HOLDER_ATTRIBUTE and any(
