@@ -131,7 +131,7 @@ def test_a_speaker_and_a_note_come_in_the_first_chapter(story: Story) -> None:
     """5, 12: complete, listed under the card's own name; who is not named there is not told."""
     context = story.chunk_context("沈砚秋喊了一声：“大师姐！”林晚没有回头。", chapter_index=1)
     lines = context.text.splitlines()
-    assert "- 沈砚秋 → Shen Yanqiu（人物）；男，外门弟子，说话怯" in lines
+    assert "- 沈砚秋 → Shen Yanqiu（人物）；又名小砚 → Little Yan（林晚所用）；男，外门弟子，说话怯" in lines
     assert "- 林晚 → Lin Wan（人物）；又名大师姐 → Senior Sister（沈砚秋所用）；归元宗大弟子，男装时少" in lines
     (entry,) = story.chunk_context("掌门殿前的莫归尘。", chapter_index=1).glossary[:1]
     assert (entry.name, [each.name for each in entry.aliases]) == ("莫归尘", ["掌门"])
