@@ -178,6 +178,9 @@ def _table_and_number(key: str) -> tuple[str, int]:
 
 _STATED: tuple[Any, ...] = (MemoryRow, *EVENT_TABLES)
 
+_BEGINNING = ([0, 0], [1, 0])
+"""Places of cards that are known from the beginning, whichever scene is the first."""
+
 
 class SaidPlaces:
     """Reads and writes the positions that an author said, apart from any scene."""
@@ -289,9 +292,10 @@ def _is_said_of_cards() -> Any:
 
 def moved_positions(fields: PlaceFields, order: StoryOrder) -> PlaceFields:
     """Return the positions of one statement in a new order of scenes."""
+    is_always_known = SAID_FROM in fields and fields.get("place") in _BEGINNING
     moving_fields: PlaceFields = {}
     for name, place in fields.items():
-        if place is None or place[0] is None:
+        if place is None or place[0] is None or (is_always_known and name in ("place", "name", SAID_FROM)):
             moving_fields[name] = place
         elif name in _ENTERED or name.startswith(DATED):
             moving_fields[name] = list(order.position_after_move(place[0], place[1] or 0))
