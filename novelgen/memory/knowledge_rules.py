@@ -55,10 +55,10 @@ SETTLED_AMONG_OTHERS = frozenset({"plan", "promise_made", "decision", "goal_chan
 FOUND_OUT_EVENTS = frozenset({"discovery", "rule_or_canon", "secret_revealed", "identity_revealed", "confession"})
 """What comes to light in a scene and was so before: who had part in it knew it all along."""
 
-DONE_CERTAINTY = 0.95
 MIN_TOLD_BY_SCENE = 0.75
 """Of a note's words, by rarity, that one piece of a scene has, for the scene to tell it."""
 
+DONE_CERTAINTY = 0.95
 WITNESSED_CERTAINTY = 0.9
 ABSENT_CERTAINTY = 0.8
 TAKING_PART_CERTAINTY = 0.7

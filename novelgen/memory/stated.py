@@ -16,6 +16,7 @@ LONGEST_STATEMENT = 80
 """Characters of a note that states one thing; a longer one tells a story."""
 
 _SIGNS = {"item": "\x01", "character": "\x02", "location": "\x03", "faction": "\x04", "term": "\x05"}
+_ANY_SIGN = re.compile(f"[{''.join(_SIGNS.values())}]")
 _HOLDER_SIGN = "\x06"
 _NAME = (
     "(?:[\u3400-\u9fff·•]{1,12}"
@@ -294,12 +295,10 @@ def _is_history(clause: _Clause, statement: Statement, kinds: Mapping[str, Entit
     if signed is None:
         return False
     bare, ids = signed
-    is_lost = statement.value == NOBODY
     ids_left = iter(ids)
-    bare = re.sub("[-]", lambda sign: _HOLDER_SIGN if next(ids_left) == statement.value else sign[0], bare).strip(
-        " ，,。."
-    )
-    return any(pattern.fullmatch(bare) for pattern in (_HISTORY_OF_LOSS if is_lost else _HISTORY))
+    text = _ANY_SIGN.sub(lambda sign: _HOLDER_SIGN if next(ids_left) == statement.value else sign[0], bare)
+    patterns = _HISTORY_OF_LOSS if statement.value == NOBODY else _HISTORY
+    return any(pattern.fullmatch(text.strip(" ，,。.")) for pattern in patterns)
 
 
 def _signed(clause: _Clause, kinds: Mapping[str, EntityType]) -> tuple[str, list[str]] | None:

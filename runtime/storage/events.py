@@ -139,7 +139,7 @@ class StateRepository(Repository):
 
     def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return the changes of entities before a position, and every stated holder, as they count."""
-        identities = self._identities(as_of)
+        identities = _identities(self._session, as_of)
         condition: Any = State.attribute == folds.HOLDER_ATTRIBUTE
         if entity_ids:
             condition = or_(condition, self._session.among(State.entity_id, identities.cards(entity_ids)))
@@ -155,7 +155,7 @@ class StateRepository(Repository):
         attributes: Collection[str] | None = None,
     ) -> list[StateChange]:
         """Return statements in a range of positions, in order."""
-        identities = self._identities(as_of)
+        identities = _identities(self._session, as_of)
         condition = before(as_of, State) if since is None else within(since, as_of, State)
         ids = None if entity_ids is None else identities.cards(entity_ids)
         return identities.states(self._explicit(condition, *self._conditions(ids, attributes)))
@@ -172,7 +172,7 @@ class StateRepository(Repository):
         self, as_of: StoryPosition, *, attributes: Collection[str], entity_ids: Collection[str] | None = None
     ) -> list[StateChange]:
         """Return the last statement of each attribute before a position."""
-        identities = self._identities(as_of)
+        identities = _identities(self._session, as_of)
         ids = None if entity_ids is None else identities.cards(entity_ids)
         stated = (State.kind == "explicit", before(as_of, State), *self._conditions(ids, attributes))
         columns = [col(State.row_id), col(State.entity_id), col(State.attribute)]
@@ -183,7 +183,8 @@ class StateRepository(Repository):
     def changed_between(self, since: StoryPosition, until: StoryPosition) -> list[str]:
         """Return the ids of the entities of which something was stated from one position on until another, in order."""
         stated = (State.kind == "explicit", within(since, until, State))
-        return sorted(set(map(self._identities(until).person, self._session.values(State.entity_id, *stated))))
+        person = _identities(self._session, until).person
+        return sorted(set(map(person, self._session.values(State.entity_id, *stated))))
 
     def unverified(self, *, scene_id: str | None = None) -> list[StateChange]:
         """Return the changes that no quote of their scene proves, of one scene or of all, in story order."""
@@ -197,7 +198,7 @@ class StateRepository(Repository):
         A snapshot's timestamp is that of the last write that went into it; `holds` is derived from the holders.
         """
         # With those of the entities every stated holder is read: what somebody holds is said of the things.
-        identities = self._identities(as_of)
+        identities = _identities(self._session, as_of)
         is_holder = and_(State.attribute == folds.HOLDER_ATTRIBUTE, State.kind == "explicit")
         wanted_condition = or_(self._session.among(State.entity_id, set(identities.cards(entity_ids))), is_holder)
         rows = self._session.read(State, before(as_of, State), wanted_condition, order=order_in_force(State))
@@ -233,7 +234,7 @@ class StateRepository(Repository):
         from_chapter, to_chapter = chapter_index - reach, chapter_index + reach
         in_range = (_CHANGED.chapter_index.between(from_chapter, to_chapter), before(as_of, _CHANGED))
         changed_ids = select(_CHANGED.entity_id).where(_CHANGED.project_id == self.project_id, *in_range)
-        identities = self._identities(as_of)
+        identities = _identities(self._session, as_of)
         masked = identities.cards(identities.persons)
         is_changed = or_(col(State.entity_id).in_(changed_ids), self._session.among(State.entity_id, masked))
         rows = self._session.read(State, before(as_of, State), is_changed, order=order_in_force(State))
@@ -253,10 +254,6 @@ class StateRepository(Repository):
         ]
         return sorted(snapshots, key=folds.snapshot_order)
 
-    def _identities(self, as_of: StoryPosition) -> Identities:
-        """Return the revealed identities."""
-        return EntityRepository(self._session).identities_as_of(as_of)
-
     def _explicit(self, *conditions: Any) -> list[StateChange]:
         rows = self._session.read(State, State.kind == "explicit", *conditions, order=order_in_force(State))
         return [row.change() for row in self._session.own(rows)]
@@ -264,6 +261,11 @@ class StateRepository(Repository):
     def _conditions(self, entity_ids: Collection[str] | None, attributes: Collection[str] | None) -> list[Any]:
         filters = ((col(State.entity_id), entity_ids), (col(State.attribute), attributes))
         return [self._session.among(column, values) for column, values in filters if values is not None]
+
+
+def _identities(session: StorageSession, as_of: StoryPosition) -> Identities:
+    """Return the identities revealed before a position."""
+    return EntityRepository(session).identities_as_of(as_of)
 
 
 def _by_entity(rows: Sequence[State], *, first_chapter: float, identities: Identities) -> Mapping[str, list[_Dated]]:
@@ -293,7 +295,7 @@ def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
 
 def stated_as_of(session: StorageSession, as_of: StoryPosition) -> tuple[dict[str, list[str]], list[str]]:
     """Return the holders strictly before a position, by the last `holder`, and all ids stated of, the last first."""
-    identities = EntityRepository(session).identities_as_of(as_of)
+    identities = _identities(session, as_of)
     is_holder = col(State.attribute) == folds.HOLDER_ATTRIBUTE
     columns = [col(State.entity_id), is_holder, case((is_holder, col(State.value)))]
     rows = session.select(columns, State.kind == "explicit", before(as_of, State), order=order_in_force(State))
@@ -352,7 +354,7 @@ class RelationshipRepository(Repository):
         self, *, as_of: StoryPosition = END_OF_STORY, character_id: str | None = None, status: str | None = None
     ) -> list[Relationship]:
         """Return how pairs stand at a position, in order of relationship id."""
-        ids = [] if character_id is None else self._identities(as_of).cards([character_id])
+        ids = [] if character_id is None else _identities(self._session, as_of).cards([character_id])
         involved = or_(self._session.among(Pair.character_a, ids), self._session.among(Pair.character_b, ids))
         relationships = self._fold(as_of, *([involved] if ids else []))
         return [relation for relation in relationships if status is None or relation.status == status]
@@ -361,13 +363,13 @@ class RelationshipRepository(Repository):
         self, character_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY
     ) -> dict[str, list[PairChange]]:
         """Return the single changes of the pairs among some characters, by relationship id, as they count."""
-        ids = self._identities(as_of).cards(character_ids)
+        ids = _identities(self._session, as_of).cards(character_ids)
         both = (col(Pair.character_a), col(Pair.character_b))
         return self._by_pair(as_of, *(self._session.among(mapped, ids) for mapped in both))
 
     def between(self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY) -> Relationship | None:
         """Return how two characters stand at a position, asked in either order, or None when nothing is known."""
-        identities = self._identities(as_of)
+        identities = _identities(self._session, as_of)
         sides = (identities.cards([character]), identities.cards([other]))
         is_pair = or_(
             *(
@@ -409,14 +411,10 @@ class RelationshipRepository(Repository):
         statement = statement.where(self._session.owns(changes), *conditions).order_by(*order_in_force(changes))
         return self._session.own(self._session.rows(statement))
 
-    def _identities(self, as_of: StoryPosition) -> Identities:
-        """Return the revealed identities."""
-        return EntityRepository(self._session).identities_as_of(as_of)
-
     def _by_pair(self, as_of: StoryPosition, *conditions: Any) -> dict[str, list[PairChange]]:
         """Return changes by pair."""
         rows = self._changes(before(as_of, RelationshipChange), *conditions)
-        return self._identities(as_of).pairs(PairChange(**_told_by(row, PairChange)) for row in rows)
+        return _identities(self._session, as_of).pairs(PairChange(**_told_by(row, PairChange)) for row in rows)
 
     def _fold(self, as_of: StoryPosition, *conditions: Any) -> list[Relationship]:
         """Return folded pairs."""
@@ -566,7 +564,7 @@ class ThreadRepository(Repository):
         by_loop = self._rows_by_thread(as_of, loop_ids)
         places = self._session.once(("scene_places", as_of), lambda: self._scene_places(as_of)) if by_loop else []
         loops = [folds.folded_loop(events, age_scenes=partial(_age, places=places)) for events in by_loop.values()]
-        person = EntityRepository(self._session).identities_as_of(as_of).person
+        person = _identities(self._session, as_of).person
         return [
             loop.model_copy(update={"related_entities": list(dict.fromkeys(map(person, loop.related_entities)))})
             for loop in loops
