@@ -39,15 +39,15 @@ def revealed_notes(unit: UnitOfWork, kept: Entity, gone: Entity, *, at: StoryPos
     notes = RevealedNotes()
     for memory in rules.story.memories:
         events = rules.story.events_by_memory.get(memory.source_id, ())
-        knowers = list(
+        hidden_ids = list(
             dict.fromkeys(event.character_id for event in events if event.by_author and event.kind != "knows")
         )
-        if not knowers or not tells_identity(memory.content, [own_names, gone.names()]):
+        if not hidden_ids or not tells_identity(memory.content, [own_names, gone.names()]):
             continue
         stored_memory = unit.memories.find(memory.source_id)
         memory_id = memory.source_id if stored_memory is None else stored_memory.chunk.chunk_id
         for is_known, listing in ((True, notes.shown), (False, notes.still_hidden)):
-            hidden_from = [names.get(one, one) for one in knowers if rules.knows(one, memory).knows == is_known]
+            hidden_from = [names.get(one, one) for one in hidden_ids if rules.knows(one, memory).knows == is_known]
             if hidden_from:
                 listing.append(IdentityNote(memory_id=memory_id, content=memory.content, hidden_from=hidden_from))
     return notes
