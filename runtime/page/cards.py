@@ -20,6 +20,7 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
 from runtime.page.visits import MAX_SHOWN, Name, Offset, Shown, Visit, Visited, download, router
+from runtime.storage.change import former_names
 from runtime.story.base import as_part, story_position
 from runtime.story.entity_fields import OfferedField
 from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware, author_words
@@ -195,7 +196,9 @@ def identities_page(visit: Visited, shown: Shown = 30) -> Response:
     offered = visit.story.candidates.list(as_of=as_of)
     known_entities = visit.story.entities.list(as_of=visit.until)
     bearers = {name: entity.name for entity in reversed(known_entities) for name in entity.names()}
-    changes = visit.story.entities.list_changes()[::-1]
+    changes = visit.story.entities.list_changes()
+    # Those who were merged or deleted have no card; the changes still name them.
+    names = former_names(changes) | {entity.entity_id: entity.name for entity in known_entities}
     return visit.page(
         "who_is_who",
         candidates=[
@@ -209,8 +212,8 @@ def identities_page(visit: Visited, shown: Shown = 30) -> Response:
         known=known_entities,
         kinds=KINDS,
         # What was decided may tell of what comes later; it is listed where all of the story is shown.
-        changes=changes[:CHANGES_SHOWN] if as_of is None else [],
-        names={entity.entity_id: entity.name for entity in known_entities},
+        changes=changes[::-1][:CHANGES_SHOWN] if as_of is None else [],
+        names=names,
     )
 
 

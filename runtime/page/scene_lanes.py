@@ -36,6 +36,10 @@ WINDOW_SCENES = 40
 """So many scenes are drawn at once, and those that fill the last chapter."""
 
 _LETTER = 7.0
+
+GUESS_MARK = "?"
+"""Stands behind the name of a guessed place."""
+
 LONGEST_NAME = 24
 
 Place = tuple[int, int]
@@ -78,6 +82,8 @@ class Stay(NamedTuple):
     location_id: str | None
     label: str
     is_move: bool
+    is_guess: bool = False
+    """Whether rules guessed the place, so that its label needs the mark of a guess."""
 
 
 class Mark(NamedTuple):
@@ -217,17 +223,21 @@ def _lane(
     stays: list[Stay] = []
     for dot in dots:
         here, before = dot.scene.location_id, stays[-1] if stays else None
+        is_guess = _place_told(dot)[1]
         is_same = before is not None and before.location_id == here
-        if before is not None and is_same and dot.x - before.end < 1.5 * width:
+        is_labelled = is_same and before is not None and before.is_guess == is_guess
+        if before is not None and is_labelled and dot.x - before.end < 1.5 * width:
             stays[-1] = before._replace(end=dot.x)
             continue
         label = ""
-        if here is not None and not is_same:
+        if here is not None and not is_labelled:
             # The name of a place has room up to where the next one begins.
-            following = (column.x for column in dots if column.x > dot.x and column.scene.location_id != here)
+            following = (column.x for column in dots if column.x > dot.x and _place_told(column) != _place_told(dot))
             letters = int((next(following, width * len(columns)) - dot.x - 2) / _LETTER)
-            label = shortened(names.get(here, ""), letters) if letters >= 5 else ""
-        stays.append(Stay(dot.x, dot.x, here, label, is_move=bool(stays) and here is not None and not is_same))
+            mark = GUESS_MARK if is_guess else ""
+            label = f"{shortened(names.get(here, ''), letters - len(mark))}{mark}" if letters >= 5 else ""
+        is_move = bool(stays) and here is not None and not is_same
+        stays.append(Stay(dot.x, dot.x, here, label, is_move=is_move, is_guess=is_guess))
     marks = []
     for place, group in groupby(
         sorted(changes, key=lambda other_change: x_of[other_change.place]), lambda change: change.place
@@ -236,6 +246,11 @@ def _lane(
         kinds = sorted({change.kind for change in together}, key=BY_WEIGHT.index)
         marks.append(Mark(x_of[place], place, together, kinds))
     return Lane(who, shortened(names[who], LONGEST_NAME), y, stays, dots, marks, died_at)
+
+
+def _place_told(column: Column) -> tuple[str | None, bool]:
+    """Return a scene's place, and whether rules guessed it."""
+    return column.scene.location_id, "location_id" in column.scene.guessed
 
 
 def heat_map(
@@ -298,6 +313,7 @@ def timeline_page(visit: Visited, start: Offset | None = None, order: Literal["t
         number=number,
         names=names,
         picture=lane_picture(window, changes, names),
+        guess_mark=GUESS_MARK,
         heat=heat_map(
             scene_times, places_by_name, names, shown_places=frozenset(scene_time.place for scene_time in window)
         ),

@@ -146,7 +146,7 @@ def test_two_become_one_and_one_becomes_two(client: TestClient) -> None:
     seen = send(client, "card/merge", on=preview)
     assert "C7" not in {each["entity_id"] for each in _entities(client)}
     listed = read(client.get(f"{HERE}/who-is-who"))
-    assert ENGLISH["decision_merge"].format(other="C7", name="Ysolde Varga") in listed.text
+    assert ENGLISH["decision_merge"].format(other="Bram Dorn", name="Ysolde Varga") in listed.text
     take_back(client, seen)
     assert _entities(client) == before
     assert ENGLISH["undone"] in read(client.get(f"{HERE}/who-is-who")).text
@@ -321,6 +321,26 @@ def test_the_second_of_two_tabs_meets_what_the_first_wrote(client: TestClient, a
     merged = seen.filled(f"{HERE}/{address}") | {field: "One. Two."}
     assert merged["version"] != version["version"]
     assert "One. Two." in send(client, address, **merged).text
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "kept", "gone", "deleted"),
+    [("en", ENGLISH, "Ivo Marchetti", "Ivo", "Captain"), ("zh", CHINESE, "白玫", "小玫", "老乞丐")],
+)
+def test_decisions_name_those_whose_cards_are_gone(
+    empty: TestClient, language: str, words: dict[str, str], kept: str, gone: str, deleted: str
+) -> None:
+    """Who was merged or deleted has a name in the latest decisions, never an id."""
+    empty.headers["Accept-Language"] = language
+    empty.post("/v1/projects", json={"project_id": "new", "language": language})
+    for name in (kept, gone, deleted):
+        empty.post("/v1/projects/new/entities", json={"name": name})
+    assert empty.post("/v1/projects/new/entities/merge", json={"keep": kept, "gone": gone}).status_code == 200
+    assert empty.delete(f"/v1/projects/new/entities/{deleted}").status_code == 200
+    seen = read(empty.get("/page/projects/new/who-is-who"))
+    for kind, name, other in (("merge", kept, gone), ("add", gone, ""), ("add", deleted, ""), ("delete", "", deleted)):
+        assert filled(words[f"decision_{kind}"], name=name, other=other) in seen.text
+    assert not re.findall(r"\bC\d+\b", seen.text)
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,21 @@ def test_a_stay_lasts_until_somebody_moves() -> None:
     assert [each.entity_id for each in picture.lanes] == ["C0", "C1"]
 
 
+def test_a_guessed_place_is_marked_in_the_picture() -> None:
+    """The name of a place that rules guessed has a mark, and a place that is said begins a stay of its own."""
+    said, guess = ["participants"], ["participants", "location_id"]
+    scenes = [
+        _scene(1, number, "L0", "C0").model_copy(update={"guessed": guessed})
+        for number, guessed in enumerate([guess, guess, said, ["location_id"]], start=1)
+    ]
+    (lane,) = lane_picture(scenes, [], NAMES).lanes
+    assert [(each.label, each.is_guess, each.is_move) for each in lane.stays] == [
+        ("the lock shop?", True, False),
+        ("the loc…", False, False),
+        ("", True, False),
+    ]
+
+
 def test_chapters_and_days_are_written_where_they_change() -> None:
     """Those most on stage have lanes, the others are listed, and before the first scene there is nothing to draw."""
     scenes = [_scene(1, 1, day=1), _scene(1, 2, day=1), _scene(2, 1, day=3), _scene(2, 2)]

@@ -5,7 +5,8 @@ from urllib.parse import parse_qsl
 import pytest
 from fastapi.testclient import TestClient
 
-from runtime.page.frame import ENGLISH
+from runtime.page.frame import CHINESE, ENGLISH, filled
+from runtime.page.scene_lanes import GUESS_MARK
 from tests.runtime.page.reading import HERE, Seen, assert_refused, read, send
 
 GRAPH = f"{HERE}/relationships"
@@ -54,6 +55,31 @@ def test_a_person_stands_with_their_neighbours(reader: TestClient) -> None:
         assert len(marks) == 2 * sum(list(place) in places[-lately:] for place in begun)
     for address in (f"{GRAPH}?lately=0", f"{TIMELINE}?order=reversed", f"{TIMELINE}?start=-1"):
         assert reader.get(address).status_code == 422
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", ENGLISH), ("zh", CHINESE)])
+def test_a_guessed_place_has_a_hollow_dot(empty: TestClient, language: str, words: dict[str, str]) -> None:
+    """Where the author said the cast alone, dot and name of the place have the marks that the legend tells."""
+    empty.headers["Accept-Language"] = language
+    empty.post("/v1/projects", json={"project_id": "new", "language": language})
+    text, who, where = {
+        "en": ('Nell went into the Mill House. "I am here," said Nell.', "Nell", "the Mill House"),
+        "zh": ("阿筠走进大北电报局。“我来了。”阿筠说。", "阿筠", "大北电报局"),
+    }[language]
+    for name, kind in ((who, "character"), (where, "location")):
+        empty.post("/v1/projects/new/entities", json={"name": name, "kind": kind})
+    empty.post("/page/projects/new/write/store", data={"text": text})
+    staging, timeline = "/v1/projects/new/scenes/1/1/staging", "/page/projects/new/timeline"
+    assert empty.put(staging, json={"cast": [who]}).status_code == 200
+    seen = read(empty.get(timeline))
+    (dot,) = seen.all("circle")
+    assert "guess" in (dot["class"] or "")
+    assert f"{where}{GUESS_MARK}"[:4] in seen.text
+    assert filled(words["is_on_stage_guess"], mark=GUESS_MARK) in seen.text
+    assert empty.put(staging, json={"location": where}).status_code == 200
+    seen = read(empty.get(timeline))
+    assert GUESS_MARK not in seen.text.partition(words["is_on_stage"])[0]
+    assert [each.get("class") for each in seen.all("circle")] == [None]
 
 
 @pytest.mark.slow

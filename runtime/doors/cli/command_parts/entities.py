@@ -267,6 +267,21 @@ def _ask_whether_same(candidate: Any, view: View, *, has_card: bool = False) -> 
 
 
 @cell
+def _changed_entity(change: Any, view: View) -> str:
+    return _name_at_change(change, change.entity_id, view)
+
+
+@cell
+def _other_entity(change: Any, view: View) -> str:
+    return _name_at_change(change, change.other_id, view)
+
+
+def _name_at_change(change: Any, entity_id: str, view: View) -> str:
+    """Return an entity's name, also after a merge or deletion."""
+    return view.names.get(entity_id) or str(change.entity_names.get(entity_id, entity_id))
+
+
+@cell
 def _variants(candidate: Any, view: View) -> str:
     others = [f"{variant.name} {variant.count}" for variant in candidate.variants if variant.name != candidate.name]
     more = view.labels["line.and_more"].format(len(others) - MAX_LISTED) if len(others) > MAX_LISTED else ""
