@@ -20,8 +20,8 @@ from novelgen.models.position import StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from novelgen.nearest import nearest_names
 from runtime.page.visits import MAX_SHOWN, Name, Offset, Shown, Visit, Visited, download, router
-from runtime.storage.change import former_names
 from runtime.story.base import as_part, story_position
+from runtime.story.entities import former_names
 from runtime.story.entity_fields import OfferedField
 from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware, author_words
 from runtime.story.renaming import Renaming

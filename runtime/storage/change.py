@@ -1,6 +1,6 @@
 """A change of the story: its kind, and the rows before and after."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
@@ -109,11 +109,6 @@ class Change(Model):
     def after(self) -> Image:
         """The new values of the single changed thing."""
         return next((row_change.after or {} for row_change in self._rows), {})
-
-
-def former_names(changes: Iterable[Change]) -> dict[str, str]:
-    """Return the names of entities by id as changes, the oldest first, had them last."""
-    return {entity_id: name for change in changes for entity_id, name in change.entity_names.items()}
 
 
 def number_of(change: Change | None) -> int | None:

@@ -1,6 +1,6 @@
 """Entities: list, add, edit, merge and split."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -493,6 +493,11 @@ class StoryEntities(base.StoryBase):
     amerge = base.async_twin(merge)
     asplit = base.async_twin(split)
     alist_changes = base.async_twin(list_changes)
+
+
+def former_names(changes: Iterable[Change]) -> dict[str, str]:
+    """Return the names of entities by id as changes, the oldest first, had them last."""
+    return {entity_id: name for change in changes for entity_id, name in change.entity_names.items()}
 
 
 def _without_kind(changes: Mapping[str, Any], entity: Entity) -> tuple[dict[str, Any], EntityType]:
