@@ -37,7 +37,7 @@ def test_every_command_is_in_the_table_of_commands(command: str, subcommand: str
 
 @pytest.mark.parametrize("operation", [each for each in OPERATIONS if each.http], ids=lambda each: each.name)
 def test_every_route_is_on_the_page_of_the_server(operation: Operation) -> None:
-    """The table of routes names each part of an address."""
+    """The table of routes names each part of an address; the Chinese edition names the same (`test_editions.py`)."""
     named = set(
         re.findall(r"[a-z-]+", text_of("docs/reference/http.md").partition("## Routes")[2].partition("**Streams**")[0])
     )

@@ -52,10 +52,17 @@ def test_unknown_words_of_closed_lists_are_warned_of(caplog: pytest.LogCaptureFi
     assert "'duel_of_honour'" in caplog.text
 
 
-def test_the_pages_list_every_type_of_event() -> None:
+@pytest.mark.parametrize(
+    ("page", "beginning"),
+    [
+        ("file-formats.md", "`event_type` of a memory is one of"),
+        ("file-formats.zh.md", "记忆的 `event_type` 是以下之一"),
+    ],
+)
+def test_the_pages_list_every_type_of_event(page: str, beginning: str) -> None:
     """Whoever writes a record finds the closed list where records are told."""
-    page = (Path(__file__).parents[3] / "docs/reference/file-formats.md").read_text(encoding="utf-8")
-    listed = page[page.index("`event_type` of a memory is one of") :].partition("\n\n")[0].replace("\n", " ")
+    text = (Path(__file__).parents[3] / "docs/reference" / page).read_text(encoding="utf-8")
+    listed = text[text.index(beginning) :].partition("\n\n")[0].replace("\n", " ")
     assert set(re.findall(r"[a-z_]+", listed)) >= EVENT_TYPES
 
 
