@@ -285,7 +285,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
         """Read the planner's additional material, and report unreadable parts in `unread`."""
         request = run.request
         story_recap = StoryRecap(
-            scenes=scene_planning.known_story(request, run.outline).scenes[-scene_planning.RECENT_SCENES :]
+            scenes=scene_planning.known_story(request, run.outline).scenes[-scene_planning.SCENES_OF_A_RECAP :]
         )
         reads: dict[str, Callable[[], Any]] = {}
         if (recap := protocol.further_read(self._memory, "recap")) is not None:

@@ -137,7 +137,7 @@ def _queries(plan: ScenePlan, labels: Sequence[str], hints: Sequence[str], betwe
 MAX_INFERRED = 3
 """States of so many entities that only a model picked; a bad pick must not push the stage out."""
 
-RECENT_SCENES = 3
+SCENES_OF_A_RECAP = 3
 
 
 def entities_for_states(plan_entity_ids: Sequence[str], outline: StoryOutline, *, limit: int) -> list[str]:
@@ -156,7 +156,7 @@ def state_candidates(plan: RetrievalPlan) -> list[str]:
     return [*named_ids, *plan.inferred_ids[:MAX_INFERRED]]
 
 
-def recently_on_stage(outline: StoryOutline, *, scenes: int = RECENT_SCENES) -> list[str]:
+def recently_on_stage(outline: StoryOutline, *, scenes: int = SCENES_OF_A_RECAP) -> list[str]:
     """Return the distinct participants of the last scenes, latest first."""
     latest_first = reversed(outline.scenes[-scenes:] if scenes > 0 else [])
     return list(dict.fromkeys(entity_id for scene in latest_first for entity_id in scene.participants))
@@ -274,7 +274,9 @@ def _story_so_far(rules: RetrievalPlan, story: StoryOutline, names: NameResolver
     listed_entities = listing_order(story.entities, story, touched_ids=rules.entity_ids)
     requested_fields = dict.fromkeys([*state_ids, *(entity.entity_id for entity in listed_entities[:MAX_NOTED])])
     recap, states = (
-        recall(list(requested_fields)) if recall is not None else (StoryRecap(scenes=story.scenes[-RECENT_SCENES:]), ())
+        recall(list(requested_fields))
+        if recall is not None
+        else (StoryRecap(scenes=story.scenes[-SCENES_OF_A_RECAP:]), ())
     )
     return StorySoFar(
         outline=story,

@@ -22,7 +22,7 @@ TimelineNeed = Literal["obligations", "relations", "timeline"]
 MAX_LISTED_THREADS = 8
 """Of the threads that a scene could pay off; a longer list hides the right one."""
 
-RECENT_SCENES = 10
+SCENES_OF_RECENT_CHANGES = 10
 """What changed before so many last scenes, of what no line of state tells, is no recent change."""
 
 _PLACE_ATTRIBUTES = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, PRESENCE_ATTRIBUTE, HOLDER_ATTRIBUTE})
@@ -173,7 +173,7 @@ def _changes(
     shown_states: Sequence[EntityStateSnapshot],
 ) -> list[dict[str, Any]]:
     shown_ids = {state.entity_id for state in shown_states}
-    last = outline.scenes[-RECENT_SCENES:]
+    last = outline.scenes[-SCENES_OF_RECENT_CHANGES:]
     since = story_place(last[0]) if last else (-1, -1)
     # A state is told whole: of several chapters' the last has what still holds.
     newest: dict[str, EntityStateSnapshot] = {}

@@ -30,7 +30,7 @@ TITLE_IN_A_NAME = 0.5
 WORD_OF_A_DESCRIPTION = 0.25
 """What a word tells that only one entity has: in a name, as a title, in the words that say who it is."""
 
-RECENT_SCENES = 10
+SCENES_UNTIL_LONG_UNSEEN = 10
 """A common word may mean somebody who was seen within so many scenes; of others it tells a third."""
 
 OF_ONE_LONG_UNSEEN = 1 / 3
@@ -88,7 +88,9 @@ def touches(
         sighting = sightings.get(entity_id)
         if weight < TITLE_IN_A_NAME and sighting is not None:
             ago = clock.scenes_since(sighting.chapter_index, sighting.scene_index)
-            found_scores[entity_id] *= 1.0 if ago is not None and ago <= RECENT_SCENES else OF_ONE_LONG_UNSEEN
+            found_scores[entity_id] *= (
+                1.0 if ago is not None and ago <= SCENES_UNTIL_LONG_UNSEEN else OF_ONE_LONG_UNSEEN
+            )
     return found_scores
 
 

@@ -19,7 +19,7 @@ from runtime.doors.arguments import arguments_of, read_arguments
 from runtime.doors.operations import OPERATIONS, change_number
 from runtime.page.cards import field_values
 from runtime.page.frame import MAX_TOLD, NOTICE_FIELDS, named_by_words, own_address
-from runtime.page.typed_again import OfferedCard, typed_again
+from runtime.page.typed_again import WORDS_OF_FIELDS, OfferedCard, typed_again
 from runtime.page.visits import Form, Visit, Visited, place_in, problem_in, router
 from runtime.story.base import means_nobody
 from runtime.story.entities import EntityCard
@@ -178,7 +178,8 @@ class Contested(NamedTuple):
     sent: str
 
 
-_WORDS_OF_FIELDS = {"content": "what_holds", "text": "scene_text", "event_type": "kind_of_fact", "importance": "weight"}
+_WORDS_OF_CHANGES = {**WORDS_OF_FIELDS, "event_type": "kind_of_fact"}
+"""Fields of a change, each with its word; a kind is chosen, not typed."""
 
 
 def _stale_page(visit: Visit, form: FormValues, error: StaleVersionError) -> Response:
@@ -187,7 +188,7 @@ def _stale_page(visit: Visit, form: FormValues, error: StaleVersionError) -> Res
     contested = []
     for name, value in error.sent.items():
         field = next((other_name for other_name in (name, f"fields:{name}") if other_name in form), "value")
-        word = visit.word_or(_WORDS_OF_FIELDS.get(name, name))
+        word = visit.word_or(_WORDS_OF_CHANGES.get(name, name))
         label = labels.attribute(name).replace("_", " ") if word == name else word
         stored_text = _in_lines(error.stored.get(name), names)
         contested.append(Contested(label, field, stored_text, form.get(field, _in_lines(value, names))))

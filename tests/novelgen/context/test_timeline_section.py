@@ -9,7 +9,7 @@ from novelgen.context.labels import labels_for
 from novelgen.context.rendering import SECTION_ORDER, render_timeline_entry
 from novelgen.context.timeline_section import (
     MAX_LISTED_THREADS,
-    RECENT_SCENES,
+    SCENES_OF_RECENT_CHANGES,
     AssembledTimeline,
     TimelineLine,
     assemble_timeline,
@@ -44,7 +44,9 @@ def assembled(outline: StoryOutline = OUTLINE, budget: int = 400, **changes: Any
     )
 
 
-@pytest.mark.parametrize(("scenes_since", "is_told"), [(RECENT_SCENES - 1, True), (RECENT_SCENES, False)])
+@pytest.mark.parametrize(
+    ("scenes_since", "is_told"), [(SCENES_OF_RECENT_CHANGES - 1, True), (SCENES_OF_RECENT_CHANGES, False)]
+)
 def test_what_changed_long_ago_is_no_recent_change(scenes_since: int, is_told: bool) -> None:
     """Changes are told of the last scenes alone."""
     first = OUTLINE.scenes[-1]

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, MetaData, create_engine, insert, select
 from sqlmodel import Field, SQLModel
 
 from novelgen.models.position import StoryPosition
-from runtime.storage.session import before, story_order
+from runtime.storage.session import before, story_order, within
 
 PLACES = [(None, None), *product(range(5), (None, *range(5)))]
 
@@ -47,6 +47,17 @@ def test_cut_keeps_exactly_the_rows_that_the_position_admits() -> None:
 
             assert kept == [place for place in PLACES if StoryPosition(*cut).admits(*place)]
             assert set(left) == set(PLACES).difference(kept)
+
+
+def test_a_stretch_keeps_the_rows_between_two_positions() -> None:
+    """The lower position belongs to it, the upper one does not."""
+    since, until = StoryPosition(1, 2), StoryPosition(3, 1)
+    with _stored(PLACES) as connection:
+        numbers = connection.scalars(select(Thing.number).where(within(since, until, Thing)))
+
+        assert [PLACES[number] for number in numbers] == [
+            place for place in PLACES if until.admits(*place) and not since.admits(*place)
+        ]
 
 
 def test_story_order_puts_what_has_no_position_first() -> None:

@@ -52,6 +52,7 @@ def test_a_timeline_has_one_snapshot_per_chapter_of_change(stated: DatabaseManag
     with stated.project("demo").read() as unit:
         found = unit.states.snapshots_around(2, 1)
         cut = unit.states.snapshots_around(5, 4, as_of=at(2, 2))
+        later_chapters = {snapshot.chapter_index for snapshot in unit.states.snapshots_around(4, 2)}
 
     assert [(one.entity_id, one.chapter_index, one.scene_index) for one in found] == [
         ("C0", 1, 1),
@@ -63,6 +64,7 @@ def test_a_timeline_has_one_snapshot_per_chapter_of_change(stated: DatabaseManag
         ("C0", 2, 1),
         ("C1", 2, 1),
     ]
+    assert later_chapters == {2, 4}
 
 
 def test_the_authors_word_outranks_the_record_at_the_same_position(stated: DatabaseManager) -> None:
