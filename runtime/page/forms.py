@@ -50,6 +50,8 @@ def _noted_done(result: Any) -> str:
     """Return the notice of a stored note, with its state or without."""
     if result.is_repeat:
         return "noted_already"
+    if result.kept_from:
+        return "note_kept_from"
     if result.standing:
         return "note_changes_nothing"
     if result.stated is None or result.stated.borne_by:
@@ -81,9 +83,11 @@ def _added_done(result: Any) -> str:
     return "card_shared" if any(issue.kind == "unresolved" for issue in result.issues) else "confirm_card"
 
 
-def _noted_words(result: Any) -> str:
+def _noted_words(result: Any) -> str | list[str]:
     if result.is_repeat:
         return named_by_words(result.note.content)
+    if result.kept_from:
+        return list(result.kept_from)
     if result.standing:
         return f"{result.standing[0].name} → {result.standing[0].value_name or '—'}"
     return "" if result.stated is None else f"{result.stated.name} → {result.stated.value_name or '—'}"
@@ -315,6 +319,7 @@ def _note_preview(visit: Visit, form: FormValues, target: str, *, start: str | N
         content=content,
         stated=stated,
         over=preview.over,
+        kept_from=preview.kept_from,
         perhaps_over=preview.perhaps_over,
         attribute="" if stated is None else labels.attribute(stated.attribute),
         holds_after="" if stated is None else stated.holds_after,

@@ -39,14 +39,15 @@ from runtime.story.base import place_before
 from runtime.story.knowledge import knower_ids
 from runtime.story.note_states import (
     EarlierNote,
-    EndedNotes,
     NotedState,
+    NoteEffects,
     NotePreview,
     StandingValue,
     ended_notes,
     follow_ending,
     follow_note,
     joined_rows,
+    kept_from_by_words,
     noted_state,
     standing_values,
     start_of,
@@ -92,7 +93,7 @@ class MemoryChange(BaseModel):
     )
 
 
-class AddedNote(EndedNotes):
+class AddedNote(NoteEffects):
     """A stored note with its subjects."""
 
     note: StoryMemoryChunk
@@ -166,7 +167,7 @@ class StoryMemories(base.StoryBase):
 
         One that states plainly who holds a thing, where somebody or something is, or that somebody is dead, changes
         that state from its place on. Where nobody is named as knowing it, those know it whom it is about and who were
-        there; attached to `book`, all.
+        there; attached to `book`, all but those from whom its words keep it.
         The setting `attach_notes_by_name` turns the reading of names off. The same note again at the same place is
         kept once.
 
@@ -259,6 +260,7 @@ class StoryMemories(base.StoryBase):
             standing=standing,
             over=ended.over,
             perhaps_over=ended.perhaps_over,
+            kept_from=[] if knowers else kept_from_by_words(content, known_entities),
         )
 
     def preview(self, content: str, *, start: base.Place = None) -> NotePreview:
@@ -273,7 +275,13 @@ class StoryMemories(base.StoryBase):
             stated = noted_state(unit, content, begins)
             standing = standing_values(unit, content, begins) if stated is None else []
             ended = ended_notes(unit, content, begins)
-            return NotePreview(stated=stated, standing=standing, over=ended.over, perhaps_over=ended.perhaps_over)
+            return NotePreview(
+                stated=stated,
+                standing=standing,
+                over=ended.over,
+                perhaps_over=ended.perhaps_over,
+                kept_from=kept_from_by_words(content, base.known_entities(unit, None)),
+            )
 
     def edit(
         self,

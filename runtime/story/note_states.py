@@ -14,6 +14,7 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
+from novelgen.memory.kept_from import is_kept_from
 from novelgen.memory.stated import NAME_ATTRIBUTE, STATED_ATTRIBUTES, Statement, statement_of, things_with_people
 from novelgen.models.entity import Entity, EntityAlias, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
@@ -83,13 +84,38 @@ class EndedNotes(BaseModel):
     )
 
 
-class NotePreview(EndedNotes):
+class NoteEffects(EndedNotes):
+    """What a note does beside its state: the notes that it ends, and from whom its words keep it."""
+
+    kept_from: list[str] = Field(
+        default_factory=list,
+        exclude_if=not_,
+        description="Names of those of whom its words say that they do not know it, or are not told.",
+    )
+
+
+class NotePreview(NoteEffects):
     """What a note would set, before it is stored."""
 
     stated: NotedState | None = Field(description="None: it states nothing plainly, and is kept as text alone.")
     standing: list[StandingValue] = Field(
         default_factory=list, exclude_if=not_, description="Where it states nothing: what stays of whom it names."
     )
+
+
+def kept_from_by_words(content: str, known_entities: Sequence[Entity]) -> list[str]:
+    """Return the names of the characters from whom the words of a note keep it."""
+    names_by_id = {entity.entity_id: entity.names() for entity in known_entities}
+    return [
+        entity.name
+        for entity in known_entities
+        if entity.entity_type == "character"
+        and is_kept_from(
+            content,
+            entity.names(),
+            (name for other_id, names in names_by_id.items() if other_id != entity.entity_id for name in names),
+        )
+    ]
 
 
 _PLACES = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)

@@ -383,3 +383,26 @@ def test_a_repeated_note_is_said_and_kept_once(empty: TestClient, language: str,
     assert (already in first.text, already in again.text) == (False, True)
     assert [words["take_back"] in seen.text for seen in (first, again)] == [True, False]
     assert len(empty.get("/v1/projects/new/memories").json()["memories"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "who", "note"),
+    [
+        ("en", ENGLISH, "Nell", "Gus has promised not to tell Nell that the mill is sold."),
+        ("zh", CHINESE, "顾晚", "白玫瞒着顾晚把电报局卖了。"),
+    ],
+)
+def test_a_note_says_from_whom_its_words_keep_it(
+    empty: TestClient, language: str, words: dict[str, str], who: str, note: str
+) -> None:
+    """In the preview and in the notice; with its knowers said, it is kept from nobody by words."""
+    empty.headers["Accept-Language"] = language
+    empty.post("/v1/projects", json={"project_id": "new", "language": language})
+    empty.post("/v1/projects/new/entities", json={"name": who})
+    address = "/page/projects/new/lore/add"
+    preview = read(empty.post(f"{address}/preview", data={"content": note}))
+    assert filled(words["note_kept_from"], names=who) in preview.text
+    seen = read(empty.post(address, data={"content": note}, follow_redirects=True))
+    assert filled(words["did_note_kept_from"], name=who) in seen.text
+    sent = {"content": f"{note} ", "start": "2:1", "known_by": [who]}
+    assert "kept_from" not in empty.post("/v1/projects/new/memories", json=sent).json()

@@ -160,6 +160,7 @@ def _show_note(result: Any, view: View) -> None:
             _say_standing(result.standing, view)
         else:
             _say_stated(result.stated, view, key="would_state")
+        _say_kept(result, view, note_id="NOTE")
         _say_ended(result, view)
         return
     start, note = view.values.get("start"), result.note
@@ -173,7 +174,19 @@ def _show_note(result: Any, view: View) -> None:
     if result.stated:
         _say_stated(result.stated, view, key="states")
     _say_standing(result.standing, view)
+    _say_kept(result, view, note_id=note.chunk_id)
     _say_ended(result, view, note_id=note.chunk_id)
+
+
+def _say_kept(result: Any, view: View, *, note_id: str) -> None:
+    """Say from whom the words of a note keep it, and the command that tells it to them."""
+    if not result.kept_from:
+        return
+    start = view.values.get("start")
+    command = f"novelgen memory knowledge {view.project} {note_id} {in_shell(result.kept_from[0])} knows" + (
+        f" --from {start}" if start else ""
+    )
+    view.say("note_kept_from", names=view.labels.listing(result.kept_from), command=command)
 
 
 def _say_ended(result: Any, view: View, *, note_id: str = "") -> None:

@@ -1,5 +1,6 @@
 """What `note` answers: the state that it sets in plain words, or what stays as it was."""
 
+import shlex
 from typing import Any
 
 import pytest
@@ -105,3 +106,24 @@ def test_notes_and_threads_are_changed_as_they_stand(run: Run, language: str) ->
     scene = ("--chapter", "2", "--scene", "1", "--with", other, "--pov", other, "--purpose", person)
     result = run.well("context", "sea", *scene)
     assert (result.stdout.count("--cast"), result.stderr.count("--cast")) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("language", "who", "note", "answer"),
+    [
+        ("en", "Nell", "Gus has promised not to tell Nell that the mill is sold.", "Kept from Nell, as its words say."),
+        ("zh", "顾晚", "白玫瞒着顾晚把电报局卖了。", "照它的话，瞒着顾晚。"),
+    ],
+)
+def test_a_note_says_from_whom_its_words_keep_it(run: Run, language: str, who: str, note: str, answer: str) -> None:
+    """With the command that tells it to them, which holds from the note's place on."""
+    run("init", "kept", "--language", language)
+    run("card", "add", "kept", who, "--from", "1:1")
+    assert answer in run("note", "kept", note, "--from", "2:1", "--preview").stdout
+    told = run("note", "kept", note, "--from", "2:1").stdout
+    assert answer in told
+    command = told.partition("`novelgen ")[2].partition("`")[0]
+    assert command == f'memory knowledge kept note-N0 "{who}" knows --from 2:1'
+    run(*shlex.split(command))
+    assert who in run("memory", "knowers", "kept", "note-N0", "--as-of", "3:1").stdout.partition("\n\n")[2]
+    assert answer not in run("note", "kept", f"{note}!", "--known-by", who).stdout
