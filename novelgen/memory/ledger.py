@@ -11,7 +11,6 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.language.language import StoryLanguage, synonyms
-from novelgen.memory.outline import OutlineScene
 from novelgen.models.folds import fold_loop_events, folded_loop, said_pay_off
 from novelgen.models.position import Place, StoryPosition, deadline_text, sort_key, story_place
 from novelgen.models.record import ThreadEnding, is_unsaid
@@ -150,14 +149,14 @@ class LedgerStory:
 
     project_id: str
     language: StoryLanguage
-    scenes: Sequence[OutlineScene]
+    places: Sequence[Place]
     events: Mapping[str, Sequence[ThreadEvent]]
     deaths: Mapping[str, Place] = field(default_factory=dict)
 
 
 def make_ledger(story: LedgerStory, *, as_of: StoryPosition) -> ThreadLedger:
     """Return where every thread stands."""
-    places = [story_place(scene) for scene in story.scenes]
+    places = story.places
     # The place that the story enters: that of the position, at the end the one after the last scene.
     here = (places[-1][0], places[-1][1] + 1) if places else (0, 0)
     if as_of.chapter_index is not None:

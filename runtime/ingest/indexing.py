@@ -55,7 +55,7 @@ def drain_outbox(
     result says so.
     """
     work = _IndexPass(stores, project_id)
-    total = work.waiting() if limit is None else min(limit, work.waiting())
+    total = work.waiting_before if limit is None else min(limit, work.waiting_before)
     issue = work.model_change() if total else None
     if issue is None and total:
         try:
@@ -80,7 +80,7 @@ def reindex(stores: MemoryStores, project_id: str, *, progress: Progress | None 
     The old index answers until the new one is whole and holds exactly what SQL says.
     """
     work = _IndexPass(stores, project_id)
-    entries = work.claim(work.waiting())
+    entries = work.claim(work.waiting_before)
     expected_ids = work.index_ids()
     done_count = 0
     with stores.embeddings.one_pass():
@@ -118,8 +118,9 @@ class _IndexPass:
         self._project_id = project_id
         self._database = stores.database(project_id)
         self._timeout_s = stores.settings.memory.vector_store.write_timeout_s
-        project = self._database.reading(lambda unit: unit.projects.require())
-        self._built_with = built_with(project)
+        with self._database.read() as unit:
+            self._built_with = built_with(unit.projects.require())
+            self.waiting_before = unit.outbox.count_waiting()
         self._by_text: dict[str, Vector] = {}
         self._characters = 0
         self.result = IndexingResult()
@@ -143,12 +144,10 @@ class _IndexPass:
             return vectors_by_id
         self._embed(list(lacking.values()))
         with self._database.write() as unit:
-            current = unit.memories.by_ids(list(lacking), with_sources=True)
-            same = [memory for memory in current if memory.content == lacking[memory.chunk_id]]
-            fitting = {
-                memory.chunk_id: self._by_text[memory.content] for memory in same if memory.content in self._by_text
-            }
-            self.unusable_ids |= {memory.chunk_id for memory in same} - fitting.keys()
+            current = unit.memories.contents(list(lacking))
+            same = {chunk_id: content for chunk_id, content in current.items() if content == lacking[chunk_id]}
+            fitting = {chunk_id: self._by_text[text] for chunk_id, text in same.items() if text in self._by_text}
+            self.unusable_ids |= same.keys() - fitting.keys()
             unit.embeddings.put(self._stores.embedding_identity.model_name, fitting)
         return vectors_by_id | fitting
 
@@ -185,8 +184,7 @@ class _IndexPass:
     # The outbox
 
     def waiting(self) -> int:
-        counts = self._database.reading(lambda unit: unit.outbox.counts())
-        return counts["pending"] + counts["failed"]
+        return self._database.reading(lambda unit: unit.outbox.count_waiting())
 
     def claim(self, limit: int) -> list[OutboxEntry]:
         return self._database.reading(lambda unit: unit.outbox.claim(limit=limit))
@@ -195,7 +193,7 @@ class _IndexPass:
         return sorted(self._database.reading(lambda unit: unit.memories.index_ids()))
 
     def chunks(self, chunk_ids: Sequence[str]) -> list[StoryMemoryChunk]:
-        return self._database.reading(lambda unit: unit.memories.by_ids(chunk_ids, with_sources=True))
+        return self._database.reading(lambda unit: unit.memories.by_ids(chunk_ids, with_sources=True, is_bare=True))
 
     def index_turn(self, *, is_rebuild: bool) -> AbstractContextManager[None]:
         """Hold the index, so that no write is lost during a rebuild."""
@@ -264,9 +262,10 @@ class _IndexPass:
     def _settle(self, unit: UnitOfWork, entries: Sequence[OutboxEntry]) -> None:
         """Mark entries done, except those without a usable vector."""
         unit.outbox.mark_done([entry for entry in entries if entry.chunk_id not in self.unusable_ids])
-        unusable = [entry for entry in entries if entry.chunk_id in self.unusable_ids]
-        unit.outbox.mark_failed(unusable, "its vector has no direction")
-        unit.outbox.queue(sorted(self.unusable_ids - unit.outbox.waiting_ids(self.unusable_ids)), "upsert")
+        if self.unusable_ids:
+            unusable = [entry for entry in entries if entry.chunk_id in self.unusable_ids]
+            unit.outbox.mark_failed(unusable, "its vector has no direction")
+            unit.outbox.queue(sorted(self.unusable_ids - unit.outbox.waiting_ids(self.unusable_ids)), "upsert")
 
     def all_rows(self) -> Iterator[IndexRow]:
         """Give the index rows of all memories, read step by step, as of when the first is asked for.
@@ -334,7 +333,10 @@ class _IndexPass:
 
     def _apply(self, entries: Sequence[OutboxEntry]) -> bool:
         """Apply entries, and return whether rows were written."""
-        chunks = self.chunks([entry.chunk_id for entry in entries])
+        with self._database.read() as unit:
+            index_state = unit.outbox.index_state()
+            entry_ids = [entry.chunk_id for entry in entries]
+            chunks = unit.memories.by_ids(entry_ids, with_sources=True, is_bare=True)
         semantic = [chunk for chunk in chunks if chunk.is_indexed]
         staying = {chunk.chunk_id for chunk in semantic}
         by_words_only = {chunk.chunk_id for chunk in chunks} - staying
@@ -346,14 +348,11 @@ class _IndexPass:
         }
         rows = self._rows_of(semantic)
         if rows or gone_ids:
-            with self._database.read() as unit:
-                index_id = unit.projects.require().index_id
-                must_hold_rows = unit.outbox.index_state().holds_rows
-            index = self._stores.vectors(self._project_id, index_id=index_id)
+            index = self._stores.vectors(self._project_id, index_id=index_state.index_id)
             # Loading its libraries may take a loaded machine long; an index that answers is given little time, since
             # whatever it does not take waits in the outbox.
             index.wait_started(START_TIMEOUT_S)
-            index.add(rows, must_hold_rows=must_hold_rows, timeout_s=self._timeout_s)
+            index.add(rows, must_hold_rows=index_state.holds_rows, timeout_s=self._timeout_s)
             if gone_ids:
                 index.delete(sorted(gone_ids), timeout_s=self._timeout_s)
         written_over = {entry.chunk_id for entry in entries if entry.revision > 1}
@@ -384,7 +383,7 @@ def verify_after_crash(stores: MemoryStores, project_id: str, result: IndexingRe
     Chroma keeps its vectors in several files that are not written at one stroke, so that a kill may cost some of
     them without a word. A reader cannot tell; the next writer looks, once.
     """
-    if not _has_followed(result) or not stores.vectors(project_id).is_in_doubt:
+    if not _has_followed(result) or not stores.vectors(project_id, index_id=None).is_in_doubt:
         return result
     try:
         verification = verify_index(stores, project_id)
@@ -423,13 +422,14 @@ def _has_followed(result: IndexingResult) -> bool:
 
 def _excess(stores: MemoryStores, project_id: str) -> str | None:
     """Report an index with far too many vectors, or return None."""
-    if not stores.vectors(project_id).keeps_removed_vectors:
-        return None
     with stores.database(project_id).read() as unit:
+        removals = unit.projects.require().index_removals
         # Those that consolidated memories stand for are held as well, though no read sees them.
-        memories = unit.memories.count_indexable()
-        kept_count = memories + unit.projects.require().index_removals
-    if kept_count <= SPARE_VECTORS + MAX_KEPT_PER_MEMORY * memories:
+        memories = unit.memories.count_indexable() if removals > SPARE_VECTORS else 0
+    kept_count = memories + removals
+    if removals <= SPARE_VECTORS or kept_count <= SPARE_VECTORS + MAX_KEPT_PER_MEMORY * memories:
+        return None
+    if not stores.vectors(project_id, index_id=None).keeps_removed_vectors:
         return None
     return f"the vector index keeps {kept_count} vectors for {memories} memories"
 

@@ -369,6 +369,10 @@ class OutboxRepository(Repository):
         among = self._session.among(OutboxEntry.chunk_id, chunk_ids)
         return set(self._session.values(OutboxEntry.chunk_id, among, col(OutboxEntry.state).in_(_TO_DO)))
 
+    def count_waiting(self) -> int:
+        """Return how many entries the index must still follow."""
+        return self._session.count(OutboxEntry, col(OutboxEntry.state).in_(_TO_DO))
+
     def counts(self) -> dict[OutboxState, int]:
         """Return the number of entries per state, 0 included."""
         rows = self._session.select([col(OutboxEntry.state), func.count()], group=[col(OutboxEntry.state)])
@@ -381,6 +385,10 @@ def _key(entry: OutboxEntry) -> dict[str, object]:
 
 _IN_THE_INDEX = ("content", "content_type", "source_id", "chapter_index", "scene_index", "status", "is_indexed")
 """Columns of a memory that the vector index has a copy of, or that say whether it has."""
+
+
+_LINKED = ("entities_mentioned", "attached", "detached", "tags", "content_type", "origin")
+"""Columns of a memory that its links and tags follow from."""
 
 
 class ChunkWriter:
@@ -415,6 +423,8 @@ class ChunkWriter:
 
         A vector goes only when its text changed, and the index hears of what it has a copy of alone.
         """
+        if not changes:
+            return
         self.withdraw_consolidations([old["row_id"] for old, _ in changes])
         wholes = [{**old, **new} for old, new in changes]
         differing = [
@@ -425,13 +435,10 @@ class ChunkWriter:
         self._lexical.remove([(old["row_id"], _searchable(old)) for old, _ in changes if old["row_id"] in reworded])
         self._lexical.add([(whole["row_id"], _searchable(whole)) for whole in wholes if whole["row_id"] in reworded])
         changed_row_ids = [row_id for row_id, new in differing if "content" in new]
-        self._session.run(delete(Embedding).where(self._session.among(Embedding.chunk_row_id, changed_row_ids)))
-        self.relink(wholes)
-        entries = [
-            whole
-            for whole, (old, _) in zip(wholes, changes, strict=True)
-            if any(whole[name] != old[name] for name in _IN_THE_INDEX)
-        ]
+        if changed_row_ids:
+            self._session.run(delete(Embedding).where(self._session.among(Embedding.chunk_row_id, changed_row_ids)))
+        self.relink(_differing_in(_LINKED, wholes, changes))
+        entries = _differing_in(_IN_THE_INDEX, wholes, changes)
         self._outbox.queue([fields["chunk_id"] for fields in entries if fields["status"] == "active"], "upsert")
         self._outbox.queue([fields["chunk_id"] for fields in entries if fields["status"] != "active"], "delete")
         self._withdraw(_SOURCE.source_id, _superseded_by_all(wholes))
@@ -439,6 +446,8 @@ class ChunkWriter:
     def relink(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Make the links and tags of chunks anew, given as whole rows."""
         row_ids = {row["chunk_id"]: row["row_id"] for row in rows}
+        if not row_ids:
+            return
         for table in (MemoryLink, MemoryTag):
             self._session.run(delete(table).where(self._session.among(table.chunk_row_id, row_ids.values())))
         self._link(row_ids, rows)
@@ -506,6 +515,17 @@ class ChunkWriter:
             tags += [own | {"tag": tag} for tag in dict.fromkeys(row["tags"])]
         self._session.insert(MemoryLink, links)
         self._session.insert(MemoryTag, tags)
+
+
+def _differing_in(
+    names: Sequence[str], wholes: Sequence[dict[str, Any]], changes: Sequence[tuple[Mapping[str, Any], Any]]
+) -> list[dict[str, Any]]:
+    """Return the rows with another value than before in any of some columns."""
+    return [
+        whole
+        for whole, (old, _) in zip(wholes, changes, strict=True)
+        if any(whole[name] != old[name] for name in names)
+    ]
 
 
 def _superseded_by_all(rows: Sequence[Mapping[str, Any]]) -> list[str]:

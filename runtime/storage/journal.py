@@ -147,7 +147,9 @@ class Journal(Repository):
     ) -> Change:
         """Write a change down and return it with its number."""
         of_runs = col(ChangeRow.kind).in_(RUNS)
-        last_runs = self._session.values(ChangeRow.other_id, of_runs, order=_LATEST_FIRST, limit=1)
+        last_runs = (
+            self._session.values(ChangeRow.other_id, of_runs, order=_LATEST_FIRST, limit=1) if kind in RUNS else []
+        )
         change = ChangeRow(
             subject=subject,
             kind=kind,

@@ -211,14 +211,10 @@ class MemoryRepository(Repository):
         if (row["slot_type"], row["supersedes"]) != (slot_type, supersedes):
             ChunkWriter(self._session).update([(row, {"slot_type": slot_type, "supersedes": supersedes})])
 
-    def set_ended(self, chunk_id: str, ended_id: str | None, *, by_author: Sequence[str] | None = None) -> None:
+    def set_ended(self, chunk_id: str, ended_id: str | None, *, by_author: Sequence[str]) -> None:
         """Set the earlier memory that a note ends by its words, and those by its author's."""
-        row = self._changeable(chunk_id)
-        changes: dict[str, Any] = {"supersedes": ended_id}
-        if by_author is not None:
-            changes["also_supersedes"] = list(dict.fromkeys(by_author))
-        if any(row[name] != value for name, value in changes.items()):
-            ChunkWriter(self._session).update([(row, changes)])
+        changes = {"supersedes": ended_id, "also_supersedes": list(by_author)}
+        ChunkWriter(self._session).update([(self._changeable(chunk_id), changes)])
 
     def decide(self, chunk_id: str, decision: MemoryDecision) -> StoredMemory:
         """Apply an author's decision on a memory."""
@@ -248,15 +244,27 @@ class MemoryRepository(Repository):
         return self._session.count(MemoryRow, *self._conditions(memory_filter))
 
     def by_ids(
-        self, chunk_ids: Sequence[str], *, as_of: StoryPosition = END_OF_STORY, with_sources: bool = False
+        self,
+        chunk_ids: Sequence[str],
+        *,
+        as_of: StoryPosition = END_OF_STORY,
+        with_sources: bool = False,
+        is_bare: bool = False,
     ) -> list[StoryMemoryChunk]:
-        """Return active memories before a position, in the given order."""
+        """Return active memories before a position, in the given order, bare as `by_entities` has it if wanted."""
         condition = before(as_of, MemoryRow) if with_sources else visible(self.project_id, as_of)
         rows = {
             row.chunk_id: row for row in self._active(condition, self._session.among(MemoryRow.chunk_id, chunk_ids))
         }
         ordered = [rows[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in rows]
-        return self._chunks(ordered, as_of)
+        return self._chunks(ordered, as_of, is_bare=is_bare)
+
+    def contents(self, chunk_ids: Sequence[str]) -> dict[str, str]:
+        """Return the texts of active memories by id."""
+        named_condition = self._session.among(MemoryRow.chunk_id, chunk_ids)
+        return self._session.pairs(
+            MemoryRow.chunk_id, col(MemoryRow.content), MemoryRow.status == "active", named_condition
+        )
 
     def current_versions(
         self, chunks: Sequence[StoryMemoryChunk], *, as_of: StoryPosition = END_OF_STORY

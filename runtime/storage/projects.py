@@ -78,8 +78,8 @@ class ProjectRepository(Repository):
 
     def set_embedding_model(self, model: str, dimension: int) -> None:
         """Record the model and dimension that the vector index is built with."""
-        self.require()
-        self._session.update(Project, embedding_model=model, embedding_dimension=dimension)
+        if not self._session.update(Project, embedding_model=model, embedding_dimension=dimension):
+            self.require()
 
     def switch_index(self, index_id: str) -> None:
         """Let another vector index be the live one: it was built anew, so removals are counted from 0."""

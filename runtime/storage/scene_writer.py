@@ -67,14 +67,13 @@ class SceneWriter:
             for scene_write in writes
         ]
         texts = {scene_id: write.text for write, scene_id in zip(writes, ids, strict=True)}
-        reworded = [
-            row.scene_id
-            for row in self._columns_of_scenes(ids, "text_hash")
-            if row.text_hash != text_hash(texts[row.scene_id])
-        ]
+        # Of a new scene there is nothing to read, and nothing to take back.
+        known_scenes = self._columns_of_scenes(list(scene_ids_by_place.values()), "text_hash", "label")
+        reworded = [row.scene_id for row in known_scenes if row.text_hash != text_hash(texts[row.scene_id])]
         old_texts = {row.scene_id: row.text for row in self._columns_of_scenes(reworded, "text")}
-        labels = self._write_scenes(writes, ids, known_ids=set(scene_ids_by_place.values()))
-        changes = self._replace_chunks(writes, ids)
+        known_labels = {row.scene_id: row.label for row in known_scenes}
+        labels = known_labels | self._write_scenes(writes, ids, known_ids=known_labels.keys())
+        changes = self._replace_chunks(writes, ids, known_ids=list(known_labels))
         for scene_id, old_text in old_texts.items():
             # The author's own facts follow their words; without them nothing proves a fact.
             for row in spans_by_hand(self._session, scene_id):
@@ -87,14 +86,12 @@ class SceneWriter:
                 if start is not None:
                     values = {"span_start": start, "span_end": start + len(words)}
                 self._session.update(MemoryRow, MemoryRow.row_id == row.row_id, **values)
-        self.withdraw_events(ids)
+        if known_labels:
+            self.withdraw_events(list(known_labels))
         self._insert_events(writes, ids)
         return [
             SceneWriteResult(
-                scene_id=scene_id,
-                label=labels[scene_id],
-                is_new=scene_id not in scene_ids_by_place.values(),
-                **changes[scene_id],
+                scene_id=scene_id, label=labels[scene_id], is_new=scene_id not in known_labels, **changes[scene_id]
             )
             for scene_id in ids
         ]
@@ -115,12 +112,15 @@ class SceneWriter:
         # Without the project: SQLite would look through all of it. No id of a scene is another project's, too.
         return self._session.among(table.scene_id, scene_ids)
 
-    def _columns_of_scenes(self, scene_ids: Sequence[str], column: str) -> Sequence[AnyRow]:
-        columns = columns_of(Scene, ("project_id", "scene_id", column))
+    def _columns_of_scenes(self, scene_ids: Sequence[str], *names: str) -> Sequence[AnyRow]:
+        if not scene_ids:
+            return []
+        columns = columns_of(Scene, ("project_id", "scene_id", *names))
         return self._session.own(self._session.rows(select(*columns).where(self._of(Scene, scene_ids))))
 
     def _write_scenes(self, writes: Sequence[SceneWrite], ids: Sequence[str], *, known_ids: Set[str]) -> dict[str, str]:
-        """Write the scenes themselves and return their labels."""
+        """Write the scenes themselves and return the labels of new ones."""
+        labels: dict[str, str] = {}
         changed: list[tuple[str, dict[str, Any]]] = []
         for write, scene_id in zip(writes, ids, strict=True):
             record = None if write.record is None else write.record.model_dump(mode="json")
@@ -148,14 +148,16 @@ class SceneWriter:
             if scene_id in known_ids:
                 changed.append((scene_id, values))
                 continue
-            label = free_label(self._session, write.label)
+            label = labels[scene_id] = free_label(self._session, write.label)
             place: dict[str, Any] = {"chapter_index": write.chapter_index, "scene_index": write.scene_index}
             self._session.add(Scene(**values, **place, scene_id=scene_id, label=label, created_at=values["updated_at"]))
         self._session.update_each(Scene.scene_id, changed)
-        return {row.scene_id: row.label for row in self._columns_of_scenes(ids, "label")}
+        return labels
 
-    def _replace_chunks(self, writes: Sequence[SceneWrite], ids: Sequence[str]) -> dict[str, dict[str, list[str]]]:
-        rows = self._stored_chunks(ids, kept_ids=[chunk_id for write in writes for chunk_id in write.kept])
+    def _replace_chunks(
+        self, writes: Sequence[SceneWrite], ids: Sequence[str], *, known_ids: Sequence[str]
+    ) -> dict[str, dict[str, list[str]]]:
+        rows = self._stored_chunks(known_ids, kept_ids=[chunk_id for write in writes for chunk_id in write.kept])
         stored_chunk_ids = {row["chunk_id"] for entries in rows.values() for row in entries}
         new = {
             chunk.chunk_id: write
@@ -238,8 +240,10 @@ class SceneWriter:
     def _stored_chunks(
         self, scene_ids: Sequence[str], *, kept_ids: Sequence[str] = ()
     ) -> defaultdict[Any, list[dict[str, Any]]]:
-        others = [~self._session.among(MemoryRow.chunk_id, kept_ids)] if kept_ids else []
         results: defaultdict[Any, list[dict[str, Any]]] = defaultdict(list)
+        if not scene_ids:
+            return results
+        others = [~self._session.among(MemoryRow.chunk_id, kept_ids)] if kept_ids else []
         brought_select_of_scalar = select_rows(MemoryRow).where(
             self._of(MemoryRow, scene_ids), col(MemoryRow.from_scene), *others
         )

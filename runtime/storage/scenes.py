@@ -361,9 +361,9 @@ class SceneRepository(Repository):
         rows = self._session.select(columns, named_condition, before(as_of, NameMention))
         return sorted({SceneNaming(*row[:3]) for row in rows if row.name in names[row.entity_id]})
 
-    def places(self) -> list[tuple[int, int]]:
-        """Return chapter and scene of every scene in story order, and nothing else of them."""
-        return sorted(self._places())
+    def places(self, *, as_of: StoryPosition = END_OF_STORY) -> list[ScenePlace]:
+        """Return chapter and scene of every scene before a position in story order, and nothing else of them."""
+        return [(row[0], row[1]) for row in self._before(as_of)]
 
     def titles(self) -> list[tuple[int, int, str]]:
         """Return chapter, scene and title of every scene in story order, and nothing else of them."""

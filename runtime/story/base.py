@@ -389,8 +389,7 @@ ENTRIES_OF_AN_EDIT = 256
 def follow_edit(stores: MemoryStores, project_id: str) -> IndexingResult:
     """Index an edit, unless a whole book is pending."""
     with stores.database(project_id).read() as unit:
-        counts = unit.outbox.counts()
-    waiting_count = counts["pending"] + counts["failed"]
+        waiting_count = unit.outbox.count_waiting()
     if not 0 < waiting_count <= ENTRIES_OF_AN_EDIT:
         return IndexingResult(waiting=waiting_count)
     from runtime.ingest.indexing import drain_outbox

@@ -406,7 +406,7 @@ class StoryKnowledge(base.StoryBase):
 
 def knower_ids(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition) -> list[str]:
     """Return the distinct ids of knowers by name, of which a text may hold several between commas."""
-    single_names = split_names(names, base.known_entities(unit, as_of))
+    single_names = split_names(names, base.known_entities(unit, as_of)) if names else []
     return list(dict.fromkeys(knower_id(unit, name, as_of) for name in single_names))
 
 

@@ -212,8 +212,8 @@ class StoryMemories(base.StoryBase):
                 if pinned <= same.pinned and _says_the_same(unit, same.chunk, fields, targets, tags, knowers):
                     named_ids = same.chunk.entities_mentioned
                     return AddedNote(note=same.chunk, named=named_ids, occurs_nowhere=False, is_repeat=True)
-            stated = noted_state(unit, content, start)
-            standing = standing_values(unit, content, start) if stated is None else []
+            stated = noted_state(unit, content, start, known_entities=known_entities)
+            standing = [] if stated else standing_values(unit, content, start, known_entities=known_entities)
             note = unit.memories.add_note(
                 content.strip(),
                 at=place,
@@ -230,9 +230,13 @@ class StoryMemories(base.StoryBase):
                 unit.attachments.attach([note.chunk_id], beyond)
             if pinned:
                 unit.memories.decide(note.chunk_id, "pin")
-            state_rows = follow_note(unit, note, stores=self._stores)
-            ended = follow_ending(unit, note.chunk_id, ends=ends)
+            state_rows = follow_note(unit, note, stores=self._stores) if stated else []
             note = unit.memories.require(note.chunk_id).chunk
+            # What a note states may be a name.
+            now_known = base.known_entities(unit, None) if state_rows else known_entities
+            ended = follow_ending(unit, note, ends=ends, known_entities=now_known)
+            if ended.over:
+                note = unit.memories.require(note.chunk_id).chunk
             named_ids = list(dict.fromkeys([*ids, *NameResolver(known_entities).entity_ids_in(content)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
             for character_id, kind in knowers:
@@ -272,15 +276,16 @@ class StoryMemories(base.StoryBase):
         """
         with self._stores.database(self.project_id).read() as unit:
             begins = base.position_of(start)
-            stated = noted_state(unit, content, begins)
-            standing = standing_values(unit, content, begins) if stated is None else []
-            ended = ended_notes(unit, content, begins)
+            known_entities = base.known_entities(unit, None)
+            stated = noted_state(unit, content, begins, known_entities=known_entities)
+            standing = [] if stated else standing_values(unit, content, begins, known_entities=known_entities)
+            ended = ended_notes(unit, content, begins, known_entities=known_entities)
             return NotePreview(
                 stated=stated,
                 standing=standing,
                 over=ended.over,
                 perhaps_over=ended.perhaps_over,
-                kept_from=kept_from_by_words(content, base.known_entities(unit, None)),
+                kept_from=kept_from_by_words(content, known_entities),
             )
 
     def edit(
@@ -497,7 +502,8 @@ class StoryMemories(base.StoryBase):
                 memory = unit.memories.require(chunk.chunk_id)
             if chunk.content_type == "note" and memory.status == "active" and (is_restated or ends is not None):
                 with unit.journal.recording_memories([chunk.chunk_id]) as ending_rows:
-                    over = follow_ending(unit, chunk.chunk_id, ends=ends).over
+                    known_entities = base.known_entities(unit, None)
+                    over = follow_ending(unit, memory.chunk, ends=ends, known_entities=known_entities).over
                 rows = joined_rows([*rows, *ending_rows])
                 memory = unit.memories.require(chunk.chunk_id)
             kept_change = unit.journal.keep_of("memory", kind, chunk.chunk_id, rows)
@@ -702,7 +708,8 @@ def _set_by(unit: UnitOfWork, memory: models.StoredMemory) -> NotedState | None:
     """Return the state that an active note sets."""
     if memory.status != "active":
         return None
-    return noted_state(unit, memory.chunk.content, start_of(memory.chunk))
+    start = start_of(memory.chunk)
+    return noted_state(unit, memory.chunk.content, start, known_entities=base.known_entities(unit, None))
 
 
 def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:

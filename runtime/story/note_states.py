@@ -133,13 +133,16 @@ _TOLD_ATTRIBUTES: dict[str, Sequence[str]] = {
 """What notes are written to change, by kind of card."""
 
 
-def standing_values(unit: UnitOfWork, content: str, start: StoryPosition | None) -> list[StandingValue]:
+def standing_values(
+    unit: UnitOfWork, content: str, start: StoryPosition | None, *, known_entities: Sequence[Entity]
+) -> list[StandingValue]:
     """Return the holders, places and conditions that stand at a position, of whom a text names and tells the like.
 
     Of a thing in one clause with a person it is also told that nobody has it.
     """
     kinds = kinds_told(content)
-    known_entities = base.known_entities(unit, None)
+    if not kinds:
+        return []
     names = {entity.entity_id: entity.name for entity in known_entities}
     named_ids = NameResolver(known_entities).entity_ids_in(content)
     snapshots = unit.states.snapshots(named_ids, as_of=start or END_OF_STORY) if named_ids else []
@@ -168,9 +171,10 @@ def standing_values(unit: UnitOfWork, content: str, start: StoryPosition | None)
     ]
 
 
-def noted_state(unit: UnitOfWork, content: str, start: StoryPosition | None) -> NotedState | None:
+def noted_state(
+    unit: UnitOfWork, content: str, start: StoryPosition | None, *, known_entities: Sequence[Entity]
+) -> NotedState | None:
     """Return the state that a note would set from a position on, None if none."""
-    known_entities = base.known_entities(unit, None)
     statement = statement_of(content, known_entities)
     if statement is None:
         return None
@@ -200,7 +204,9 @@ def follow_note(unit: UnitOfWork, note: StoryMemoryChunk, *, stores: MemoryStore
     """
     memory = unit.memories.require(note.chunk_id)
     start = start_of(memory.chunk)
-    stated = noted_state(unit, memory.chunk.content, start) if memory.status == "active" else None
+    stated = None
+    if memory.status == "active":
+        stated = noted_state(unit, memory.chunk.content, start, known_entities=base.known_entities(unit, None))
     if stated is not None and stated.borne_by is not None:
         stated = None
     own_slot = memory.chunk.slot_type if _is_of_state(memory.chunk.slot_type) else None
@@ -228,9 +234,10 @@ def follow_note(unit: UnitOfWork, note: StoryMemoryChunk, *, stores: MemoryStore
     return [row for rows in recorded for row in rows]
 
 
-def ended_notes(unit: UnitOfWork, content: str, start: StoryPosition | None, *, own_id: str = "") -> EndedNotes:
+def ended_notes(
+    unit: UnitOfWork, content: str, start: StoryPosition | None, *, known_entities: Sequence[Entity], own_id: str = ""
+) -> EndedNotes:
     """Return the notes up to its place that a note ends."""
-    known_entities = base.known_entities(unit, None)
     named_ids = NameResolver(known_entities).entity_ids_in(content)
     place = base.place_before(start)
     # What sets the same state is over by that state.
@@ -259,15 +266,17 @@ def _earlier_note(note: StoryMemoryChunk) -> EarlierNote:
     return EarlierNote(memory_id=note.memory_id, content=note.content, place=None if start is None else str(start))
 
 
-def follow_ending(unit: UnitOfWork, note_id: str, *, ends: Sequence[str] | None) -> EndedNotes:
+def follow_ending(
+    unit: UnitOfWork, chunk: StoryMemoryChunk, *, ends: Sequence[str] | None, known_entities: Sequence[Entity]
+) -> EndedNotes:
     """Let a note end what it denies, and return what it ends and may end."""
-    chunk = unit.memories.require(note_id).chunk
-    ended = ended_notes(unit, chunk.content, start_of(chunk), own_id=chunk.chunk_id)
-    by_author = None if ends is None else _ended_ids(unit, chunk, ends)
+    ended = ended_notes(unit, chunk.content, start_of(chunk), known_entities=known_entities, own_id=chunk.chunk_id)
+    by_author = chunk.also_supersedes if ends is None else _ended_ids(unit, chunk, ends)
     is_of_state = _is_of_state(chunk.slot_type)
     by_words = chunk.supersedes if is_of_state else next((note.memory_id for note in reversed(ended.over)), None)
-    unit.memories.set_ended(note_id, by_words, by_author=by_author)
-    said_ids = dict.fromkeys(filter(None, [by_words, *(chunk.also_supersedes if by_author is None else by_author)]))
+    if (by_words, by_author) != (chunk.supersedes, chunk.also_supersedes):
+        unit.memories.set_ended(chunk.chunk_id, by_words, by_author=by_author)
+    said_ids = dict.fromkeys(filter(None, [by_words, *by_author]))
     over = [memory.chunk for memory_id in said_ids if (memory := unit.memories.find(memory_id)) is not None]
     perhaps_over = [note for note in (*ended.over, *ended.perhaps_over) if note.memory_id not in said_ids]
     return EndedNotes(over=list(map(_earlier_note, over)), perhaps_over=perhaps_over)
@@ -275,7 +284,7 @@ def follow_ending(unit: UnitOfWork, note_id: str, *, ends: Sequence[str] | None)
 
 def _ended_ids(unit: UnitOfWork, note: StoryMemoryChunk, ends: Sequence[str]) -> list[str]:
     """Return the ids of memories that an author says a note ends, which stand before it."""
-    ids: list[str] = []
+    ids: dict[str, None] = {}
     for name in filter(str.strip, ends):
         memory = unit.memories.find(name.strip())
         if memory is None:
@@ -285,8 +294,8 @@ def _ended_ids(unit: UnitOfWork, note: StoryMemoryChunk, ends: Sequence[str]) ->
             )
         if memory.chunk.chunk_id == note.chunk_id or story_place(memory.chunk) > story_place(note):
             raise UserInputError(f"{name!r} does not stand before {note.memory_id!r}, so this one cannot end it")
-        ids.append(memory.chunk.memory_id)
-    return ids
+        ids[memory.chunk.memory_id] = None
+    return list(ids)
 
 
 def joined_rows(rows: Iterable[RowChange]) -> list[RowChange]:

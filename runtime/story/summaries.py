@@ -186,7 +186,7 @@ class StorySummarizing(StoryBase):
         chapters_per_part = self._stores.settings.memory.summarization.chapters_per_part
         position = position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            places = [place for place in unit.scenes.places() if position.admits(*place)]
+            places = unit.scenes.places(as_of=position)
             chapters = sorted({chapter_index for chapter_index, _ in places})
             last = max(chapters, default=-1)
             parts = unit.story_parts(last_chapter=last, chapters_per_part=chapters_per_part)

@@ -344,7 +344,8 @@ class StoryThreads(base.StoryBase):
         """
         position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            outline = unit.outline(as_of=position)
+            language = stated_language(unit.projects.require().language) or "en"
+            places = unit.scenes.places(as_of=position)
             events = unit.threads.events(as_of=position)
             characters = {
                 item
@@ -355,8 +356,8 @@ class StoryThreads(base.StoryBase):
             changes = unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=position) if characters else []
         story = LedgerStory(
             project_id=self.project_id,
-            language=stated_language(outline.language) or "en",
-            scenes=outline.scenes,
+            language=language,
+            places=places,
             events=events,
             deaths={
                 entity_id: sort_key(change.chapter_index, change.scene_index)

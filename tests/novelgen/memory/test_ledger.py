@@ -22,7 +22,6 @@ from novelgen.memory.ledger import (
     shown_category,
     unpaid_report,
 )
-from novelgen.memory.outline import OutlineScene
 from novelgen.models.position import END_OF_STORY, StoryPosition
 
 
@@ -71,7 +70,7 @@ def test_every_kind_is_read_again_as_it_is_shown(kind: ThreadKind) -> None:
         assert kind_of(shown_category(kind, language)) == kind
 
 
-SCENES = [OutlineScene(1, number) for number in range(1, 21)]
+PLACES: Sequence[Place] = [(1, number) for number in range(1, 21)]
 
 
 def planted(scene: int, **detail: Any) -> ThreadEvent:
@@ -91,7 +90,7 @@ def ledger(
     as_of: StoryPosition = END_OF_STORY,
     deaths: dict[str, Place] | None = None,
     language: StoryLanguage = "en",
-    scenes: Sequence[OutlineScene] = SCENES,
+    places: Sequence[Place] = PLACES,
 ) -> ThreadLedger:
     """Return the ledger of a story of twenty scenes with these threads, OL0 first."""
     events = {
@@ -101,7 +100,7 @@ def ledger(
         ]
         for number, thread in enumerate(threads)
     }
-    story = LedgerStory(project_id="p", language=language, scenes=scenes, events=events, deaths=deaths or {})
+    story = LedgerStory(project_id="p", language=language, places=places, events=events, deaths=deaths or {})
     return make_ledger(story, as_of=as_of)
 
 
