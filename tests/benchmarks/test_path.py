@@ -1,11 +1,12 @@
-"""The path and the SQL statements of one context do not creep back."""
+"""The path of one context, and the SQL statements of a context, a note and a scene, do not creep back."""
 
 from pathlib import Path
 
 import pytest
 
 from runtime.stores import MemoryStores
-from tests.benchmarks.path import context_statements, trace_context
+from runtime.story.story import Story
+from tests.benchmarks.path import context_statements, counted_statements, trace_context
 
 pytestmark = pytest.mark.slow
 
@@ -13,6 +14,8 @@ MOST_STATEMENTS = 43
 MOST_HOPS = 36
 MOST_FORWARDING_HOPS = 9
 """One of them is the search tool of the design card, through which the chain asks."""
+MOST_OF_A_NOTE = 40
+MOST_OF_A_SCENE = 60
 
 
 def test_a_context_takes_few_statements(read_demo_stores: MemoryStores) -> None:
@@ -28,3 +31,18 @@ def test_a_context_takes_few_calls(demo_folder: Path) -> None:
     forwarding_hops = [hop for hop in hops if hop.forwards]
     assert len(hops) <= MOST_HOPS, "\n".join(f"{hop.module}:{hop.name}" for hop in hops)
     assert len(forwarding_hops) <= MOST_FORWARDING_HOPS, forwarding_hops
+
+
+def test_storing_takes_few_statements(demo_stores: MemoryStores) -> None:
+    """A note and a short scene, each with its place in the index: what is read once is not read again."""
+    story = Story(demo_stores, "demo")
+    # The first in a program also proves the index.
+    story.memories.add("The harbour is cold.")
+    with counted_statements() as of_note:
+        added = story.memories.add("The winter is long.", attached_to=["book"])
+    assert added.indexing.indexed == 1
+    assert len(of_note) <= MOST_OF_A_NOTE, "\n".join(f"{senders}: {statement}" for statement, senders in of_note)
+    with counted_statements() as of_scene:
+        report = story.scenes.store(position="90:1", text="The harbour lay still, and nobody came.")
+    assert [scene.outcome for scene in report.scenes] == ["added"]
+    assert len(of_scene) <= MOST_OF_A_SCENE, "\n".join(f"{senders}: {statement}" for statement, senders in of_scene)
