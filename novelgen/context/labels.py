@@ -47,6 +47,7 @@ class Labels:
     guess: str
     guessed: str
     doubted: str
+    doubted_note: str
     believed: str
     outdated: str
     also: str

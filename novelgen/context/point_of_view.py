@@ -24,6 +24,7 @@ from novelgen.memory.stated import NOBODY, Statement, statement_of
 from novelgen.models.context import (
     ContextItem,
     HiddenContext,
+    LeftOff,
     MemoryContextRequest,
     PointOfView,
     ReportedQuery,
@@ -36,6 +37,7 @@ from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import StoryPosition, story_place
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, OpenLoop, Relationship, StateChange
+from novelgen.shell_words import in_shell
 
 _OF_PAIR: dict[str, Any] = {"relationship_type": "", "status": NEUTRAL_STATUS, "intensity": DEFAULT_INTENSITY} | {
     "dimensions": {},
@@ -166,9 +168,10 @@ class PointOfViewCut:
             states=list(self._differing_states()),
             timeline=(),
             guessed_scenes=[
-                (scene.chapter_index, scene.scene_index)
+                place
                 for scene in outline.scenes
-                if self._view.doubted_at(scene.chapter_index, scene.scene_index)
+                if self._view.doubted_at(*(place := (scene.chapter_index, scene.scene_index)))
+                or any(self._view.notes_hiding(text, *place) for text in (*scene.key_events, *scene.summary))
             ],
         )
 
@@ -247,9 +250,29 @@ class PointOfViewCut:
         return item.model_copy(update={"guessed_in": places}) if places else item
 
     def with_doubt(self, item: ContextItem, chunk: StoryMemoryChunk) -> ContextItem:
-        """Return a hidden receipt with its scene of guessed absence."""
+        """Return a hidden receipt with its scene where a guess alone hides it."""
         place = self._view.doubt_of(chunk)
         return item if place is None else item.model_copy(update={"guessed_in": [_pair(place)]})
+
+    def doubts(self, hidden: HiddenContext | None, left_off: LeftOff | None) -> dict[str, Any]:
+        """Return by which guesses something is hidden: scenes without them, and notes that scenes with them tell.
+
+        Args:
+            hidden: What is set apart from them.
+            left_off: The end of the previous scene, where it is kept from them.
+        """
+        scenes = doubted_scenes(hidden)
+        texts = [(chunk.content, story_place(chunk)) for chunk in hidden.memories] if hidden else []
+        for scene in self.found.outline.scenes:
+            texts += [(text, story_place(scene)) for text in (*scene.key_events, *scene.summary)]
+        texts = [(text, place) for text, place in texts if place in scenes]
+        if left_off is not None:
+            texts.append((f"{left_off.title}\n{left_off.text}", (left_off.chapter_index, left_off.scene_index)))
+        notes = {(note_id, *place) for text, place in texts for note_id in self._view.notes_hiding(text, *place)}
+        return {
+            "doubted_scenes": [place for place in scenes if not self._view.was_in(*place)],
+            "doubted_notes": sorted(notes, key=lambda note: note[1:]),
+        }
 
     @cached_property
     def _known_candidates(self) -> list[Candidate]:
@@ -568,7 +591,7 @@ def guessed_scenes(context: SceneMemoryContext) -> list[tuple[int, int]]:
 
 
 def doubted_scenes(hidden: HiddenContext | None) -> list[tuple[int, int]]:
-    """Return the scenes of guessed absence that hide something."""
+    """Return the scenes of which a guess alone hides something."""
     if hidden is None:
         return []
     guesses = [
@@ -597,6 +620,13 @@ def guessed_scenes_issues(context: SceneMemoryContext) -> list[ReportIssue]:
         messages.append(
             f"that {view.name!r} was not in {', '.join(places)} is a guess: nobody says who was there, and it is "
             f"hidden from them. Say it: `novelgen scene set {context.project_id} {places[-1]} --cast …`"
+        )
+    for note_id, chapter, scene in view.doubted_notes[-GUESSED_SCENES_NAMED:]:
+        messages.append(
+            f"that {view.name!r} did not learn {note_id} in {chapter}:{scene} is a guess: the scene has them and seems "
+            f"to tell it, and the note is hidden from them. If they learn it there: "
+            f"`novelgen memory knowledge {context.project_id} {note_id} {in_shell(view.name)} knows "
+            f"--from {chapter}:{scene + 1}`"
         )
     return [ReportIssue(stage="knowledge", kind="unresolved", message=message) for message in messages]
 

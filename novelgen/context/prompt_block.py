@@ -238,6 +238,8 @@ def render_context(context: SceneMemoryContext, *, language: str | None = None) 
         notes.append(labels.guessed.format(plain_name))
     if view is not None and view.doubted_scenes and hidden:
         notes.append(labels.doubted.format(plain_name))
+    if view is not None and view.doubted_notes and hidden:
+        notes.append(labels.doubted_note.format(plain_name))
     if context.report.unread_scenes:
         notes.append(labels.unread.format(unread=context.report.unread_scenes, scenes=context.report.scenes_before))
     return "\n\n".join(["\n".join([f"# {labels.title}", *notes]), *blocks]) + "\n"

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from novelgen.context.card_facts import card_facts
 from novelgen.context.earlier_scenes import story_so_far
 from novelgen.context.labels import Labels, labels_for
-from novelgen.context.point_of_view import FoundStory, PointOfViewCut, doubted_scenes, guessed_scenes
+from novelgen.context.point_of_view import FoundStory, PointOfViewCut, guessed_scenes
 from novelgen.context.prompt_block import prompt_order
 from novelgen.context.rendering import render_attribute, render_states, render_timeline_entry, state_parts
 from novelgen.context.retrieval_plan import RetrievalPlan
@@ -313,7 +313,8 @@ def assemble_context(
     )
     if point_of_view is None:
         return context
-    guesses = {"guessed_scenes": guessed_scenes(context), "doubted_scenes": doubted_scenes(context.hidden)}
+    doubts = view_cut.doubts(context.hidden, left_off if ended_omission is None else None) if view_cut else {}
+    guesses = {"guessed_scenes": guessed_scenes(context), **doubts}
     view = point_of_view.model_copy(update=guesses)
     return context.model_copy(update={"report": report.model_copy(update={"point_of_view": view})})
 

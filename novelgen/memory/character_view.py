@@ -203,9 +203,13 @@ class CharacterView:
         return [] if guess is None else [guess]
 
     def doubt_of(self, chunk: StoryMemoryChunk) -> StoryPosition | None:
-        """Return the scene of guessed absence that hides a chunk from them."""
+        """Return the scene of a chunk that a guess hides: of their absence, or that it tells a note kept from them."""
         if self.is_hidden_from_them(chunk.memory_id):
             return None
+        if chunk.content_type in PASSAGE_TYPES and self.notes_hiding(
+            chunk.content, chunk.chapter_index, chunk.scene_index
+        ):
+            return StoryPosition(chunk.chapter_index, chunk.scene_index)
         memory = self.shared.memory_of.get(chunk.memory_id)
         if memory is None or memory.position is not None:
             return self.doubted_at(chunk.chapter_index, chunk.scene_index)
@@ -225,6 +229,15 @@ class CharacterView:
         place = StoryPosition(chapter_index, scene_index)
         scene = self.shared.rules.story.scene_at.get(place)
         return place if scene is not None and not scene.has_record else None
+
+    def notes_hiding(self, text: str, chapter_index: int | None, scene_index: int | None) -> list[str]:
+        """Return the notes that alone hide what a scene with them tells: the words alone say that it tells them."""
+        if not self.was_in(chapter_index, scene_index):
+            return []
+        memories = list(self._hiding(text, chapter_index, scene_index))
+        if any(memory.position is not None for memory in memories):
+            return []
+        return list(dict.fromkeys(memory.source_id for memory in memories))
 
     def guess_of_source(self, source_id: str) -> StoryPosition | None:
         """Return the scene by which they know a source, if a guess alone has them in it."""
@@ -287,15 +300,21 @@ class CharacterView:
         self, text: str, chapter_index: int | None, scene_index: int | None, *, about: Collection[str] = ()
     ) -> bool:
         """Return whether a text tells an unknown memory or another's secret."""
+        return any(True for _ in self._hiding(text, chapter_index, scene_index, about=about))
+
+    def _hiding(
+        self, text: str, chapter_index: int | None, scene_index: int | None, *, about: Collection[str] = ()
+    ) -> Iterator[KnowledgeMemory]:
+        """Yield the secrets and unknown memories that a text of a scene tells."""
         if chapter_index is None or scene_index is None:
-            return False
+            return
         position = StoryPosition(chapter_index, scene_index)
-        return self._tells_secret(text, position) or any(
-            self._is_retold(memory, text)
+        yield from map(self.shared.memory_of.__getitem__, self._told_secrets(text, position))
+        for memory in self._secrets_at(position):
             # A note hides what it tells, a scene's memory also what the scene changes of whom it is about.
-            or (memory.noted_at is None and about and set(about) <= set(memory.entities))
-            for memory in self._secrets_at(position)
-        )
+            is_of_them = memory.noted_at is None and about and set(about) <= set(memory.entities)
+            if is_of_them or self._is_retold(memory, text):
+                yield memory
 
     def _is_retold(self, memory: KnowledgeMemory, text: str) -> bool:
         """Return whether a text tells a memory of its scene, or a note, more than by names."""
@@ -464,39 +483,44 @@ class CharacterView:
         }
 
     @cached_property
-    def _secret_names(self) -> Sequence[tuple[StoryPosition | None, Sequence[Sequence[str]]]]:
-        """Of secrets that consist of names, since when they hold and the names of each whom they name."""
+    def _secret_names(self) -> Sequence[tuple[str, StoryPosition | None, Sequence[Sequence[str]]]]:
+        """Secrets that consist of names, since when they hold and the names of each whom they name."""
         names_of = self.shared.rules.story.names
-        results: list[tuple[StoryPosition | None, Sequence[Sequence[str]]]] = []
+        results: list[tuple[str, StoryPosition | None, Sequence[Sequence[str]]]] = []
         for memory in (secret for secret in self._secrets if not self._weights(secret)):
             content = memory.content.casefold()
             named = [[name.casefold() for name in names_of.get(entity_id, ())] for entity_id in memory.entities]
             named = [names for names in named if any(map(content.__contains__, names))]
             if len(named) >= LEAST_NAMES_THAT_TELL:
-                results.append((memory.position or memory.noted_at, named))
+                results.append((memory.source_id, memory.position or memory.noted_at, named))
         return results
 
     def _tells_secret(self, text: str, place: StoryPosition | None = None) -> bool:
         """Tell whether two sentences of a text tell enough of any secret, whatever scene it is of."""
-        if not self.is_shown or not self._secrets:
-            return False
-        folded = text.casefold()
-        return any(self._piece_tells_secret(piece, folded, place) for piece in _pairs_of_sentences(text))
+        return any(True for _ in self._told_secrets(text, place))
 
-    def _piece_tells_secret(self, piece: str, whole: str, place: StoryPosition | None) -> bool:
+    def _told_secrets(self, text: str, place: StoryPosition | None) -> Iterator[str]:
+        """Yield the secrets of which two sentences of a text tell enough, again where others tell them, too."""
+        if not self.is_shown or not self._secrets:
+            return
+        folded = text.casefold()
+        for piece in _pairs_of_sentences(text):
+            yield from self._secrets_of_piece(piece, folded, place)
+
+    def _secrets_of_piece(self, piece: str, whole: str, place: StoryPosition | None) -> Iterator[str]:
         told_scores: defaultdict[str, float] = defaultdict(float)
         for word in sorted(significant_words(piece)):
             for source_id, share in self._secret_words.get(word, ()):
                 told_scores[source_id] += share
-        if any(share >= 1.0 and self._names_another(source_id, whole) for source_id, share in told_scores.items()):
-            return True
+        for source_id, share in told_scores.items():
+            if share >= 1.0 and self._names_another(source_id, whole):
+                yield source_id
         folded = piece.casefold()
-        return any(
+        for source_id, since, named in self._secret_names:
             # Who held a thing before is told by the same names and is no secret.
-            (place is None or since is None or place >= since)
-            and all(any(map(folded.__contains__, names)) for names in named)
-            for since, named in self._secret_names
-        )
+            is_later = place is None or since is None or place >= since
+            if is_later and all(any(map(folded.__contains__, names)) for names in named):
+                yield source_id
 
 
 def _pairs_of_sentences(text: str) -> list[str]:

@@ -255,6 +255,11 @@ class PointOfView(Model):
         exclude_if=is_unsaid,
         description="Scenes without a stated cast, by which alone something of the context is hidden from them.",
     )
+    doubted_notes: list[tuple[str, int, int]] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Notes kept from them that a scene with them seems to tell, with the scene: it is hidden by that.",
+    )
 
 
 LeftOutCode = Literal[

@@ -37,6 +37,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "question": "Who knocks on the hull at night?",
         "told": "Ada Penrose told Roe of the noise in the hold.",
         "told_secret": "Ada Penrose is the child of Gray, as Holt told Roe alone.",
+        "limp": "The limp of {} was never real.",
+        "unmasked": "{0} stared at the face. The limp was never real, said {1}, and my true name is {2}.",
+        "seems_to_tell": "seems to tell a note kept from Ada Penrose",
     },
     "zh": {
         "people": ("沈青", "柳十三", "哑伯", "谢无咎"),
@@ -61,6 +64,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "question": "夜里是谁在敲船底？",
         "told": "沈青把后巷听到的话告诉了柳十三。",
         "told_secret": "沈青是谢无咎的儿子，哑伯只告诉了柳十三一人。",
+        "limp": "{}的跛是装的。",
+        "unmasked": "{0}望着那张脸，张大了嘴。“跛是装的，讨饭也是装的。”{1}笑了笑，“我的本名叫{2}。”",
+        "seems_to_tell": "似乎说破了瞒着沈青的笔记",
     },
 }
 
@@ -273,3 +279,31 @@ def test_a_wound_in_the_heart_is_no_thought(story: Story, told: dict[str, Any]) 
     story.memories.add(told["shot"], start="2:1")
     known, _ = _notes(_context(story, told, told["shot"]))
     assert told["shot"] in known
+
+
+@pytest.mark.slow
+def test_a_scene_with_the_point_of_view_that_tells_a_note_kept_from_it_is_marked(
+    story: Story, told: dict[str, Any]
+) -> None:
+    """The passage stays hidden as a guess, the note without a mark, and an issue has the command that settles it."""
+    heroine, _, third, fourth = told["people"]
+    limp, scene_text = told["limp"], told["unmasked"].format(heroine, third, fourth)
+    story.ingest(text=scene_text, chapter_index=2, scene_index=2)
+    story.scenes.set_staging((2, 2), cast=[heroine, third])
+    note = story.memories.add(limp.format(third), start="2:2", hidden_from=[heroine]).note
+    context = _context(story, told, third, scene=3)
+    assert context.hidden is not None
+    guesses = {item.text: [tuple(place) for place in item.guessed_in] for item in context.hidden.items}
+    assert guesses == {note.content: [], scene_text: [(2, 2)]}
+    view = context.report.point_of_view
+    assert view is not None
+    assert (view.doubted_scenes, view.doubted_notes) == ([], [(note.memory_id, 2, 2)])
+    assert told["seems_to_tell"] in context.as_prompt()
+    [issue] = [issue.message for issue in context.report.issues if issue.stage == "knowledge"]
+    assert f'novelgen memory knowledge voyage {note.memory_id} "{heroine}" knows --from 2:3' in issue
+    story.knowledge.set(heroine, note.memory_id, "knows", start="2:3")
+    context = _context(story, told, third, scene=3)
+    known, hidden = _notes(context)
+    assert {note.content, scene_text} <= set(known)
+    assert hidden == []
+    assert not [issue for issue in context.report.issues if issue.stage == "knowledge"]
