@@ -326,7 +326,12 @@ class PointOfViewCut:
             if loop.said_from is None:
                 is_known = view.saw(planted_as, *place) or view.is_own_thread(planted_as, loop.related_entities, *place)
             else:
-                is_known = view.knows_statement(planted_as, loop.related_entities, _place(loop))
+                is_known = view.knows_statement(
+                    planted_as,
+                    loop.related_entities,
+                    _place(loop),
+                    is_of_chapter=loop.said_from[0] == loop.chapter_index,
+                )
                 # Of what its author says, the scene before counts only with somebody whom it is about.
                 is_known = is_known or (not loop.related_entities and view.saw(planted_as, *place))
             if not is_known:
@@ -404,7 +409,8 @@ class PointOfViewCut:
                 guesses = [self._view.guess_of_source(note.source_id) for note in notes]
                 return None if None in guesses else guesses[0]
             rules = self._view.shared.rules
-            scene = rules.scene_beside(self.character_id or "", _named_by(change), place)
+            stage = rules.scene_of_statement(place, is_of_chapter=change.is_of_chapter)
+            scene = rules.scene_beside(self.character_id or "", _named_by(change), place, stage=stage)
             place = scene.position if scene is not None else None
         if place is None or not self._view.is_guessed_in(place.chapter_index, place.scene_index):
             return None
@@ -441,7 +447,9 @@ class PointOfViewCut:
         # A later note may keep from them that something is as it was.
         if _statement(change) in self._unknown_statements:
             return False
-        return self._view.knows_statement(self._said_of(change), _named_by(change), _place(change))
+        return self._view.knows_statement(
+            self._said_of(change), _named_by(change), _place(change), is_of_chapter=change.is_of_chapter
+        )
 
     def _knows_disguise(self, change: StateChange) -> bool:
         """Tell whether a note that they know says who is behind a disguise."""
@@ -517,7 +525,9 @@ class PointOfViewCut:
         """Return the scene of guessed absence that hides a change from them."""
         if not change.by_author:
             return self._view.doubted_at(change.chapter_index, change.scene_index)
-        return None if _statement(change) in self._unknown_statements else self._view.doubted_from(_place(change))
+        if _statement(change) in self._unknown_statements:
+            return None
+        return self._view.doubted_from(_place(change), is_of_chapter=change.is_of_chapter)
 
     # --- Relationships ---
 

@@ -213,11 +213,11 @@ class CharacterView:
         memory = self.shared.memory_of.get(chunk.memory_id)
         if memory is None or memory.position is not None:
             return self.doubted_at(chunk.chapter_index, chunk.scene_index)
-        return self._doubted_scene(self.shared.rules.scene_of_note(memory.noted_at))
+        return self._doubted_scene(self.shared.rules.scene_of_note(memory))
 
-    def doubted_from(self, place: StoryPosition | None) -> StoryPosition | None:
-        """Return the first scene of an author's statement, if a guess has the character away."""
-        return self._doubted_scene(self.shared.rules.scene_from(place))
+    def doubted_from(self, place: StoryPosition | None, *, is_of_chapter: bool) -> StoryPosition | None:
+        """Return the scene of an author's statement, if a guess has the character away."""
+        return self._doubted_scene(self.shared.rules.scene_of_statement(place, is_of_chapter=is_of_chapter))
 
     def _doubted_scene(self, scene: KnowledgeScene | None) -> StoryPosition | None:
         return None if scene is None else self.doubted_at(scene.position.chapter_index, scene.position.scene_index)
@@ -328,18 +328,21 @@ class CharacterView:
         share = self.shared.rules.retellings.share_told(memory.content, text, leaving_out=self._own_names)
         return share >= MIN_RETOLD or bool(memory.quote and memory.quote in text)
 
-    def knows_statement(self, text: str, about: Sequence[str], place: StoryPosition | None) -> bool:
+    def knows_statement(
+        self, text: str, about: Sequence[str], place: StoryPosition | None, *, is_of_chapter: bool = False
+    ) -> bool:
         """Return whether they know an author's statement that no note makes: it tells no secret and was before them.
 
         Without a place it holds from the beginning, and nobody needs a scene to know it; nor do those whom it names.
         Of whom the author has in the scene from which it holds nobody needs to see whom or what it is about.
         """
         rules = self.shared.rules
+        stage = rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
         is_there = (
             place is None
             or self.character_id in about
-            or rules.cast_scene_from(self.character_id, place) is not None
-            or rules.scene_beside(self.character_id, about, place) is not None
+            or (stage is not None and stage.has_record and self.character_id in stage.present)
+            or rules.scene_beside(self.character_id, about, place, stage=stage) is not None
         )
         return is_there and not self._tells_secret(text, place)
 

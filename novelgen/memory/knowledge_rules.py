@@ -231,7 +231,7 @@ class KnowledgeRules:
         if any(is_death("status", memory.content.removeprefix(name).lstrip(" ，,")) for name in names):
             return self._unknown_result(character_id, memory, "dead")
         is_open = not (_is_apart(memory.content) or _INNER.search(memory.content))
-        stage = self.scene_of_note(memory.noted_at) if is_open else None
+        stage = self.scene_of_note(memory) if is_open else None
         people = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         # Of whom a guess alone has there, the note must name somebody of the scene, or nobody.
         if stage is not None and character_id in stage.present and (stage.has_record or not people):
@@ -242,7 +242,7 @@ class KnowledgeRules:
         if character_id in people or not (people or memory.noted_at):
             return knowing
         about = people or memory.entities
-        scene = self.scene_beside(character_id, about, memory.noted_at, is_note=True) if is_open else None
+        scene = self.scene_beside(character_id, about, memory.noted_at, stage=stage) if is_open else None
         if scene is not None:
             certainty = WITNESSED_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=scene.position, certainty=certainty)
@@ -268,14 +268,20 @@ class KnowledgeRules:
         )
 
     def scene_beside(
-        self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, is_note: bool = False
+        self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, stage: KnowledgeScene | None
     ) -> KnowledgeScene | None:
-        """Return the scene beside an author's place with a character and its subjects, a sure one first."""
+        """Return the scene of a statement or the one at its place, with a character and its subjects, a sure one first.
+
+        Args:
+            character_id: The character.
+            about: Ids of its subjects, of whom the scene has one.
+            place: The place after which it holds.
+            stage: The scene of the statement.
+        """
         if place is None:
             return None
         end = bisect_right(self._positions, place)
-        following = self.scene_of_note(place) if is_note else self.scene_from(place)
-        scenes = [*self.story.scenes[max(0, end - 1) : end], following]
+        scenes = [*self.story.scenes[max(0, end - 1) : end], stage]
         names = [name for entity_id in about for name in self.story.names.get(entity_id, ())]
         shared = [
             scene
@@ -286,28 +292,28 @@ class KnowledgeRules:
         ]
         return next((scene for scene in shared if scene.has_record), shared[0] if shared else None)
 
-    def scene_from(self, place: StoryPosition | None) -> KnowledgeScene | None:
-        """Return the first scene in which an author's statement holds."""
+    def scene_of_note(self, memory: KnowledgeMemory) -> KnowledgeScene | None:
+        """Return the scene of an author's note: the one that it is a fact of, else as of any statement."""
+        own_scene = self.story.scene_at.get(memory.noted_at) if memory.is_of_scene and memory.noted_at else None
+        return own_scene or self.scene_of_statement(memory.noted_at)
+
+    def scene_of_statement(self, place: StoryPosition | None, *, is_of_chapter: bool = True) -> KnowledgeScene | None:
+        """Return the scene of an author's statement: the first in which it holds, or the one that ends its chapter.
+
+        Nobody of the next chapter was there when a chapter ended.
+
+        Args:
+            place: The place after which it holds.
+            is_of_chapter: It begins in the chapter of that place, and not in the next one.
+        """
         if place is None:
             return None
         start = bisect_right(self._positions, place)
-        return next(iter(self.story.scenes[start : start + 1]), None)
-
-    def scene_of_note(self, place: StoryPosition | None) -> KnowledgeScene | None:
-        """Return the scene of an author's note: the first in which it holds, or the one that ends a chapter before it.
-
-        Nobody of the next chapter was there when a chapter ended.
-        """
-        following = self.scene_from(place)
-        last = None if place is None else self.story.scene_at.get(place)
+        following = next(iter(self.story.scenes[start : start + 1]), None)
+        last = self.story.scene_at.get(place) if is_of_chapter else None
         if last is None or (following is not None and following.position.chapter_index == last.position.chapter_index):
             return following
         return last
-
-    def cast_scene_from(self, character_id: str, place: StoryPosition | None) -> KnowledgeScene | None:
-        """Return the same scene, if a record or the author has a character in it."""
-        stage = self.scene_from(place)
-        return stage if stage is not None and stage.has_record and character_id in stage.present else None
 
     def _knows_from_source_scene(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""

@@ -41,6 +41,8 @@ class KnowledgeMemory:
     """Of an author's note: it was attached to the whole book by hand."""
     noted_at: StoryPosition | None = None
     """Of an author's note: the place that it holds from, after the scene there."""
+    is_of_scene: bool = False
+    """Of an author's note: it is a fact of the scene at that place."""
     told_to_all_at: StoryPosition | None = None
     """Where a merge told a mere identity to all."""
 

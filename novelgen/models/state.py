@@ -45,6 +45,11 @@ class StateChange(Model):
         default=None, description="Characters [start, end) of its quote in the scene."
     )
     by_author: bool = Field(default=False, exclude_if=not_, description="No scene says it: it holds after that scene.")
+    is_of_chapter: bool = Field(
+        default=False,
+        exclude_if=not_,
+        description="Its author says it from a scene of that chapter on, and not from the next chapter on.",
+    )
 
 
 class EntityStateSnapshot(Shown, Model):

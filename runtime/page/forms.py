@@ -287,7 +287,7 @@ def _noted(visit: Visit, form: FormValues) -> dict[str, Any]:
     return {
         "content": form.get("content", ""),
         "attached_to": visit.names_in(form.get("about", "")) or None,
-        "start": f"{place.chapter_index}:{(place.scene_index or 0) + 1}",
+        "scene_id": str(place),
         **{name: form.get(name) for name in ("importance", "event_type", "evidence")},
         "ends": [value for name, value in form.items() if name.startswith("ends:")],
         "as_of": visit.standing,
@@ -297,7 +297,9 @@ def _noted(visit: Visit, form: FormValues) -> dict[str, Any]:
 @router.post("/page/projects/{project_id}/story/add/preview")
 def preview_fact(visit: Visited, form: Form) -> Response:
     """Show the state that a fact of a scene would set."""
-    return _note_preview(visit, form, "story/add", start=_noted(visit, form)["start"])
+    place = scene_meant(visit, form)
+    start = f"{place.chapter_index}:{(place.scene_index or 0) + 1}"
+    return _note_preview(visit, form, "story/add", start=start)
 
 
 @router.post("/page/projects/{project_id}/lore/add/preview")

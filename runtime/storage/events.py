@@ -35,7 +35,7 @@ from novelgen.models.state import (
 )
 from runtime.storage.entities import EntityRepository
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import LoopEvent, Pair, RelationshipChange, Scene, State
+from runtime.storage.records import OF_CHAPTER, LoopEvent, Pair, RelationshipChange, Scene, State
 from runtime.storage.session import (
     AnyRow,
     Repository,
@@ -72,6 +72,11 @@ def _subject(stated: State | StateChange) -> Subject:
     return Subject(stated.entity_id, stated.attribute, stated.chapter_index, stated.scene_index)
 
 
+def _detail(change: StateChange, note_id: str | None) -> dict[str, Any]:
+    """Return what is stored of an author's change beside its columns."""
+    return {**({} if note_id is None else {_NOTE: note_id}), **({OF_CHAPTER: True} if change.is_of_chapter else {})}
+
+
 class _Dated(NamedTuple):
     change: StateChange
     created_at: datetime
@@ -96,9 +101,11 @@ class StateRepository(Repository):
         scene_ids = scene_ids_at(self._session, places) if follows_scene else {}
         now = self._session.now()
         dated_changes = ((change, scene_ids.get((change.chapter_index, change.scene_index))) for change in changes)
-        detail = {} if note_id is None else {_NOTE: note_id}
         self._session.add(
-            *(State.of(change, created_at=now, scene_id=scene_id, detail=detail) for change, scene_id in dated_changes)
+            *(
+                State.of(change, created_at=now, scene_id=scene_id, detail=_detail(change, note_id))
+                for change, scene_id in dated_changes
+            )
         )
 
     def of_note(self, note_id: str, *, subject: Subject | None = None) -> list[StateChange]:
@@ -116,7 +123,9 @@ class StateRepository(Repository):
             if row is None:
                 self.append([change], follows_scene=False, note_id=note_id)
             else:
-                self._session.update(State, State.row_id == row.row_id, value=change.value, detail={_NOTE: note_id})
+                self._session.update(
+                    State, State.row_id == row.row_id, value=change.value, detail=_detail(change, note_id)
+                )
 
     def _rows_of_note(self, note_id: str, subject: Subject | None) -> list[State]:
         is_named = cast(col(State.detail), Text).contains(f'"{note_id}"')

@@ -191,6 +191,7 @@ def _memories(
             entities=about,
             is_for_all=not from_scene and is_for_all,
             noted_at=None if from_scene or chapter is None else position(chapter, scene),
+            is_of_scene=not from_scene and scene_id is not None,
             event_type=event_type,
             quote=(texts.get(scene_id) or "")[start:end] if start is not None else "",
         )

@@ -464,6 +464,10 @@ class OutboxEntry(Owned, table=True):
     last_error: str | None = None
 
 
+OF_CHAPTER = "is_of_chapter"
+"""Key of the detail of a state that begins in the chapter of its place."""
+
+
 class State(Quoted, Placed, Owned, table=True):
     """One attribute of one entity took a value."""
 
@@ -492,7 +496,7 @@ class State(Quoted, Placed, Owned, table=True):
     @classmethod
     def of(cls, change: StateChange, **columns: Any) -> Self:
         """Return a change as a row."""
-        return cls(**{**change.model_dump(exclude={"by_author"}), **columns})
+        return cls(**{**change.model_dump(exclude={"by_author", "is_of_chapter"}), **columns})
 
     def change(self) -> StateChange:
         """Return the row as the change that it holds."""
@@ -507,6 +511,11 @@ class State(Quoted, Placed, Owned, table=True):
     def by_author(self) -> bool:
         """Whether no scene says it."""
         return self.origin == "author"
+
+    @property
+    def is_of_chapter(self) -> bool:
+        """Whether its author says it from a scene of its chapter on."""
+        return OF_CHAPTER in self.detail
 
 
 class LoopEventFields(Placed):

@@ -622,6 +622,11 @@ def place_of_statement(unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str 
     raise UnknownSceneError(f"no scene {scene_id!r} is stored before {as_of}; use an id such as S001")
 
 
+def is_of_chapter(place: StoryPosition, start: StoryPosition | None) -> bool:
+    """Tell whether a statement that stands at a place begins in the chapter of it, and not in the next one."""
+    return start is not None and start.chapter_index is not None and start.chapter_index == place.chapter_index
+
+
 def place_before(start: StoryPosition | None) -> StoryPosition:
     """Return the place at which a note must stand to be read from a position on, and not before.
 

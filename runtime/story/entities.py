@@ -214,7 +214,9 @@ class StoryEntities(base.StoryBase):
             _refuse_own_disguise(entity, name, attributes, project_id=self.project_id)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
-                unit.states.append(_state_changes(entity, attributes, said_at), follows_scene=False)
+                unit.states.append(
+                    _state_changes(entity, attributes, said_at, base.position_of(start)), follows_scene=False
+                )
             note_rows = [row for note in namings.values() for row in follow_note(unit, note, stores=self._stores)]
             change = unit.journal.keep("add", entity.entity_id, "", joined_rows([*rows, *note_rows]))
             issues = [
@@ -341,7 +343,7 @@ class StoryEntities(base.StoryBase):
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = changed != stored_entity and _store(self._stores, unit, stored_entity, changed)
                 if stated_fields:
-                    unit.states.append(_state_changes(changed, stated_fields, at), follows_scene=False)
+                    unit.states.append(_state_changes(changed, stated_fields, at, begins), follows_scene=False)
                     unit.entities.mark_updated(entity.entity_id)
             change = unit.journal.keep("edit", entity.entity_id, entity.name, rows) if rows else None
             fields = {name: value for name, value in edited.profile.items() if name in plain}
@@ -636,7 +638,9 @@ def _refuse_taken_name(
         raise UserInputError(f"{entity_type} {known_entity.entity_id} bears the name {name!r} already; use that id")
 
 
-def _state_changes(entity: Entity, state: Mapping[str, Any], at: StoryPosition) -> list[StateChange]:
+def _state_changes(
+    entity: Entity, state: Mapping[str, Any], at: StoryPosition, begins: StoryPosition | None
+) -> list[StateChange]:
     return [
         StateChange(
             entity_id=entity.entity_id,
@@ -645,6 +649,7 @@ def _state_changes(entity: Entity, state: Mapping[str, Any], at: StoryPosition) 
             value=value,
             chapter_index=at.chapter_index,
             scene_index=at.scene_index,
+            is_of_chapter=base.is_of_chapter(at, begins),
         )
         for attribute, value in state.items()
     ]

@@ -151,6 +151,7 @@ class StoryMemories(base.StoryBase):
         *,
         attached_to: Sequence[Target] | None = None,
         start: base.Place = None,
+        scene_id: str | None = None,
         short: str | None = None,
         importance: base.Weight | None = None,
         tags: Sequence[str] = (),
@@ -176,6 +177,8 @@ class StoryMemories(base.StoryBase):
             attached_to: All that it is attached to: entities, chapters as `chapter:3`, or `book`; without it those that
                 its text names.
             start: It is read from this position on; None means everywhere.
+            scene_id: Scene of which it is a fact, as S001 or 3:2, in place of `start`: it is read after that scene, and
+                whoever was in it knows it.
             short: Short form that may stand for the text.
             importance: Weight, 1 to 10; None takes that of notes.
             tags: Tags.
@@ -193,6 +196,10 @@ class StoryMemories(base.StoryBase):
             UnknownEntityError: When it is about somebody unknown, or known by nobody of that name.
         """
         start = base.position_of(start)
+        if scene_id is not None and start is not None:
+            raise UserInputError(
+                f"a fact of scene {scene_id!r} is read after that scene; give scene_id or start, not both"
+            )
         tags = with_keys(tags, keys)
         if not content.strip():
             raise UserInputError("the note is empty; write what holds in the story")
@@ -202,8 +209,12 @@ class StoryMemories(base.StoryBase):
             targets = _said_targets(unit, attached_to, base.position_of(as_of))
             ids = [target_id for target_id in targets if is_entity_target(target_id)]
             beyond = [target_id for target_id in targets if not is_entity_target(target_id)]
+            if scene_id is not None:
+                scene = base.place_of_statement(unit, END_OF_STORY, scene_id=scene_id)
+                start = StoryPosition(scene.chapter_index, (scene.scene_index or 0) + 1)
             place = place_before(start)
             is_proved = bool(evidence and evidence.strip())
+            is_of_scene = is_proved or scene_id is not None
             span = _span_of(unit, evidence or "", place) if is_proved else None
             fields = {"short": short, "importance": importance, "event_type": event_type, "source_span": span}
             statements: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
@@ -217,7 +228,7 @@ class StoryMemories(base.StoryBase):
             note = unit.memories.add_note(
                 content.strip(),
                 at=place,
-                follows_scene=is_proved,
+                follows_scene=is_of_scene,
                 event_type=event_type,
                 source_span=span,
                 entities=ids,
@@ -250,7 +261,7 @@ class StoryMemories(base.StoryBase):
                         how="author",
                         origin="author",
                     ),
-                    follows_scene=is_proved,
+                    follows_scene=is_of_scene,
                 )
             edited_rows = [row for row in state_rows if row.key.get("chunk_id") != note.chunk_id]
             change_id = unit.journal.keep_added(note.chunk_id, edited=edited_rows).change_id

@@ -347,6 +347,7 @@ def _changes(unit: UnitOfWork, stated: NotedState, start: StoryPosition | None) 
             value=value,
             chapter_index=at.chapter_index,
             scene_index=at.scene_index,
+            is_of_chapter=base.is_of_chapter(at, start),
         )
         for attribute, value in values.items()
     ]

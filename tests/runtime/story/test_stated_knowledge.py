@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from novelgen.errors import UserInputError
 from novelgen.models.context import SceneMemoryContext
 from runtime.front_door import Memory
 from runtime.story.story import Story
@@ -37,6 +38,7 @@ STORIES: dict[str, dict[str, Any]] = {
         "question": "Who knocks on the hull at night?",
         "told": "Ada Penrose told Roe of the noise in the hold.",
         "told_secret": "Ada Penrose is the child of Gray, as Holt told Roe alone.",
+        "fact_of": "{} limped that night.",
         "limp": "The limp of {} was never real.",
         "unmasked": "{0} stared at the face. The limp was never real, said {1}, and my true name is {2}.",
         "seems_to_tell": "seems to tell a note kept from Ada Penrose",
@@ -64,6 +66,7 @@ STORIES: dict[str, dict[str, Any]] = {
         "question": "夜里是谁在敲船底？",
         "told": "沈青把后巷听到的话告诉了柳十三。",
         "told_secret": "沈青是谢无咎的儿子，哑伯只告诉了柳十三一人。",
+        "fact_of": "{}那晚跛着脚。",
         "limp": "{}的跛是装的。",
         "unmasked": "{0}望着那张脸，张大了嘴。“跛是装的，讨饭也是装的。”{1}笑了笑，“我的本名叫{2}。”",
         "seems_to_tell": "似乎说破了瞒着沈青的笔记",
@@ -307,3 +310,42 @@ def test_a_scene_with_the_point_of_view_that_tells_a_note_kept_from_it_is_marked
     assert {note.content, scene_text} <= set(known)
     assert hidden == []
     assert not [issue for issue in context.report.issues if issue.stage == "knowledge"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("scene", "others"), [("1:1", ["1:2", "2:1"]), ("1:2", ["1:1", "2:1"])])
+def test_a_fact_of_a_scene_is_known_to_its_cast_alone(
+    story: Story, told: dict[str, Any], scene: str, others: list[str]
+) -> None:
+    """Of a scene in the middle of a chapter as of its last one: nobody of the next scene was there."""
+    heroine, captain, third, _ = told["people"]
+    note = story.memories.add(told["fact_of"].format(third), scene_id=scene).note
+    for place in (scene, *others):
+        story.scenes.set_staging(place, cast=[heroine if place == scene else captain])
+    assert note.content in _notes(_context(story, told, third))[0]
+    for place in (scene, *others):
+        story.scenes.set_staging(place, cast=[captain if place == scene else heroine])
+    assert note.content in _notes(_context(story, told, third))[1]
+    with pytest.raises(UserInputError, match="give scene_id or start, not both"):
+        story.memories.add(told["fact_of"].format(third), scene_id=scene, start="2:1")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("start", "cast_of"), [("1:3", "1:2"), ("2:1", "2:1")])
+def test_what_begins_after_the_last_scene_of_a_chapter_is_of_that_scene(
+    story: Story, told: dict[str, Any], start: str, cast_of: str
+) -> None:
+    """A state and a thread from 1:3 on are of 1:2, and from 2:1 on of 2:1, though both stand after 1:2."""
+    heroine, captain, _, fourth = told["people"]
+    thing = told["things"][0]
+    story.entities.add(thing, kind="item", start="1:1")
+    story.entities.edit(thing, {}, state={"condition": told["loss"]}, start=start)
+    story.threads.add(told["question"], characters=[fourth], start=start)
+    for is_there in (True, False):
+        for place in ("1:1", "1:2", "2:1"):
+            story.scenes.set_staging(place, cast=[heroine if (place == cast_of) is is_there else captain])
+        context = _context(story, told, thing)
+        states = _states(story, context, thing)
+        parts = context.as_prompt().split(told["hidden_from"])
+        assert ["condition" in state for state in states] == [is_there, not is_there]
+        assert [told["question"] in part for part in (*parts, "")[:2]] == [is_there, not is_there]
