@@ -47,7 +47,7 @@ def near_names(name: str, entities: Sequence[Entity]) -> str:
     near = nearest_names(name, reversed(bearers), at_most=MAX_NEAR, likeness=_LIKENESS)
     if near:
         return f"near it: {', '.join(f'{bearers[entity_id]} ({entity_id})' for entity_id in near)}"
-    return f"known are {listed_entities(entities)}" if entities else "nobody is known yet"
+    return f"known are {listed_entities(entities)}" if entities else "none is known yet"
 
 
 def listed_entities(entities: Sequence[Entity]) -> str:

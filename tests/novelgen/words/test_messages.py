@@ -154,7 +154,7 @@ def test_one_of_a_thing_is_told_as_one(message: str, said: str) -> None:
 def test_a_command_in_a_message_stays_as_a_shell_reads_it() -> None:
     """Its quotes and words are copied, not translated."""
     command = '`novelgen card add p "铺 子" --kind location`'
-    message = f"no location 'X' is known by then; nobody is known yet; one without a card gets it with {command}"
+    message = f"no location 'X' is known by then; none is known yet; one without a card gets it with {command}"
     chinese = message_in(message, "zh")
     assert command in chinese
     assert "“X”" in chinese
