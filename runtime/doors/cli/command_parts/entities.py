@@ -289,6 +289,23 @@ def _variants(candidate: Any, view: View) -> str:
     return f"{view.labels.listing(others[:MAX_LISTED])} {more}".rstrip() + query
 
 
+@does("show", "list_entities")
+def _show_identities(result: Any, view: View) -> None:
+    """Say of two listed cards that they are one from a scene on."""
+    from novelgen.models.entity import revealed_identity
+
+    names = {entity.entity_id: entity.name for entity in result}
+    for entity in result:
+        identity = revealed_identity(entity)
+        if identity is not None and identity.entity_id in names:
+            view.say(
+                "one_after",
+                gone=f"{entity.entity_id}{view.labels.in_brackets(entity.name)}",
+                kept=f"{identity.entity_id}{view.labels.in_brackets(names[identity.entity_id])}",
+                place=view.labels.place(identity.chapter_index, identity.scene_index),
+            )
+
+
 @does("show", "list_candidates")
 def _show_candidates_hint(result: Any, view: View) -> None:
     request = next((item for item in result if item.same_as), None)

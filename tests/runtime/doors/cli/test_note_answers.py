@@ -109,6 +109,30 @@ def test_notes_and_threads_are_changed_as_they_stand(run: Run, language: str) ->
 
 
 @pytest.mark.parametrize(
+    ("language", "kept", "gone", "place", "said", "wrong"),
+    [
+        ("en", "Thomas", "Quill", "Mill", "C1 (Quill) and C0 (Thomas) are one after 1:1", "none is known yet"),
+        ("zh", "宋裁缝", "老乞丐", "磨坊", "1:1 之后，C1（老乞丐） 与 C0（宋裁缝） 是同一个", "这样的卡片一张也没有"),
+    ],
+)
+def test_two_cards_that_become_one_say_so_in_the_list(
+    run: Run, language: str, kept: str, gone: str, place: str, said: str, wrong: str
+) -> None:
+    """Where no position is given; and a place without any card of places is refused by its name."""
+    run.well("init", "one", "--language", language)
+    for name in (kept, gone):
+        run.well("card", "add", "one", name, "--from", "1:1")
+    for _ in range(2):
+        run.well("ingest", "one", "-", "--as", "next", answer=f"{kept}。" if language == "zh" else f"{kept} sat.")
+    refused = run("scene", "set", "one", "1:1", "--location", place)
+    assert refused.exit_code == 2
+    assert all(text in refused.stderr for text in (place, wrong, f'card add one "{place}" --kind location'))
+    run.well("entity", "merge", "one", kept, gone, "--from", "2:1", "--yes")
+    assert said in run("card", "list", "one").stdout
+    assert said not in run("card", "list", "one", "--as-of", "3:1").stdout
+
+
+@pytest.mark.parametrize(
     ("language", "who", "note", "answer"),
     [
         ("en", "Nell", "Gus has promised not to tell Nell that the mill is sold.", "Kept from Nell, as its words say."),
