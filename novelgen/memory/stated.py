@@ -30,6 +30,7 @@ _KINDS = {
     "L": _SIGNS["location"],
     "X": f"[{_SIGNS['item']}{_SIGNS['character']}]",
     "H": _HOLDER_SIGN,
+    "G": _SIGNS["character"],
 }
 
 
@@ -260,9 +261,9 @@ def _stated_with_signs(
         (_PLACED, "location_id", "X", "L"),
     ):
         match = next((form for pattern in held_or_placed if (form := pattern.fullmatch(bare))), None)
-        if match is not None and len(ids) == OF_TWO:
-            is_first = match.start(subject) < match.start(value)
-            return Statement(ids[0 if is_first else 1], attribute, ids[1 if is_first else 0])
+        if match is not None:
+            subject_id, value_id = (ids[_signs_before(bare, match.start(name))] for name in (subject, value))
+            return Statement(subject_id, attribute, value_id)
     gone = next((form for pattern in _GONE if (form := pattern.fullmatch(bare))), None)
     if gone is not None:
         return Statement(ids[_signs_before(bare, gone.start("I"))], HOLDER_ATTRIBUTE, NOBODY)
@@ -378,10 +379,6 @@ def _stated_name(text: str, mentions: Sequence[Mention], kinds: Mapping[str, Ent
     bare = text[: first.start] + _SIGNS[kinds[first.entity_id]] + re.sub('[“”"「」《》]', "", text[first.end :])
     match = next((form for pattern in _NAMED if (form := pattern.fullmatch(bare.strip()))), None)
     return None if match is None else Statement(first.entity_id, NAME_ATTRIBUTE, match["N"])
-
-
-OF_TWO = 2
-"""What holds or is somewhere, and who or where."""
 
 
 def _is_called(thing: Entity, statement: str) -> bool:
