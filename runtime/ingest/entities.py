@@ -85,10 +85,11 @@ def store_entities_in(
 
     See `store_entities`.
     """
-    before = _bearers(unit)
+    stored_entities = unit.entities.list_all()
     written_ids = _write_characters(unit, characters, entities) if characters else []
-    written_ids += _write_entities(unit, entities, origin)
-    changed = before ^ _bearers(unit)
+    now_stored = unit.entities.list_all() if characters else stored_entities
+    written_ids += _write_entities(unit, entities, origin, stored_entities=now_stored)
+    changed = _names_borne(stored_entities) ^ _bearers(unit)
     affected = _read_again(unit, _names_of(changed), stores=stores) if changed else []
     return EntitiesResult(
         written=list(dict.fromkeys(written_ids)),
@@ -98,10 +99,12 @@ def store_entities_in(
 
 def _bearers(unit: UnitOfWork) -> frozenset[tuple[str, str, str]]:
     """Return who bears which name, with the kind: of another kind it means something else to a scene."""
-    stored_entities = [entity.entity for entity in unit.entities.list_all()]
-    return frozenset(
-        (entity.entity_id, name, entity.entity_type) for entity in stored_entities for name in entity.names()
-    )
+    return _names_borne(unit.entities.list_all())
+
+
+def _names_borne(stored_entities: Iterable[StoredEntity]) -> frozenset[tuple[str, str, str]]:
+    entities = [stored_entity.entity for stored_entity in stored_entities]
+    return frozenset((entity.entity_id, name, entity.entity_type) for entity in entities for name in entity.names())
 
 
 def _names_of(bearers: Iterable[tuple[str, str, str]]) -> frozenset[tuple[str, str]]:
@@ -204,10 +207,12 @@ def _alias_pairs(entities: Iterable[Entity]) -> set[tuple[str, str]]:
     return {(entity.entity_id, alias.alias) for entity in entities for alias in entity.aliases}
 
 
-def _write_entities(unit: UnitOfWork, entities: Sequence[Entity], origin: EntityOrigin) -> list[str]:
+def _write_entities(
+    unit: UnitOfWork, entities: Sequence[Entity], origin: EntityOrigin, *, stored_entities: Sequence[StoredEntity]
+) -> list[str]:
     if origin != "author":
         unit.character_file.release(_alias_pairs(entities))
-    stored_entities_by_id = {one.entity.entity_id: one for one in unit.entities.list_all()}
+    stored_entities_by_id = {one.entity.entity_id: one for one in stored_entities}
     written_ids = []
     for entity in entities:
         old = stored_entities_by_id.get(entity.entity_id)
@@ -229,9 +234,11 @@ def _read_again(unit: UnitOfWork, names: Names, *, stores: MemoryStores) -> list
 
     A record that names an entity by a word gets the id of the card that now bears it.
     """
+    scenes = unit.scenes.list_as_of(with_text=True)
+    if not scenes:
+        return []
     finder = NameFinder(name for _, name in names)
     entities = [stored_entity.entity for stored_entity in unit.entities.list_all()]
-    scenes = unit.scenes.list_as_of(with_text=True)
     records = {scene.scene_id: record_with_ids(scene.record, entities) for scene in scenes if scene.record is not None}
     adopting = [scene for scene in scenes if scene.record != records.get(scene.scene_id)]
     for scene in adopting:

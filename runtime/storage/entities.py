@@ -217,7 +217,7 @@ class EntityRepository(Repository):
                 self._session.update(State, State.entity_id == entity.entity_id, entity_type=entity.entity_type)
             self._session.update(EntityRow, EntityRow.entity_id == entity.entity_id, **values, **changed)
         by_author = origin == "author"
-        if stored_entity is None or stored_entity.origin != "author" or by_author:
+        if stored_entity is not None and (stored_entity.origin != "author" or by_author):
             alias_conditions = [] if by_author else [col(AliasRow.by_author).is_(False)]
             self._session.delete(AliasRow, AliasRow.entity_id == entity.entity_id, *alias_conditions)
         rows = [

@@ -524,7 +524,7 @@ def _store(stores: MemoryStores, unit: UnitOfWork, before: Entity | None, entity
     """
     from runtime.ingest.entities import store_entities_in
 
-    stored_entity = unit.entities.get(entity.entity_id)
+    stored_entity = unit.entities.get(entity.entity_id) if before else None
     origin: EntityOrigin = "author"
     statements: list[str] = []
     if stored_entity and before and entity.model_copy(update={"aliases": before.aliases}) == before:
@@ -542,7 +542,8 @@ def _store(stores: MemoryStores, unit: UnitOfWork, before: Entity | None, entity
                 entity.entity_id, [*(set(known_aliases_by_id) - set(named_aliases_by_id)), *statements]
             )
     result = store_entities_in(unit, [entity], origin=origin, stores=stores)
-    unit.entities.claim_aliases(entity.entity_id, statements)
+    if statements:
+        unit.entities.claim_aliases(entity.entity_id, statements)
     return bool(result.rescanned)
 
 
