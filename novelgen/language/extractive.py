@@ -79,13 +79,41 @@ def bullets(text: str, *, max_bullets: int = MAX_BULLETS) -> list[str]:
         for salient_sentence in chosen_salient_sentences
     ]
     clipped = (item if len(item) <= BULLET_CHARACTERS else f"{item[: BULLET_CHARACTERS - 1]}…" for item in lines)
-    return list(dict.fromkeys(clipped))
+    return list(dict.fromkeys(map(with_whole_quotations, clipped)))
+
+
+_QUOTATION_MARKS = ("“”", "「」", "『』")
+_STRAIGHT_MARK = '"'
+
+
+def with_whole_quotations(text: str) -> str:
+    """Return a part of a text with every quotation opened and closed, and … where it was cut."""
+    for opening, closing in _QUOTATION_MARKS:
+        depth = unopened = 0
+        for character in text:
+            if character == opening:
+                depth += 1
+            elif character == closing and depth:
+                depth -= 1
+            elif character == closing:
+                unopened += 1
+        text = f"{f'{opening}…' * unopened}{text}"
+        if depth:
+            text = f"{text.rstrip('…')}{f'…{closing}' * depth}"
+    if text.count(_STRAIGHT_MARK) % 2:
+        # A mark before a word opens, one behind a word or a stop closes.
+        is_last_opening = re.search(r'(?:^|[\s(—–])"[^"]*$', text) is not None
+        text = f'{text.rstrip("…")}…"' if is_last_opening else f'"…{text}'
+    return text
 
 
 SENTENCES_PER_BULLET = 6
 """A scene has a bullet for so many sentences, between the least and the most."""
 
 GIST_CHARACTERS = 240
+
+_ROOM_FOR_MARKS = 16
+"""What the marks of a cut and of a closed quotation take of it."""
 
 
 def gist(text: str) -> str:
@@ -97,10 +125,10 @@ def gist(text: str) -> str:
     weightiest = [
         (salient_sentence.start, salient_sentence.end) for salient_sentence in salient_sentences(text, (), limit=1)
     ]
-    half = GIST_CHARACTERS // 2
+    half = (GIST_CHARACTERS - _ROOM_FOR_MARKS) // 2
     lines = [" ".join(text[start:end].split()) for start, end in sorted({*weightiest, last})]
     clipped = [item if len(item) <= half else f"{item[: half - 1]}…" for item in lines]
-    return " … ".join(clipped)[:GIST_CHARACTERS]
+    return " … ".join(map(with_whole_quotations, clipped))[:GIST_CHARACTERS]
 
 
 def _scored(text: str, span: Span, mentions: Sequence[Mention]) -> SalientSentence:

@@ -2,7 +2,14 @@
 
 import pytest
 
-from novelgen.language.extractive import BULLET_CHARACTERS, bullets, salient_sentences, short_form
+from novelgen.language.extractive import (
+    BULLET_CHARACTERS,
+    bullets,
+    gist,
+    salient_sentences,
+    short_form,
+    with_whole_quotations,
+)
 from novelgen.language.resolver import Mention
 
 
@@ -24,6 +31,39 @@ def best(text: str, named: list[Mention]) -> str:
 def test_promises_deaths_and_secrets_are_found(text: str, sentence: str) -> None:
     """A sentence that promises, kills or reveals beats one that sets a mood, in both languages."""
     assert best(text, []) == sentence
+
+
+@pytest.mark.parametrize(
+    ("part", "whole"),
+    [
+        ("他说：“请你替我送到霞飞路。", "他说：“请你替我送到霞飞路。…”"),
+        ("我答应过她的。”他说。", "“…我答应过她的。”他说。"),
+        ("「去吧。他说「来…", "「去吧。他说「来…」…」"),
+        ("“去吧。”他说。", "“去吧。”他说。"),
+        ("She said, “Take it to the mill.", "She said, “Take it to the mill.…”"),
+        ('She said, "Take it to the mill.', 'She said, "Take it to the mill.…"'),
+        ('I promised her that, Sparrow."', '"…I promised her that, Sparrow."'),
+        ('"Go," she said.', '"Go," she said.'),
+        ("It’s the dogs’ hour.", "It’s the dogs’ hour."),
+    ],
+)
+def test_a_part_of_a_speech_has_its_quotation_whole(part: str, whole: str) -> None:
+    """Opened and closed, in both languages; what is whole, and an apostrophe, stays."""
+    assert with_whole_quotations(part) == whole
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "天黑了。“我答应你，明年必来。你等着我。”他走了。",
+        '"I promise to come back. Wait for me," he said. He left.',
+    ],
+)
+def test_no_quotation_of_a_summary_is_open(text: str) -> None:
+    """Of all lines that rules make of a scene, also of one that is cut."""
+    for line in [*bullets(text), gist(text), *bullets(text.replace("明年", "明年" * 200)), gist(text * 9)]:
+        assert line.count("“") == line.count("”")
+        assert line.count('"') % 2 == 0
 
 
 def test_the_best_sentences_come_first_and_whole() -> None:
