@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 from sqlalchemy import Text, case, cast, exists, func, literal, literal_column, select, union_all
 from sqlmodel import col
 
-from novelgen.language.extractive import gist, salient_sentences
+from novelgen.language.extractive import gist, salient_sentences, with_whole_quotations
 from novelgen.memory import outline
 from novelgen.models.base import Model
 from novelgen.models.entity import Entity
@@ -457,7 +457,7 @@ def _recap_fields(record: dict[str, Any], text: str) -> dict[str, Any]:
     )
     return {
         "summary": [
-            text[salient_sentence.start : salient_sentence.end].strip()
+            with_whole_quotations(text[salient_sentence.start : salient_sentence.end].strip())
             for salient_sentence in matching_salient_sentences
         ]
     }

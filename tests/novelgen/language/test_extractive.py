@@ -54,10 +54,7 @@ def test_a_part_of_a_speech_has_its_quotation_whole(part: str, whole: str) -> No
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "天黑了。“我答应你，明年必来。你等着我。”他走了。",
-        '"I promise to come back. Wait for me," he said. He left.',
-    ],
+    ["天黑了。“我答应你，明年必来。你等着我。”他走了。", '"I promise to come back. Wait for me," he said. He left.'],
 )
 def test_no_quotation_of_a_summary_is_open(text: str) -> None:
     """Of all lines that rules make of a scene, also of one that is cut."""
