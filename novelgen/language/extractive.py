@@ -82,7 +82,7 @@ def bullets(text: str, *, max_bullets: int = MAX_BULLETS) -> list[str]:
     return list(dict.fromkeys(map(with_whole_quotations, clipped)))
 
 
-_QUOTATION_MARKS = ("“”", "「」", "『』")
+_QUOTATION_MARKS = (("“", "”"), ("「", "」"), ("『", "』"))
 _STRAIGHT_MARK = '"'
 
 
