@@ -332,8 +332,6 @@ class PointOfViewCut:
                     _place(loop),
                     is_of_chapter=loop.said_from[0] == loop.chapter_index,
                 )
-                # Of what its author says, the scene before counts only with somebody whom it is about.
-                is_known = is_known or (not loop.related_entities and view.saw(planted_as, *place))
             if not is_known:
                 continue
             if loop.worded_in and not view.was_in(*loop.worded_in):

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from novelgen.language.language import significant_words, word_pattern
 from novelgen.language.sentences import split_sentences
-from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
+from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules, is_said_openly
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene
 from novelgen.memory.retelling import MIN_RETOLD
 from novelgen.models.entity import Entity
@@ -103,11 +103,11 @@ class StoryKnowledge:
     @cached_property
     def confided(self) -> Collection[str]:
         """Notes with stated knowers, closed to others except witnesses of the scene."""
-        said_ids = {event.source_id for event in self.rules.story.events if event.by_author and event.kind == "knows"}
+        story = self.rules.story
         return {
-            entity_id
-            for entity_id in said_ids
-            if entity_id in self.memory_of and self.memory_of[entity_id].position is None
+            memory.source_id
+            for memory in story.memories
+            if memory.position is None and story.has_listed_knowers(memory)
         }
 
     @cached_property
@@ -334,17 +334,21 @@ class CharacterView:
         """Return whether they know an author's statement that no note makes: it tells no secret and was before them.
 
         Without a place it holds from the beginning, and nobody needs a scene to know it; nor do those whom it names.
-        Of whom the author has in the scene from which it holds nobody needs to see whom or what it is about.
+        Of whom the author has in the scene from which it holds nobody needs to see whom or what it is about. Where
+        nobody has said who was in that scene, the scene before counts, too: with a subject, or where it has none. What
+        is said apart or thought is known to those alone whom it names.
         """
         rules = self.shared.rules
         stage = rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
-        is_there = (
-            place is None
-            or self.character_id in about
-            or (stage is not None and stage.has_record and self.character_id in stage.present)
-            or rules.scene_beside(self.character_id, about, place, stage=stage) is not None
-        )
-        return is_there and not self._tells_secret(text, place)
+        is_there = place is None or self.character_id in about
+        if place is not None and not is_there and is_said_openly(text):
+            if stage is not None and stage.has_record and self.character_id in stage.present:
+                is_there = True
+            elif about or (stage is not None and stage.has_record):
+                is_there = rules.scene_beside(self.character_id, about, place, stage=stage) is not None
+            else:
+                is_there = self.saw(text, place.chapter_index, place.scene_index)
+        return is_there and not rules.words_keep_from(self.character_id, text) and not self._tells_secret(text, place)
 
     def is_stated_apart(self, text: str, about: Collection[str]) -> bool:
         """Return whether an author's statement tells a secret hidden from the character.
@@ -387,8 +391,13 @@ class CharacterView:
 
     def _secrets_at(self, position: StoryPosition) -> Sequence[KnowledgeMemory]:
         if position not in self._kept_secret:
-            memories = self.shared.told_at.get(position, ())
-            self._kept_secret[position] = [memory for memory in memories if not self.knows_source(memory.source_id)]
+            # A note that the rules alone keep from them hides nothing of a scene: what they lived through wins.
+            self._kept_secret[position] = [
+                memory
+                for memory in self.shared.told_at.get(position, ())
+                if not self.knows_source(memory.source_id)
+                and (memory.position is not None or self.is_hidden_from_them(memory.source_id))
+            ]
         return self._kept_secret[position]
 
     def notes(self, *, known: bool) -> Iterator[KnowledgeMemory]:

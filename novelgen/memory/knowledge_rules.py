@@ -216,12 +216,9 @@ class KnowledgeRules:
     def _of_note(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Return the knowledge of an author's note, by its names and subjects."""
         knowing = _known_result(memory, character_id, "author", ABSENT_CERTAINTY)
-        events = self.story.events_by_memory.get(memory.source_id, ())
-        if any(event.by_author and event.kind == "knows" for event in events):
+        if self.story.has_listed_knowers(memory):
             return self._unknown_result(character_id, memory, "absent")
-        if is_kept_from(
-            memory.content, self.story.names.get(character_id, ()), self.story.names_of_others(character_id)
-        ):
+        if self.words_keep_from(character_id, memory.content):
             return self._unknown_result(character_id, memory, "hidden")
         if memory.is_for_all:
             return knowing
@@ -230,7 +227,7 @@ class KnowledgeRules:
         )
         if any(is_death("status", memory.content.removeprefix(name).lstrip(" ，,")) for name in names):
             return self._unknown_result(character_id, memory, "dead")
-        is_open = not (_is_apart(memory.content) or _INNER.search(memory.content))
+        is_open = is_said_openly(memory.content)
         stage = self.scene_of_note(memory) if is_open else None
         people = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         # Of whom a guess alone has there, the note must name somebody of the scene, or nobody.
@@ -267,10 +264,17 @@ class KnowledgeRules:
             None,
         )
 
+    def words_keep_from(self, character_id: str, text: str) -> bool:
+        """Tell whether the words of an author's statement say that a character does not know it or is not told."""
+        names = self.story.names
+        return is_kept_from(text, names.get(character_id, ()), self.story.names_of_others(character_id))
+
     def scene_beside(
         self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, stage: KnowledgeScene | None
     ) -> KnowledgeScene | None:
         """Return the scene of a statement or the one at its place, with a character and its subjects, a sure one first.
+
+        Where somebody has said who was in the scene of the statement, and its subjects were, that scene alone counts.
 
         Args:
             character_id: The character.
@@ -281,14 +285,18 @@ class KnowledgeRules:
         if place is None:
             return None
         end = bisect_right(self._positions, place)
-        scenes = [*self.story.scenes[max(0, end - 1) : end], stage]
         names = [name for entity_id in about for name in self.story.names.get(entity_id, ())]
+
+        def has_subject(scene: KnowledgeScene) -> bool:
+            return not scene.present.isdisjoint(about) or any(name in scene.text for name in names)
+
+        scenes = [] if stage is None else [stage]
+        if stage is None or not stage.has_record or stage.present.isdisjoint(about):
+            scenes = [*self.story.scenes[max(0, end - 1) : end], *scenes]
         shared = [
             scene
             for scene in scenes
-            if scene is not None
-            and (character_id in scene.present or self.may_be_in(character_id, scene))
-            and (not scene.present.isdisjoint(about) or any(name in scene.text for name in names))
+            if (character_id in scene.present or self.may_be_in(character_id, scene)) and has_subject(scene)
         ]
         return next((scene for scene in shared if scene.has_record), shared[0] if shared else None)
 
@@ -551,6 +559,11 @@ class KnowledgeRules:
 
     def _unknown_result(self, character_id: str, memory: KnowledgeMemory, reason: Reason) -> Knowing:
         return Knowing(memory.source_id, character_id, knows=False, reason=reason)
+
+
+def is_said_openly(statement: str) -> bool:
+    """Tell whether an author's statement has no words of secrecy, of speech apart or of thoughts."""
+    return not (_is_apart(statement) or _INNER.search(statement))
 
 
 def _is_apart(note: str) -> bool:

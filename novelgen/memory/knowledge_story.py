@@ -108,6 +108,16 @@ class KnowledgeStory:
             events_by_id.setdefault(event.source_id, []).append(event)
         return events_by_id
 
+    def has_listed_knowers(self, note: KnowledgeMemory) -> bool:
+        """Tell whether an author lists those that know a note from its beginning on; a later learner is no list."""
+        start = note.noted_at or StoryPosition()
+        return any(
+            event.by_author
+            and event.kind == "knows"
+            and (event.chapter_index, event.scene_index) == (start.chapter_index or 0, start.scene_index or 0)
+            for event in self.events_by_memory.get(note.source_id, ())
+        )
+
     @property
     def whole_tales(self) -> Sequence[KnowledgeEvent]:
         """The scenes in which somebody told all that they had lived through, in story order."""

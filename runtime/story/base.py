@@ -627,6 +627,16 @@ def is_of_chapter(place: StoryPosition, start: StoryPosition | None) -> bool:
     return start is not None and start.chapter_index is not None and start.chapter_index == place.chapter_index
 
 
+def is_told_before_the_next(unit: UnitOfWork, place: StoryPosition, start: StoryPosition | None) -> bool:
+    """Tell whether a statement is of the last scene of its chapter, because the scene from which it holds is not stored.
+
+    It stays of that scene when the next one comes.
+    """
+    if start is None or place.scene_index is None or unit.scenes.get(start) is not None:
+        return False
+    return unit.scenes.get(place) is not None
+
+
 def place_before(start: StoryPosition | None) -> StoryPosition:
     """Return the place at which a note must stand to be read from a position on, and not before.
 

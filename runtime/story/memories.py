@@ -214,7 +214,7 @@ class StoryMemories(base.StoryBase):
                 start = StoryPosition(scene.chapter_index, (scene.scene_index or 0) + 1)
             place = place_before(start)
             is_proved = bool(evidence and evidence.strip())
-            is_of_scene = is_proved or scene_id is not None
+            is_of_scene = is_proved or scene_id is not None or base.is_told_before_the_next(unit, place, start)
             span = _span_of(unit, evidence or "", place) if is_proved else None
             fields = {"short": short, "importance": importance, "event_type": event_type, "source_span": span}
             statements: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))

@@ -42,6 +42,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "limp": "The limp of {} was never real.",
         "unmasked": "{0} stared at the face. The limp was never real, said {1}, and my true name is {2}.",
         "seems_to_tell": "seems to tell a note kept from Ada Penrose",
+        "suspected": "{0} suspects that {1} sold the water casks to the smugglers.",
+        "kept_thread": "{captain} swears to {other} not to tell {heroine} a word.",
+        "secret_thread": "{captain} promises {other} to keep the secret.",
     },
     "zh": {
         "people": ("沈青", "柳十三", "哑伯", "谢无咎"),
@@ -70,6 +73,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "limp": "{}的跛是装的。",
         "unmasked": "{0}望着那张脸，张大了嘴。“跛是装的，讨饭也是装的。”{1}笑了笑，“我的本名叫{2}。”",
         "seems_to_tell": "似乎说破了瞒着沈青的笔记",
+        "suspected": "{0}疑心{1}把淡水桶卖给了海岛上的私枭。",
+        "kept_thread": "{captain}对{other}发誓，不对{heroine}说一个字。",
+        "secret_thread": "{captain}答应{other}保守秘密。",
     },
 }
 
@@ -95,10 +101,12 @@ def story(memory: Memory, told: dict[str, Any]) -> Story:
     return story
 
 
-def _context(story: Story, told: dict[str, Any], *about: str, scene: int = 2) -> SceneMemoryContext:
+def _context(
+    story: Story, told: dict[str, Any], *about: str, scene: int = 2, pov: str | None = None
+) -> SceneMemoryContext:
     heroine = told["people"][0]
     plan = {"characters": [heroine], "purpose": " ".join([heroine, *about])}
-    return story.context(2, scene, plan, pov=heroine, knowledge="separate")
+    return story.context(2, scene, plan, pov=pov or heroine, knowledge="separate")
 
 
 def _states(story: Story, context: SceneMemoryContext, name: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -247,6 +255,22 @@ def test_a_thread_of_the_author_is_known_to_the_cast_of_its_scene(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("about", [True, False])
+@pytest.mark.parametrize("kind", ["kept_thread", "secret_thread"])
+def test_a_thread_is_kept_by_its_words_as_a_note_is(story: Story, told: dict[str, Any], kind: str, about: bool) -> None:
+    """Though she was in the scene before with its people; who is sworn to silence knows of it."""
+    heroine, captain, other, _ = told["people"]
+    for place, cast in (("1:1", [heroine, captain, other]), ("1:2", [captain, other]), ("2:1", [heroine, captain])):
+        story.scenes.set_staging(place, cast=cast)
+    text = told[kind].format(heroine=heroine, captain=captain, other=other)
+    story.threads.add(text, start="1:2", characters=[captain, other] if about else [])
+    known, _, hidden = _context(story, told).as_prompt().partition(told["hidden_from"])
+    assert text not in known
+    assert text in hidden
+    assert text in _context(story, told, captain, pov=captain).as_prompt()
+
+
+@pytest.mark.slow
 def test_a_thread_of_the_author_begun_elsewhere_is_hidden(story: Story, told: dict[str, Any]) -> None:
     """Neither is she in its scene, nor is it about her; that she is in the scene before tells her nothing."""
     _, captain, other, _ = told["people"]
@@ -349,3 +373,52 @@ def test_what_begins_after_the_last_scene_of_a_chapter_is_of_that_scene(
         parts = context.as_prompt().split(told["hidden_from"])
         assert ["condition" in state for state in states] == [is_there, not is_there]
         assert [told["question"] in part for part in (*parts, "")[:2]] == [is_there, not is_there]
+
+
+@pytest.mark.slow
+def test_a_note_from_the_middle_of_a_chapter_is_known_to_the_cast_of_that_scene(
+    story: Story, told: dict[str, Any]
+) -> None:
+    """Who was in the scene before with its people does not know it."""
+    heroine, captain, other, _ = told["people"]
+    for place, cast in (("1:1", [heroine, captain, other]), ("1:2", [captain, other]), ("2:1", [heroine, captain])):
+        story.scenes.set_staging(place, cast=cast)
+    note = story.memories.add(told["fact_of"].format(other), start="1:2").note
+    assert note.content in _notes(_context(story, told, other))[1]
+    assert note.content in _notes(_context(story, told, other, pov=captain))[0]
+
+
+@pytest.mark.slow
+def test_a_note_of_the_last_scene_stays_of_it_when_the_next_one_comes(story: Story, told: dict[str, Any]) -> None:
+    """Whoever was there knows it, though the next scene has its people alone."""
+    heroine, captain, other, _ = told["people"]
+    story.scenes.set_staging("2:1", cast=[heroine, other])
+    note = story.memories.add(told["fact_of"].format(other), start="2:2").note
+    story.ingest(text=told["texts"][2], chapter_index=2, scene_index=2)
+    story.scenes.set_staging("2:2", cast=[captain, other])
+    assert note.content in _notes(_context(story, told, other, scene=3))[0]
+
+
+@pytest.mark.slow
+def test_a_thought_that_is_hidden_from_another_hides_nothing_that_she_heard(story: Story, told: dict[str, Any]) -> None:
+    """The author names one from whom it is hidden; the scene is hers."""
+    heroine, captain, other, fourth = told["people"]
+    story.ingest(text=told["blabbed"], chapter_index=2, scene_index=1, replace=True)
+    story.scenes.set_staging("2:1", cast=[heroine, captain])
+    story.memories.add(told["suspected"].format(captain, other), start="2:2", hidden_from=[fourth])
+    context = _context(story, told, captain, other, scene=2)
+    assert context.hidden is not None
+    assert not [memory for memory in context.hidden.memories if memory.content_type == "text"]
+    assert told["blabbed"] in context.as_prompt().partition(told["hidden_from"])[0]
+
+
+def test_who_learns_a_note_later_takes_it_from_nobody(story: Story, told: dict[str, Any]) -> None:
+    """A list of those that know it from the beginning does."""
+    heroine, captain, _, fourth = told["people"]
+    note = story.memories.add(told["fact_of"].format(fourth), start="1:2").note
+    story.knowledge.set(fourth, note.memory_id, "knows", start="2:1")
+    knowers = story.knowledge.who_knows(note.memory_id, as_of=(2, 2)).known_by
+    assert {heroine, captain, fourth} <= {knower.name for knower in knowers}
+    listed = story.memories.add(told["limp"].format(fourth), start="1:2", known_by=[captain]).note
+    knowers = story.knowledge.who_knows(listed.memory_id, as_of=(2, 2)).known_by
+    assert {heroine, fourth}.isdisjoint({knower.name for knower in knowers})
