@@ -456,7 +456,7 @@ def test_a_note_that_names_nobody_is_known_to_whom_a_guess_has_in_its_scene(cont
 
 @pytest.mark.parametrize("content", ["Gregor has been going blind since winter.", "格雷入冬以来渐渐失明。"])
 def test_a_note_at_the_end_of_a_chapter_is_of_its_last_scene(content: str) -> None:
-    """Who is in the next chapter was not there, also with its subject; what holds from that chapter on they alone know."""
+    """Who is in the next chapter was not there, also with its subject; they alone know what holds from there on."""
     scenes = (scene(1, 1, "C1 C2"), scene(1, 2, "C2 C3"), scene(2, 1, "C1 C3"))
     for noted_at, knows in ((at(1, 2), [False, True]), (at(2, 0), [True, False])):
         note = memory(content, "C3", position=None, noted_at=noted_at)
