@@ -628,7 +628,7 @@ def is_of_chapter(place: StoryPosition, start: StoryPosition | None) -> bool:
 
 
 def is_told_before_the_next(unit: UnitOfWork, place: StoryPosition, start: StoryPosition | None) -> bool:
-    """Tell whether a statement is of the last scene, because the scene of the chapter from which it holds is not stored.
+    """Tell whether a statement is of the last scene, because the scene from which it holds is not stored yet.
 
     It stays of that scene when the next one comes.
     """
