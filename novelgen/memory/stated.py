@@ -108,6 +108,30 @@ _LEAD_IN = word_pattern("stated_lead_in")
 _DOUBT = word_pattern("stated_doubt")
 """Words of a further clause that take back or bend what the first one states."""
 
+_UNREAL = word_pattern("stated_unreal")
+_PAST = word_pattern("stated_past")
+_UNSET = {attribute: re.compile(words, re.IGNORECASE) for attribute, words in patterns("stated_unset").items()}
+
+_TRUE = re.compile(r"\b(the )(?:true|real|genuine|original) (?=[a-z])", re.IGNORECASE)
+
+_CIRCUMSTANCE = {name: words.replace("\n", "") for name, words in patterns("stated_circumstance").items()}
+_BEARER_SIGN = f"[{_SIGNS['item']}{_SIGNS['character']}]"
+
+
+def _circumstances(before: str, after: str) -> str:
+    """Return a pattern for a row of circumstances."""
+    words = _CIRCUMSTANCE
+    return (
+        f"(?:(?:{before}(?:{words['time_en']}|{words['where_en']}){after})+"
+        f"|(?:{words['time_zh']}|{words['where_zh']})+)"
+    )
+
+
+_BEARER = f"(?:{_CIRCUMSTANCE['bearer_en']}|{_CIRCUMSTANCE['bearer_zh']})"
+_BEFORE_BEARER = re.compile(f"{_circumstances('', ' ')}?{_BEARER}|{_circumstances('', ' ')}", re.IGNORECASE)
+_AFTER_BEARER = re.compile(_circumstances(" ", ""), re.IGNORECASE)
+_CIRCUMSTANCES_ALONE = re.compile(_circumstances("", "(?: |$)"), re.IGNORECASE)
+
 _CLAUSE_END = re.compile("[，,；;。！!：:](?:\\s*)(?:and )?|\\.(?:\\s+|$)|\\s+and (?=[a-z])")
 
 _STATEMENT_END = re.compile(
@@ -135,8 +159,15 @@ def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
     """Return what a note states; None where it tells anything else or names something without a card.
 
     Its first clause states it. Further clauses may add to that, and not take it back or state another thing.
+    "The true moon key" is the moon key, unless a card has that name.
     """
     text = content.strip()
+    return _statement_in(text, entities) or (
+        _statement_in(true_name, entities) if (true_name := _TRUE.sub(r"\1", text)) != text else None
+    )
+
+
+def _statement_in(text: str, entities: Sequence[Entity]) -> Statement | None:
     if len(text) > LONGEST_STATEMENT * (1 if has_cjk(text) else 2):
         return None
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
@@ -165,8 +196,31 @@ def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
     return statement
 
 
+class Unset(NamedTuple):
+    """Somebody dead, captive or hurt."""
+
+    entity_id: str
+    attribute: str
+
+
+def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
+    """Return somebody dead, captive or hurt in a text, None if nobody."""
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    text = content.strip()
+    for clause in _clauses(text, _mentions(text, entities)):
+        people = [mention for mention in clause.mentions if kinds[mention.entity_id] == "character"]
+        for attribute, pattern in _UNSET.items():
+            word = pattern.search(clause.text)
+            # By whom it was done is nobody who suffered it.
+            people = [one for one in people if not clause.text[: one.start].endswith(("被", "by "))] or people
+            if word is not None and people:
+                nearest = min(reversed(people), key=lambda one: max(one.start - word.end(), word.start() - one.end, 0))
+                return Unset(nearest.entity_id, attribute)
+    return None
+
+
 def things_with_people(content: str, entities: Sequence[Entity]) -> list[str]:
-    """Return the things that stand in one clause of a text with a person, in order."""
+    """Return the things in a clause with a person, or first in it, in order."""
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     text = content.strip()
     clauses = _clauses(text, _mentions(text, entities))
@@ -175,8 +229,7 @@ def things_with_people(content: str, entities: Sequence[Entity]) -> list[str]:
         dict.fromkeys(
             entity_id
             for ids in named_ids
-            if "character" in map(kinds.get, ids)
-            for entity_id in ids
+            for entity_id in (ids if "character" in map(kinds.get, ids) else ids[:1])
             if kinds[entity_id] == "item"
         )
     )
@@ -212,7 +265,7 @@ class _Clause(NamedTuple):
 
 
 def _clauses(text: str, mentions: Sequence[Mention], end: re.Pattern[str] = _CLAUSE_END) -> list[_Clause]:
-    """Cut a text at its signs, but not within a name, and leave out a lead-in."""
+    """Cut a text at its signs, but not within a name."""
     ends = [
         match
         for match in end.finditer(text)
@@ -228,34 +281,65 @@ def _clauses(text: str, mentions: Sequence[Mention], end: re.Pattern[str] = _CLA
             if start <= mention.start and mention.end <= stop
         ]
         clause = _Clause(text[start:stop], own)
-        if clause.text.strip() and not (not clauses and _LEAD_IN.fullmatch(clause.text.strip())):
+        is_lead_in = not (clauses or own) and _is_lead_in(clause.text.strip())
+        if clause.text.strip() and not is_lead_in:
             clauses.append(clause)
     return clauses
 
 
+def _is_lead_in(text: str) -> bool:
+    return _LEAD_IN.fullmatch(text) is not None or (
+        _CIRCUMSTANCES_ALONE.fullmatch(text) is not None and not (_UNREAL.search(text) or _PAST.search(text))
+    )
+
+
 def _stated_by(clause: _Clause, entities: Sequence[Entity]) -> Statement | None:
-    """Return what a clause states; a place or a guild that it names beside is a text like any other."""
+    """Return what a clause states, other places read as text."""
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     bearers = [mention for mention in clause.mentions if kinds[mention.entity_id] in ("item", "character")]
-    statement = _stated_with_signs(clause, entities, kinds)
-    if statement is None and len(bearers) < len(clause.mentions):
-        statement = _stated_with_signs(_Clause(clause.text, bearers), entities, kinds)
-    return statement
-
-
-def _stated_with_signs(
-    clause: _Clause, entities: Sequence[Entity], kinds: Mapping[str, EntityType]
-) -> Statement | None:
-    text, mentions = clause
-    name = _stated_name(text, mentions, kinds)
-    if name is not None:
-        return name
-    signed = _signed(clause, kinds)
-    if signed is None:
+    readings = [clause, *([_Clause(clause.text, bearers)] if len(bearers) < len(clause.mentions) else [])]
+    for text, mentions in readings:
+        name = _stated_name(text, mentions, kinds)
+        if name is not None:
+            return name
+    signed_readings = [signed for reading in readings if (signed := _signed(reading, kinds)) is not None]
+    for bare, ids in signed_readings:
+        statement = _stated_with_signs(bare, ids, entities)
+        if statement is not None:
+            return None if statement.attribute == "status" and _UNREAL.search(clause.text) else statement
+    if _UNREAL.search(clause.text):
         return None
-    bare, ids = signed
+    for bare, ids in signed_readings:
+        for plain in _without_circumstances(bare):
+            statement = _stated_with_signs(plain, ids, entities)
+            if statement is not None:
+                is_over = statement.attribute != "status" and statement.value != NOBODY and _PAST.search(clause.text)
+                return None if is_over else statement
+    return None
+
+
+def _without_circumstances(bare: str) -> list[str]:
+    """Return a signed clause without its circumstances, the shortest first."""
+    starts = [sign.start() for sign in re.finditer(_BEARER_SIGN, bare)]
+    first = starts[0] if starts else len(bare)
+    heads = [end for end in range(first, 0, -1) if _BEFORE_BEARER.fullmatch(bare, 0, end)]
+    plain_texts: dict[str, None] = {}
+    for head in [*heads, 0]:
+        tails = [start for start in range(max(head, first) + 1, len(bare)) if _AFTER_BEARER.fullmatch(bare, start)]
+        for tail in [*tails, len(bare)]:
+            text = bare[head:tail]
+            plain_texts[text] = None
+            for sign in re.finditer(_BEARER_SIGN, text):
+                for end in range(len(text), sign.end(), -1):
+                    if _AFTER_BEARER.fullmatch(text, sign.end(), end):
+                        plain_texts[text[: sign.end()] + text[end:]] = None
+    return list(plain_texts)
+
+
+def _stated_with_signs(bare: str, ids: Sequence[str], entities: Sequence[Entity]) -> Statement | None:
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
     if _is_told_dead(bare):
-        return Statement(ids[0], "status", "已死" if has_cjk(text) else "dead")
+        return Statement(ids[0], "status", "已死" if has_cjk(bare) else "dead")
     for held_or_placed, attribute, subject, value in (
         (_HELD, HOLDER_ATTRIBUTE, "I", "C"),
         (_PLACED, "location_id", "X", "L"),
@@ -276,7 +360,7 @@ def _stated_with_signs(
 
 
 def _without_relative(clause: _Clause, kinds: Mapping[str, EntityType]) -> _Clause:
-    """Return a Chinese clause without what stands between a verb of holding and its thing: 她母亲留下的."""
+    """Return a Chinese clause without a relative before its thing: 她母亲留下的."""
     text, mentions = clause
     things = [mention for mention in mentions if kinds[mention.entity_id] == "item"]
     if not things or things[0] is mentions[0]:
@@ -291,7 +375,7 @@ def _without_relative(clause: _Clause, kinds: Mapping[str, EntityType]) -> _Clau
 
 
 def _is_history(clause: _Clause, statement: Statement, kinds: Mapping[str, EntityType]) -> bool:
-    """Tell whether a clause tells how a holder came by a thing or where a lost one is not: it changes nothing."""
+    """Tell whether a clause tells only how a holder came by a thing or lost it."""
     signed = _signed(clause, kinds) if statement.attribute == HOLDER_ATTRIBUTE else None
     if signed is None:
         return False
@@ -348,7 +432,7 @@ def _of_thing(clause: _Clause, thing_id: str) -> _Clause:
 
 
 def _is_told_dead(bare: str) -> bool:
-    """Tell whether a clause says that the person with whom it begins is dead; another person it names has done it."""
+    """Tell whether a clause says that its first person is dead."""
     if bare[:1] != _SIGNS["character"] or "?" in bare or re.search("[？吗]", bare):
         return False
     told_text = re.sub(r"^(?:is|was|has|has been|已经) ?", "", bare[1:].strip(" ，,"))

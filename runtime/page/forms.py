@@ -53,7 +53,8 @@ def _noted_done(result: Any) -> str:
     if result.kept_from:
         return "note_kept_from"
     if result.standing:
-        return "note_changes_nothing"
+        first = result.standing[0]
+        return "note_changes_nothing" if first.value_name or first.attribute == "holder" else "note_unset"
     if result.stated is None or result.stated.borne_by:
         return "add"
     return "note_stood" if result.stated.stood_already else "note_states"
@@ -88,6 +89,8 @@ def _noted_words(result: Any) -> str | list[str]:
         return named_by_words(result.note.content)
     if result.kept_from:
         return list(result.kept_from)
+    if result.standing and _noted_done(result) == "note_unset":
+        return str(result.standing[0].name)
     if result.standing:
         return f"{result.standing[0].name} → {result.standing[0].value_name or '—'}"
     return "" if result.stated is None else f"{result.stated.name} → {result.stated.value_name or '—'}"

@@ -15,7 +15,14 @@ from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
 from novelgen.memory.kept_from import is_kept_from
-from novelgen.memory.stated import NAME_ATTRIBUTE, STATED_ATTRIBUTES, Statement, statement_of, things_with_people
+from novelgen.memory.stated import (
+    NAME_ATTRIBUTE,
+    STATED_ATTRIBUTES,
+    Statement,
+    statement_of,
+    things_with_people,
+    told_of_somebody,
+)
 from novelgen.models.entity import Entity, EntityAlias, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
@@ -58,7 +65,9 @@ class StandingValue(BaseModel):
     entity_id: str
     name: str = Field(description="Name of the entity.")
     attribute: str
-    value_name: str = Field(description="The value, an id by its name; empty of a holder: nobody has it.")
+    value_name: str = Field(
+        description="The value, an id by its name; empty of a holder: nobody has it; of all else: none stands."
+    )
 
 
 class EarlierNote(BaseModel):
@@ -138,10 +147,12 @@ def standing_values(
 ) -> list[StandingValue]:
     """Return the holders, places and conditions that stand at a position, of whom a text names and tells the like.
 
-    Of a thing in one clause with a person it is also told that nobody has it.
+    Of a thing in one clause with a person it is also told that nobody has it, and of whom a text tells a death,
+    captivity or an injury that no such state stands.
     """
     kinds = kinds_told(content)
-    if not kinds:
+    unset = told_of_somebody(content, known_entities)
+    if not kinds and unset is None:
         return []
     names = {entity.entity_id: entity.name for entity in known_entities}
     named_ids = NameResolver(known_entities).entity_ids_in(content)
@@ -153,7 +164,7 @@ def standing_values(
     }
     things = things_with_people(content, known_entities) if "holder" in kinds else []
     lost_ids = [thing_id for thing_id in things if thing_id not in placed_ids]
-    return [
+    standing = [
         StandingValue(entity_id=thing_id, name=names[thing_id], attribute=HOLDER_ATTRIBUTE, value_name="")
         for thing_id in lost_ids
     ] + [
@@ -169,6 +180,10 @@ def standing_values(
         and (value := snapshot.state_data.get(attribute))
         and not is_left_behind(attribute, snapshot)
     ]
+    if unset is not None and unset not in [(value.entity_id, value.attribute) for value in standing]:
+        name = names[unset.entity_id]
+        standing.append(StandingValue(entity_id=unset.entity_id, name=name, attribute=unset.attribute, value_name=""))
+    return standing
 
 
 def noted_state(

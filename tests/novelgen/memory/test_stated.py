@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.memory.stated import NOBODY, Statement, statement_of
+from novelgen.memory.stated import NOBODY, Statement, statement_of, told_of_somebody
 from novelgen.models.entity import Entity, EntityAlias
 
 KNOWN = [
@@ -95,6 +95,7 @@ KNOWN = [
         ("刀在青石镇掉进河里，沉了。", "I0", "holder", NOBODY),
         ("The ring fell into the river at the mill and sank.", "I1", "holder", NOBODY),
         ("The ring fell into the mill pond.", "I1", "holder", NOBODY),
+        ("Anna lost the ring.", "I1", "holder", NOBODY),
     ],
 )
 def test_a_plain_note_states_one_thing(content: str, entity_id: str, attribute: str, value: str) -> None:
@@ -110,7 +111,6 @@ def test_a_plain_note_states_one_thing(content: str, entity_id: str, attribute: 
         "林叔没死",
         "秘密在林叔身上",
         "林叔如果在青石镇，就好了",
-        "Anna lost the ring.",
         "林叔叫人去了",
         "Anna's name is known to all.",
         "Anna is really called on to speak.",
@@ -289,3 +289,149 @@ def test_a_clause_that_tells_how_it_came_about_changes_nothing(content: str, thi
 def test_a_further_clause_that_moves_the_thing_states_nothing(content: str) -> None:
     """Nor does a thought, a question, a condition, a denial or another's speech, with such a clause."""
     assert statement_of(content, CIRCUS) is None
+
+
+CANAL = [
+    Entity(entity_id="C0", entity_type="character", name="沈伯年"),
+    Entity(entity_id="C1", entity_type="character", name="桂婶"),
+    Entity(entity_id="C2", entity_type="character", name="顾晚"),
+    Entity(entity_id="I0", entity_type="item", name="铜哨"),
+    Entity(entity_id="I9", entity_type="item", name="蓝皮账本"),
+    Entity(entity_id="L0", entity_type="location", name="青石镇"),
+    Entity(entity_id="C5", entity_type="character", name="Mr Hale"),
+    Entity(entity_id="C6", entity_type="character", name="Captain Harrow"),
+    Entity(entity_id="C7", entity_type="character", name="Corvin"),
+    Entity(entity_id="C8", entity_type="character", name="Tamsin"),
+    Entity(entity_id="I1", entity_type="item", name="the green lantern"),
+    Entity(entity_id="I2", entity_type="item", name="the moon key"),
+    Entity(entity_id="I3", entity_type="item", name="the copy of the moon key"),
+    Entity(entity_id="L1", entity_type="location", name="the mill"),
+    Entity(entity_id="L2", entity_type="location", name="Kettle Canal"),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "entity_id", "attribute", "value"),
+    [
+        ("沈伯年三月二十九日清早死了，只有桂婶在跟前。", "C0", "status", "已死"),
+        ("沈伯年三月二十九日清早去世。", "C0", "status", "已死"),
+        ("沈伯年昨夜在青石镇病逝了。", "C0", "status", "已死"),
+        ("民国二十三年三月，沈伯年死了。", "C0", "status", "已死"),
+        ("沈伯年在睡梦中去世了。", "C0", "status", "已死"),
+        ("昨夜，沈伯年在医院里去世。", "C0", "status", "已死"),
+        ("沈伯年终于还是死了。", "C0", "status", "已死"),
+        ("老沈伯年当晚就死了。", "C0", "status", "已死"),
+        ("蓝皮账本昨夜被人偷走了。", "I9", "holder", NOBODY),
+        ("昨天半夜蓝皮账本被人偷走了。", "I9", "holder", NOBODY),
+        ("铜哨三月初五在河边丢了。", "I0", "holder", NOBODY),
+        ("顾晚昨天在河边弄丢了铜哨。", "I0", "holder", NOBODY),
+        ("顾晚不小心把铜哨丢进了河里。", "I0", "holder", NOBODY),
+        ("顾晚昨晚悄悄把铜哨交给了桂婶。", "I0", "holder", "C1"),
+        ("桂婶三月初五从顾晚手里拿回了铜哨。", "I0", "holder", "C1"),
+        ("蓝皮账本从昨夜起在桂婶手里。", "I9", "holder", "C1"),
+        ("蓝皮账本如今仍在桂婶手里。", "I9", "holder", "C1"),
+        ("桂婶昨天就到了青石镇。", "C1", "location_id", "L0"),
+        ("桂婶三月初五到了青石镇。", "C1", "location_id", "L0"),
+        ("Old Mr Hale died in his sleep on the third of March.", "C5", "status", "dead"),
+        ("On the third of March old Mr Hale died in his sleep.", "C5", "status", "dead"),
+        ("Mr Hale quietly died last night.", "C5", "status", "dead"),
+        ("Last night, Mr Hale died.", "C5", "status", "dead"),
+        ("In the winter of that year, Mr Hale died.", "C5", "status", "dead"),
+        ("Tamsin lost the green lantern in the canal.", "I1", "holder", NOBODY),
+        ("Tamsin lost the green lantern in Kettle Canal.", "I1", "holder", NOBODY),
+        ("Tamsin lost the green lantern.", "I1", "holder", NOBODY),
+        ("The true moon key was stolen last night.", "I2", "holder", NOBODY),
+        ("The true moon key was stolen from the vault at midnight.", "I2", "holder", NOBODY),
+        ("Last night the moon key was stolen by Tamsin.", "I2", "holder", "C8"),
+        ("Tamsin quietly gave the moon key to Corvin yesterday.", "I2", "holder", "C7"),
+        ("Corvin has the moon key since last night.", "I2", "holder", "C7"),
+        ("Corvin has the moon key in his boot.", "I2", "holder", "C7"),
+        ("Corvin now carries the moon key under his shirt.", "I2", "holder", "C7"),
+        ("Corvin is at the mill since dawn.", "C7", "location_id", "L1"),
+        ("Mr Hale was killed last night at the mill by Corvin.", "C5", "status", "dead"),
+        ("Mr Hale suddenly died.", "C5", "status", "dead"),
+        ("Mr Hale finally died at the mill.", "C5", "status", "dead"),
+    ],
+)
+def test_times_places_and_manners_change_nothing_of_a_statement(
+    content: str, entity_id: str, attribute: str, value: str
+) -> None:
+    """Before, between and after subject and verb: dates, adverbs, places."""
+    assert statement_of(content, CANAL) == Statement(entity_id, attribute, value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "沈伯年差点死了。",
+        "沈伯年昨夜差点死了。",
+        "顾晚以为沈伯年三月死了。",
+        "顾晚梦见沈伯年昨夜死了。",
+        "沈伯年昨夜在梦里死了。",
+        "顾晚希望沈伯年明天死。",
+        "据说沈伯年三月二十九日清早死了。",
+        "沈伯年要是昨夜死了就好了。",
+        "沈伯年三月二十九日清早死了，是顾晚做的梦。",
+        "沈伯年会在明年死。",
+        "沈伯年昨夜没死。",
+        "沈伯年三月还没有死。",
+        "铜哨昨夜差点丢了。",
+        "铜哨当年在桂婶手里。",
+        "昨夜听说铜哨丢了。",
+        "顾晚昨天怕铜哨丢了。",
+        "桂婶明天到青石镇。",
+        "沈伯年昨夜死里逃生。",
+        "沈伯年在顾晚面前死了心。",
+        "沈伯年昨夜死守青石镇。",
+        "铜哨三月初五在河边没丢。",
+        "Mr Hale nearly died last night.",
+        "Mr Hale almost died in his sleep.",
+        "Mr Hale would have died in his sleep.",
+        "In Tamsin's dream, Mr Hale died in his sleep.",
+        "In a dream Mr Hale died.",
+        "Mr Hale died in a dream.",
+        "Tamsin dreamt last night that Mr Hale died.",
+        "Tamsin wishes that Mr Hale died.",
+        "They say Mr Hale died last night.",
+        "Mr Hale reportedly died on the third of March.",
+        "Mr Hale died on stage every night.",
+        "Mr Hale supposedly lost the moon key.",
+        "Tamsin almost lost the green lantern in the canal.",
+        "The moon key was nearly stolen last night.",
+        "Tamsin could have lost the green lantern in the canal.",
+        "Last year Corvin has the moon key, so they said.",
+        "Mr Hale died of laughter.",
+        "The false moon key was stolen last night.",
+        "Mr Hale died last night, Tamsin dreamt.",
+        "Corvin was once at the mill.",
+        "Mr Hale might be dead by morning.",
+        "If Mr Hale died in March, all is lost.",
+        "Captain Harrow has taken Corvin prisoner, in irons.",
+        "Mr Hale had a dead man in his house.",
+        "Mr Hale's brother died last night.",
+        "沈伯年的弟弟昨夜死了。",
+        "沈伯年昨夜说桂婶死了。",
+        "Tamsin lost the green lantern to Corvin.",
+        "Tamsin lost her way with the green lantern.",
+    ],
+)
+def test_what_is_dreamt_wished_or_hearsay_states_nothing(content: str) -> None:
+    """Nor what nearly happened, would have happened, is acted, or was once so."""
+    assert statement_of(content, CANAL) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("Captain Harrow has taken Corvin prisoner, in irons.", ("C7", "status")),
+        ("Mr Hale nearly died last night.", ("C5", "status")),
+        ("Tamsin broke her arm on the stairs.", ("C8", "physical_state")),
+        ("桂婶被赵国栋抓走了。", ("C1", "status")),
+        ("桂婶昨夜摔断了腿。", ("C1", "physical_state")),
+        ("桂婶在灶间烧水。", None),
+        ("Tamsin is at the mill.", None),
+    ],
+)
+def test_of_whom_a_note_tells_death_captivity_or_injury(content: str, told: tuple[str, str] | None) -> None:
+    """The one nearest to the word, so that the answer names the command that sets it."""
+    assert told_of_somebody(content, CANAL) == told

@@ -285,3 +285,22 @@ def test_a_thing_in_a_clause_with_a_person_says_that_nobody_has_it(memory: Memor
     assert values == [(told["thing"], "holder", "")]
     assert not story.memories.add(first, start="1:2").stated.stood_already
     assert story.memories.add(first, start="1:3").stated.stood_already
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "note", "attribute"),
+    [
+        ("en", "Anna", "Ben has taken Anna prisoner, in irons.", "status"),
+        ("en", "Anna", "Anna broke her arm last night.", "physical_state"),
+        ("zh", "林叔", "林叔被陈默的人抓走了。", "status"),
+        ("zh", "林叔", "林叔昨夜摔断了腿。", "physical_state"),
+    ],
+)
+def test_a_note_on_captivity_or_an_injury_says_that_it_sets_no_state(
+    memory: Memory, language: str, name: str, note: str, attribute: str
+) -> None:
+    """The answer has the attribute that would say so, both before and after it is stored."""
+    story = _story(memory, {"language": language, **STORIES[language]})
+    for answer in (story.memories.preview(note, start="1:2"), story.memories.add(note, start="1:2")):
+        assert answer.stated is None
+        assert [(value.name, value.attribute, value.value_name) for value in answer.standing] == [(name, attribute, "")]

@@ -134,22 +134,28 @@ def _typed_field(attribute: str, view: View) -> str:
 
 
 def _say_standing(standing: Sequence[Any], view: View) -> None:
-    """Say that a note changed no state, what stands, and the command that changes it."""
-    if not standing:
-        return
+    """Say what a note left unchanged, with the command that changes it."""
+    unset = [item for item in standing if not item.value_name and item.attribute != "holder"]
+    stood = [item for item in standing if item not in unset]
+    if stood:
+        first = stood[0]
+        values = (_in_plain_words(item, item.value_name, view) for item in stood)
+        view.say(
+            "states_unchanged" if first.value_name else "states_unheld",
+            values=view.labels.prompt.separator.join(values),
+            command=_setting(first, view),
+            clearing=in_shell(f"{_typed_field(first.attribute, view)}="),
+        )
+    for item in unset:
+        view.say(f"states_unset_{item.attribute}", name=item.name, command=_setting(item, view))
+
+
+def _setting(item: Any, view: View) -> str:
+    """Return the command that sets a state."""
     start = view.values.get("start")
-    first = standing[0]
-    field = _typed_field(first.attribute, view)
-    command = f"novelgen card edit {view.project} {in_shell(first.name)} {in_shell(f'{field}=…')}" + (
-        f" --from {start}" if start else ""
-    )
-    values = (_in_plain_words(item, item.value_name, view) for item in standing)
-    view.say(
-        "states_unchanged" if first.value_name else "states_unheld",
-        values=view.labels.prompt.separator.join(values),
-        command=command,
-        clearing=in_shell(f"{field}="),
-    )
+    field = _typed_field(item.attribute, view)
+    command = f"novelgen card edit {view.project} {in_shell(item.name)} {in_shell(f'{field}=…')}"
+    return command + (f" --from {start}" if start else "")
 
 
 @does("show", "add_note")
