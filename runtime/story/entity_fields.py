@@ -148,7 +148,7 @@ class KnownFields:
             if near:
                 raise UserInputError(
                     f"{name!r} is no field of a {entity.entity_type}; did you mean {near[0]!r}? Where you mean an"
-                    f" attribute of this name, give it as state: {name}=VALUE"
+                    f" attribute of this name, give it as state: --state {name}=VALUE"
                 )
             unknown_names.append(name)
         return unknown_names

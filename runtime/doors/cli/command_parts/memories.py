@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from novelgen.models.knowledge import READER
 from novelgen.shell_words import in_shell
 from novelgen.words import filled
 from runtime.doors.cli import output
@@ -217,6 +218,22 @@ def _note_aside(result: Any, view: View) -> None:
     if result.occurs_nowhere:
         view.remark("occurs_nowhere")
     elif not (result.named or view.values.get("known_by")) and all(item.is_default for item in result.note.attached_to):
+        _say_knowers(result.note.chunk_id, view)
+
+
+def _say_knowers(note_id: str, view: View) -> None:
+    """Say who knows a note that names nobody: those of its scene, or the reader alone."""
+    from runtime.story.knowledge import StoryKnowledge
+
+    knowers = StoryKnowledge(view.stores, view.project).who_knows(note_id).known_by
+    names = [
+        f"{knower.name}{view.labels.in_brackets(view.labels['value.guess'] if knower.is_guess else '')}"
+        for knower in knowers
+        if knower.character_id != READER
+    ]
+    if names:
+        view.remark("known_from_its_scene", names=view.labels.listing(names))
+    else:
         view.remark("concerns_nobody")
 
 
