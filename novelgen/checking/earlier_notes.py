@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from novelgen.checking.story import stem, telling_words
-from novelgen.language.language import has_cjk, patterns, word_list, wording
+from novelgen.language.language import has_cjk, patterns, phrases, word_list, wording
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE
 from novelgen.models.entity import Entity
@@ -32,6 +32,10 @@ _KINDS = {kind: re.compile(words, re.IGNORECASE) for kind, words in patterns("st
 _KIND_OF_SLOT = {HOLDER_ATTRIBUTE: "holder", LOCATION_ATTRIBUTE: "place", "status": "life"}
 _LASTING = re.compile(wording("ended_lasting"), re.IGNORECASE)
 _CHANGING = re.compile(wording("ended_changing"), re.IGNORECASE)
+_DESTROYED = re.compile(wording("ended_destroyed"), re.IGNORECASE)
+_OF_ONE_THING = frozenset({"holder", "count"})
+"""Kinds of which two statements of somebody tell one thing only where both name it."""
+
 _FOR_EVER = re.compile(wording("ended_for_ever"), re.IGNORECASE)
 
 
@@ -47,8 +51,9 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
 
     Surely over is a note of one statement on the same person or thing that the new one denies in its words, or from
     which it frees. Perhaps over is one that tells something lasting of the person or thing of which the new one tells
-    a change of the same kind: a holder, a place, life, a promise, a count, bonds or health. So is a note of somebody's
-    that set no state and names the thing of which the new one tells the holder.
+    a change of the same kind: a holder, a place, life, a promise, a count, bonds or health, a holder and a count of one
+    thing. So is a note of somebody's that set no state and names the thing of which the new one tells the holder, and
+    one of what is in a thing or place that the new one destroys.
     """
     resolver = NameResolver(entities)
     mentions = resolver.find_mentions(content)
@@ -70,7 +75,8 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
             and not thing_ids.isdisjoint(mention.entity_id for mention in of_note)
             and any(kinds[mention.entity_id] == "character" for mention in of_note)
         )
-        if not of_note or (of_note[0].entity_id not in named_ids and not is_of_holder):
+        was_inside = _was_inside(content, mentions[0], note.content, of_note)
+        if not of_note or (of_note[0].entity_id not in named_ids and not is_of_holder and not was_inside):
             continue
         if not note.slot_type and _is_denied(content, mentions, note.content, of_note):
             over.append(note)
@@ -81,11 +87,31 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
         )
         # Whose the thing was once is no kinship that lasts: "Nell has the whistle that was her mother's".
         may_end = _LASTING.search(note.content) if is_of_holder else is_same and same_kinds and _may_end(note)
-        if may_end and _CHANGING.search(content):
-            shared = len(own_words & _words_beside_names(note.content, of_note))
+        shared = len(own_words & _words_beside_names(note.content, of_note))
+        is_of_one_thing = shared or not thing_ids.isdisjoint(mention.entity_id for mention in of_note)
+        if not is_of_one_thing and same_kinds <= _OF_ONE_THING:
+            may_end = None
+        if was_inside or (may_end and _CHANGING.search(content)):
             scored_notes.append((-shared, -number, note))
     scored_notes.sort(key=lambda scored: scored[:2])
     return EarlierNotes(over, [note for *_, note in scored_notes[:MAX_PERHAPS_OVER]])
+
+
+def _was_inside(later: str, subject: Mention, earlier: str, earlier_mentions: Sequence[Mention]) -> bool:
+    """Tell whether a text tells what was in a thing or place that a later one destroys."""
+    rest = _SPLIT.split(later[subject.end :])[0]
+    if not _DESTROYED.search(rest):
+        return False
+    names = {
+        re.escape(re.sub("^the ", "", mention.name, flags=re.IGNORECASE))
+        for mention in earlier_mentions
+        if mention.entity_id == subject.entity_id
+    }
+    return any(
+        re.search(pattern.replace("<N>", name), earlier, re.IGNORECASE)
+        for name in names
+        for pattern in phrases("ended_inside")
+    )
 
 
 def kinds_told(text: str) -> frozenset[str]:

@@ -231,7 +231,7 @@ def _option(name: str, info: FieldInfo, forms: Sequence[Schema], entry: Operatio
         return {"names": ["--file", name], "kind": "file_text", "help": told_text}
     if "/" in spelling:
         return {"names": [spelling, name], "kind": "flag", "default": info.default, "help": told_text}
-    names = [spelling or (_singular(own) if is_many else own), name]
+    names = [*(spelling.split(", ") if spelling else [_singular(own) if is_many else own]), name]
     if kind == "flag":
         return {"names": names, "kind": kind, "help": told_text}
     more = {"is_many": True} if is_many else {"is_required": True} if info.is_required() else {}

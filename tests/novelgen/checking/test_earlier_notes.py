@@ -140,3 +140,40 @@ def test_a_note_on_a_holder_that_set_no_state_is_perhaps_over(earlier: str, late
     assert [one.content for one in result.perhaps_over] == [earlier]
     other = "哑伯修好了六分仪。" if "六分仪" in later else "Grady cleaned the sextant."
     assert earlier_notes_ended(other, [note(earlier)], known).perhaps_over == []
+
+
+HOUSE = [
+    *KNOWN,
+    Entity(entity_id="C5", entity_type="character", name="何守成"),
+    Entity(entity_id="C6", entity_type="character", name="赵国栋"),
+    Entity(entity_id="C7", entity_type="character", name="沈仲年"),
+    Entity(entity_id="L0", entity_type="location", name="西仓"),
+    Entity(entity_id="L1", entity_type="location", name="the granary"),
+    Entity(entity_id="C8", entity_type="character", name="Wren"),
+    Entity(entity_id="I5", entity_type="item", name="the moon key"),
+    Entity(entity_id="I6", entity_type="item", name="the green lantern"),
+]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "is_offered"),
+    [
+        ("何守成说三千块钱是沈仲年拿的（他在撒谎）。", "何守成左腿被横梁砸断，右手烧伤，往后要拄拐。", False),
+        ("一九六八年挪用公款三千元、放火烧账的是赵国栋，不是沈仲年。", "赵国栋被检察院带走了。", False),
+        ("Wren has the moon key.", "Wren lost the green lantern in the canal.", False),
+        ("Wren has the moon key.", "Wren has lost the moon key.", True),
+        ("Wren has a rusty sword.", "Wren lost the rusty sword.", True),
+        ("西仓里有四十二担陈茶。", "西仓烧毁了，四十二担茶只剩一包。", True),
+        ("The tea is in the granary.", "The granary burnt down.", True),
+        ("沈仲年住在西仓。", "西仓烧毁了。", True),
+        ("铜钥匙能开西仓。", "西仓烧毁了。", False),
+        ("西仓里有四十二担陈茶。", "西仓修好了。", False),
+        ("Wren has seen the granary.", "The granary burnt down.", False),
+    ],
+)
+def test_only_a_note_on_the_same_thing_or_in_what_is_destroyed_is_offered(
+    earlier: str, later: str, is_offered: bool
+) -> None:
+    """Two things of one holder have nothing to do with each other; what was in a burnt place may be gone."""
+    result = earlier_notes_ended(later, [note(earlier)], HOUSE)
+    assert [one.content for one in result.perhaps_over] == ([earlier] if is_offered else [])

@@ -398,3 +398,13 @@ def test_small_memories_are_consolidated_listed_and_taken_back(run: Run, written
     assert "stands for" in run.done("memory", "consolidated", PROJECT)
     told = run.done("memory", "unconsolidate", PROJECT, stored["chunk"]["chunk_id"], "--yes")
     assert told == "consolidated memories taken back: 1; their sources are read again"
+
+
+def test_an_option_may_have_two_names(run: Run) -> None:
+    """`scene set --at` says the place, as `context --at` does."""
+    run.well("init", "sea", "--language", "en")
+    run.well("ingest", "sea", "-", "--as", "next", answer="Kit sat.")
+    run.well("card", "add", "sea", "the mill", "--kind", "location", "--from", "1:1")
+    run.well("scene", "set", "sea", "1:1", "--at", "the mill")
+    shown = json.loads(run.well("scene", "show", "sea", "1:1", "--json").output)
+    assert shown["scene"]["staged"] == {"location_id": "L0"}
