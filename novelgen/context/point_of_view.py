@@ -14,10 +14,10 @@ from novelgen.context.rendering import DEFAULT_INTENSITY, NEUTRAL_STATUS
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.language.language import word_pattern
 from novelgen.language.normalise import texts_within
-from novelgen.memory.attributes import DISGUISE_ATTRIBUTE, attribute_named, seen_alive
-from novelgen.memory.character_view import INNER_ATTRIBUTES, CharacterView, StoryKnowledge
+from novelgen.memory.attributes import DISGUISE_ATTRIBUTE, SEEN_ATTRIBUTES, attribute_named, seen_alive
+from novelgen.memory.character_view import INNER_ATTRIBUTES, LEAST_NAMES_THAT_TELL, CharacterView, StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
-from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeStory
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
 from novelgen.memory.search import Candidate, SearchQuery, SearchResult
 from novelgen.memory.stated import NOBODY, Statement, statement_of
@@ -106,7 +106,7 @@ class PointOfViewCut:
         return FoundStory(
             outline=outline.model_copy(
                 update={
-                    "entities": self._known_entities(),
+                    "entities": list(self._known_entities),
                     "scenes": list(self._known_scenes()),
                     "open_loops": list(self._known_loops()),
                     "relationships": list(self._known_relationships()),
@@ -280,7 +280,8 @@ class PointOfViewCut:
 
     # --- Names ---
 
-    def _known_entities(self) -> list[Entity]:
+    @cached_property
+    def _known_entities(self) -> Sequence[Entity]:
         shown_text = "\n".join([self._plan_text, *(candidate.chunk.content for candidate in self._known_candidates)])
         entities = []
         for entity in self.found.outline.entities:
@@ -288,15 +289,40 @@ class PointOfViewCut:
             names = self.view.names_of(entity, shown_text) if self.view else []
             if not names and is_own:
                 names = [self.request.scene_plan.pov.strip() if self.view is None else entity.name]
+            if not names and self.view and entity.entity_id in self._seen_holders.get(self.character_id or "", ()):
+                names = [entity.name]
             if names:
                 kept_aliases = [alias for alias in entity.aliases if alias.alias in names[1:]]
                 entities.append(entity.model_copy(update={"name": names[0], "aliases": kept_aliases}))
         return entities
 
+    @cached_property
+    def _nameless_ids(self) -> frozenset[str]:
+        """The ids of everybody and everything without a name that they know; without a view nobody can tell."""
+        if self.view is None:
+            return frozenset()
+        named_ids = {entity.entity_id for entity in self._known_entities}
+        return frozenset(entity.entity_id for entity in self.found.outline.entities) - named_ids
+
+    def _named_values(self, snapshot: EntityStateSnapshot) -> dict[str, Any]:
+        """Return a state without the values for which they know no name."""
+        values = {}
+        for attribute, value in snapshot.state_data.items():
+            named_value = value
+            if isinstance(value, Mapping) and value.get("location_id") in self._nameless_ids:
+                named_value = {**value, "location_id": None}
+            elif isinstance(value, list):
+                named_value = [entry for entry in value if str(entry) not in self._nameless_ids]
+            if named_value == value or named_value:
+                values[attribute] = named_value
+        return {name: value for name, value in values.items() if str(value) not in self._nameless_ids}
+
     def knows_of_card(self, entity_id: str, text: str) -> bool:
         """Tell whether they know what a card says: of themselves, or of people they have met."""
         if entity_id == self.character_id:
             return True
+        if entity_id in self._nameless_ids:
+            return False
         scenes = (scene for scene in self.found.outline.scenes if entity_id in scene.participants)
         is_met = any(self._view.was_in(*story_place(scene)) for scene in scenes)
         names = self._view.shared.rules.story.names.get(entity_id, ())
@@ -355,13 +381,10 @@ class PointOfViewCut:
     # --- States ---
 
     def _known_states(self) -> Iterable[EntityStateSnapshot]:
-        holders_by_id = fold_holders(
-            (change.entity_id, change.value)
-            for change in self._seen_changes
-            if change.kind == "explicit" and change.attribute == HOLDER_ATTRIBUTE
-        )
         view, as_of = self.view, self.request.position
         for snapshot in self.found.states:
+            if snapshot.entity_id in self._nameless_ids:
+                continue
             is_own = snapshot.entity_id == self.character_id
             rendered_changes = self.changes.states if is_own and self.changes else self._seen_changes
             changes = [change for change in rendered_changes if change.entity_id == snapshot.entity_id]
@@ -379,15 +402,28 @@ class PointOfViewCut:
                     snapshot.project_id, seen_alive(changes), as_of=as_of, timestamp=snapshot.timestamp
                 )
             if visible_snapshot is not None:
-                held_ids = holders_by_id.get(snapshot.entity_id, [])
+                held_ids = set(self._seen_holders.get(snapshot.entity_id, ())) - self._nameless_ids
+                believed = self._believed(visible_snapshot, snapshot)
+                visible_snapshot = visible_snapshot.model_copy(
+                    update={"state_data": self._named_values(visible_snapshot)}
+                )
                 yield visible_snapshot.model_copy(
                     update={
                         # What somebody else holds by now, the line of the thing alone says, as a belief.
-                        "holds": [held_id for held_id in held_ids if held_id in snapshot.holds],
-                        "believed": self._believed(visible_snapshot, snapshot),
+                        "holds": [held_id for held_id in snapshot.holds if held_id in held_ids],
+                        "believed": {name: believed[name] for name in believed if name in visible_snapshot.state_data},
                         "guessed_in": {} if is_own else self._guessed_in(visible_snapshot, changes),
                     }
                 )
+
+    @cached_property
+    def _seen_holders(self) -> Mapping[str, Sequence[str]]:
+        """The things that each holder has, as far as they know."""
+        return fold_holders(
+            (change.entity_id, change.value)
+            for change in self._seen_changes
+            if change.kind == "explicit" and change.attribute == HOLDER_ATTRIBUTE
+        )
 
     def _guessed_in(
         self, seen: EntityStateSnapshot, changes: Iterable[StateChange]
@@ -409,6 +445,8 @@ class PointOfViewCut:
             rules = self._view.shared.rules
             stage = rules.scene_of_statement(place, is_of_chapter=change.is_of_chapter)
             scene = rules.scene_beside(self.character_id or "", _named_by(change), place, stage=stage)
+            if not self._was_before_them(change):
+                scene = self._scene_showing(change)
             place = scene.position if scene is not None else None
         if place is None or not self._view.is_guessed_in(place.chapter_index, place.scene_index):
             return None
@@ -445,9 +483,34 @@ class PointOfViewCut:
         # A later note may keep from them that something is as it was.
         if _statement(change) in self._unknown_statements:
             return False
-        return self._view.knows_statement(
+        is_stated = self._view.knows_statement(
             self._said_of(change), _named_by(change), _place(change), is_of_chapter=change.is_of_chapter
         )
+        return (is_stated and self._was_before_them(change)) or self._scene_showing(change) is not None
+
+    def _was_before_them(self, change: StateChange) -> bool:
+        """Tell whether what an author states came to be before their eyes, or shows when they meet its bearer."""
+        place = _place(change)
+        is_seen = change.entity_type == "character" and attribute_named(change.attribute) in SEEN_ATTRIBUTES
+        if place is None or is_seen or self.character_id in _named_by(change):
+            return True
+        rules = self._view.shared.rules
+        stage = rules.scene_of_statement(place, is_of_chapter=change.is_of_chapter)
+        scenes = [self._view.scene_at_or_before(place), stage if stage is not None and stage.has_record else None]
+        return all(self._view.was_in(*_pair(scene.position)) for scene in scenes if scene is not None)
+
+    def _scene_showing(self, change: StateChange) -> KnowledgeScene | None:
+        """Return the scene from the place of a change on that tells it before them, by all its names."""
+        place = _place(change)
+        values = change.value if isinstance(change.value, list) else [change.value]
+        names = self._view.shared.rules.story.names
+        named = [
+            names.get(change.entity_id, ()),
+            *(names.get(str(value), [str(value)]) for value in values if value is not None),
+        ]
+        if place is None or len(named) < LEAST_NAMES_THAT_TELL:
+            return None
+        return self._view.scene_naming(named, place)
 
     def _knows_disguise(self, change: StateChange) -> bool:
         """Tell whether a note that they know says who is behind a disguise."""
@@ -525,12 +588,18 @@ class PointOfViewCut:
             return self._view.doubted_at(change.chapter_index, change.scene_index)
         if _statement(change) in self._unknown_statements:
             return None
-        return self._view.doubted_from(_place(change), is_of_chapter=change.is_of_chapter)
+        doubt = self._view.doubted_from(_place(change), is_of_chapter=change.is_of_chapter)
+        if doubt is not None or self._was_before_them(change):
+            return doubt
+        scene = self._view.scene_at_or_before(_place(change) or _BEGINNING)
+        return None if scene is None else self._view.doubted_at(*_pair(scene.position))
 
     # --- Relationships ---
 
     def _known_relationships(self) -> Iterable[Relationship]:
         for whole in self.found.outline.relationships:
+            if not self._nameless_ids.isdisjoint((whole.character_a, whole.character_b)):
+                continue
             changes = self.changes.pairs.get(whole.relationship_id, ()) if self.changes else ()
             pair_changes = [pair_change for pair_change in changes if self._saw_pair(pair_change, whole)]
             sides = {whole.character_b: "b", whole.character_a: "a"}
@@ -555,11 +624,11 @@ class PointOfViewCut:
         """Yield the unknown parts of relationships."""
         for whole in self.found.outline.relationships:
             side = {whole.character_b: "b", whole.character_a: "a"}.get(self.character_id or "")
-            own: dict[str, Any] = {f"perspective_{side}": "", f"dimensions_{side}": {}} if side else {}
-            relationship, unknown_relationship = (
-                known_relationships_by_id.get(whole.relationship_id),
-                whole.model_copy(update=own),
-            )
+            relationship = known_relationships_by_id.get(whole.relationship_id)
+            own: dict[str, Any] = {}
+            if side and relationship is not None:
+                own = {f"perspective_{side}": "", f"dimensions_{side}": {}}
+            unknown_relationship = whole.model_copy(update=own)
             if _tells_alike(unknown_relationship, relationship and relationship.model_copy(update=own)):
                 continue
             if relationship is not None:

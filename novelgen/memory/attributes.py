@@ -214,6 +214,12 @@ def is_nothing(value: Any) -> bool:
 STATUS_ATTRIBUTES = frozenset({"status", "physical_state", "alive", "vital_status"})
 """Attributes whose value may say that a character is dead or alive."""
 
+SEEN_ATTRIBUTES = STATUS_ATTRIBUTES | {
+    *(LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, PASSING_ATTRIBUTE, DESCRIPTION_ATTRIBUTE),
+    *("condition", "injuries", "appearance", "dress", "clothes", "外貌", "容貌", "衣着", "穿着", "打扮"),
+}
+"""Attributes of a person that show in a meeting; what they carry, know, plan or really are does not."""
+
 _KILLS = re.compile(
     r"(?:killed|murdered|slain|executed|assassinated) "
     r"(?!(?:(?:him|her|it)self|themselves|in|at|by|on|with|during|after|before|when|while|near|outside|inside|under|"

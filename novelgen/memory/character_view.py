@@ -6,6 +6,8 @@ that scene that they do not know. Where in doubt it is not known: this is what a
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -48,6 +50,8 @@ MIN_ACCOUNTED_FOR = 0.5
 
 _PLACING = word_pattern("character_view_placing")
 """Words of who holds, is called, tells or knows what: beside names they tell nothing, for they stand everywhere."""
+
+_ASKS = re.compile("[?？]")
 
 LEAST_NAMES_THAT_TELL = 2
 """From so many names on a secret without other words is told by them: 骨柄刀 and 林叔 of 骨柄刀在林叔手里."""
@@ -350,6 +354,34 @@ class CharacterView:
                 is_there = self.saw(text, place.chapter_index, place.scene_index)
         return is_there and not rules.words_keep_from(self.character_id, text) and not self._tells_secret(text, place)
 
+    def scene_at_or_before(self, place: StoryPosition) -> KnowledgeScene | None:
+        """Return the scene at a place, else the last one before it."""
+        scenes = self.shared.rules.story.scenes
+        end = bisect_right(scenes, place, key=_position)
+        return scenes[end - 1] if end else None
+
+    def scene_naming(self, named: Sequence[Collection[str]], place: StoryPosition) -> KnowledgeScene | None:
+        """Return a scene of theirs from a place on, a sure one first, in which two sentences name all of some.
+
+        Args:
+            named: The names of each; no question tells them.
+            place: The earliest place of such a scene.
+        """
+        story_scenes = self.shared.rules.story.scenes
+        scenes = [
+            scene
+            for scene in story_scenes[bisect_left(story_scenes, place, key=_position) :]
+            if all(any(name in scene.text for name in names) for names in named)
+            and self.was_in(scene.position.chapter_index, scene.position.scene_index)
+            and any(
+                all(any(name in piece for name in names) for names in named)
+                and not _ASKS.search(piece)
+                and self.witnessed_narration(piece, scene.position.chapter_index, scene.position.scene_index)
+                for piece in _pairs_of_sentences(scene.text)
+            )
+        ]
+        return next((scene for scene in scenes if scene.has_record), scenes[0] if scenes else None)
+
     def is_stated_apart(self, text: str, about: Collection[str]) -> bool:
         """Return whether an author's statement tells a secret hidden from the character.
 
@@ -533,6 +565,10 @@ class CharacterView:
             is_later = place is None or since is None or place >= since
             if is_later and all(any(map(folded.__contains__, names)) for names in named):
                 yield source_id
+
+
+def _position(scene: KnowledgeScene) -> StoryPosition:
+    return scene.position
 
 
 def _pairs_of_sentences(text: str) -> list[str]:

@@ -1,5 +1,6 @@
 """What an author says of things and people is known to whom the author puts in its scene, names or makes the holder."""
 
+import re
 from typing import Any
 
 import pytest
@@ -45,6 +46,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "suspected": "{0} suspects that {1} sold the water casks to the smugglers.",
         "kept_thread": "{captain} swears to {other} not to tell {heroine} a word.",
         "secret_thread": "{captain} promises {other} to keep the secret.",
+        "stranger": "Nat Wick",
+        "asked": "Where is {thing}? Ada Penrose asked. {holder} shrugged.",
+        "shown": "{holder} took out {thing} and laid it on the table.",
     },
     "zh": {
         "people": ("沈青", "柳十三", "哑伯", "谢无咎"),
@@ -76,6 +80,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "suspected": "{0}疑心{1}把淡水桶卖给了海岛上的私枭。",
         "kept_thread": "{captain}对{other}发誓，不对{heroine}说一个字。",
         "secret_thread": "{captain}答应{other}保守秘密。",
+        "stranger": "贺六",
+        "asked": "“{thing}呢？”沈青问{holder}。{holder}摇摇头。",
+        "shown": "{holder}取出{thing}，放在桌上。",
     },
 }
 
@@ -422,3 +429,78 @@ def test_who_learns_a_note_later_takes_it_from_nobody(story: Story, told: dict[s
     listed = story.memories.add(told["limp"].format(fourth), start="1:2", known_by=[captain]).note
     knowers = story.knowledge.who_knows(listed.memory_id, as_of=(2, 2)).known_by
     assert {heroine, fourth}.isdisjoint({knower.name for knower in knowers})
+
+
+@pytest.fixture
+def apart(story: Story, told: dict[str, Any]) -> Story:
+    """The heroine and the captain are together, apart and together again, and no text names a thing."""
+    heroine, captain, other, _ = told["people"]
+    story.scenes.set_staging((1, 2), cast=[captain, other])
+    story.scenes.set_staging((2, 1), cast=[heroine, captain])
+    return story
+
+
+@pytest.mark.parametrize("start", ["1:2", "1:3", "2:1"])
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_meeting_does_not_tell_what_changed_hands_elsewhere(
+    apart: Story, told: dict[str, Any], start: str, is_new: bool
+) -> None:
+    """A later scene with the point of view tells the holder where its text names thing and holder, and asks nothing."""
+    heroine, captain, *_ = told["people"]
+    thing = told["things"][0]
+    holder = apart.entities.get(captain).entity.entity_id
+    before = {}
+    if is_new:
+        apart.entities.add(thing, kind="item", state={"holder": captain}, start=start)
+    else:
+        apart.entities.add(thing, kind="item", state={"holder": heroine}, start="1:1")
+        before = {"holder": apart.entities.get(heroine).entity.entity_id}
+        apart.entities.edit(thing, {"holder": captain}, start=start)
+    assert _states(apart, _context(apart, told, thing), thing) == (before, {"holder": holder})
+    texts = [told[name].format(thing=thing, holder=captain) for name in ("asked", "shown")]
+    for number, text in enumerate(texts, 2):
+        apart.ingest(text=text, chapter_index=2, scene_index=number)
+        apart.scenes.set_staging((2, number), cast=[heroine, captain])
+    assert _states(apart, _context(apart, told, thing, scene=3), thing) == (before, {"holder": holder})
+    assert _states(apart, _context(apart, told, thing, scene=4), thing) == ({"holder": holder}, {})
+
+
+@pytest.mark.parametrize(
+    ("attribute", "shows"), [("physical_state", True), ("status", True), ("identity", False), ("inventory", False)]
+)
+def test_a_meeting_shows_how_a_person_is(apart: Story, told: dict[str, Any], attribute: str, shows: bool) -> None:
+    """It shows a wound, and neither what they really are nor what is in their pockets."""
+    captain = told["people"][1]
+    apart.entities.edit(captain, {}, state={attribute: told["stranger"]}, start="2:1")
+    known, hidden = _states(apart, _context(apart, told, captain), captain)
+    assert (attribute in known, attribute in hidden) == (shows, not shows)
+
+
+def test_a_thing_without_a_known_name_stands_in_the_hidden_part(apart: Story, told: dict[str, Any]) -> None:
+    """No line has an id in place of a name; a thing in their own hands has its name."""
+    heroine, captain, *_ = told["people"]
+    _, thing, own_thing = told["things"]
+    for name, holder in ((thing, captain), (own_thing, heroine)):
+        apart.entities.add(name, kind="item", start="1:3")
+        apart.entities.edit(name, {"holder": holder}, start="2:2")
+    context = _context(apart, told, captain)
+    known, hidden = _states(apart, context, thing)
+    assert (known, list(hidden)) == ({}, ["holder"])
+    assert _states(apart, context, own_thing)[0] == {"holder": apart.entities.get(heroine).entity.entity_id}
+    prompt = context.as_prompt()
+    assert re.search(r"\b[CI]\d+", prompt) is None
+    assert prompt.index(own_thing) < prompt.index(told["hidden_from"]) < prompt.index(thing)
+
+
+def test_a_holder_without_a_known_name_stands_in_the_hidden_part(apart: Story, told: dict[str, Any]) -> None:
+    """The state of a thing is never in neither part."""
+    thing = told["things"][0]
+    apart.entities.add(told["stranger"], start="1:3")
+    apart.entities.add(thing, kind="item", start="1:1")
+    apart.scenes.set_staging((2, 1), cast=[told["people"][0], told["stranger"]])
+    apart.entities.edit(thing, {"holder": told["stranger"]}, start="2:2")
+    context = _context(apart, told, thing)
+    stranger = apart.entities.get(told["stranger"]).entity.entity_id
+    assert _states(apart, context, thing) == ({}, {"holder": stranger})
+    prompt = context.as_prompt()
+    assert prompt.index(told["hidden_from"]) < prompt.index(told["stranger"])
