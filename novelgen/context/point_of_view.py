@@ -14,7 +14,7 @@ from novelgen.context.rendering import DEFAULT_INTENSITY, NEUTRAL_STATUS
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.language.language import word_pattern
 from novelgen.language.normalise import texts_within
-from novelgen.memory.attributes import DISGUISE_ATTRIBUTE, SEEN_ATTRIBUTES, attribute_named, seen_alive
+from novelgen.memory.attributes import DISGUISE_ATTRIBUTE, SEEN_OF_PEOPLE, SEEN_OF_THINGS, attribute_named, seen_alive
 from novelgen.memory.character_view import INNER_ATTRIBUTES, LEAST_NAMES_THAT_TELL, CharacterView, StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
@@ -491,7 +491,8 @@ class PointOfViewCut:
     def _was_before_them(self, change: StateChange) -> bool:
         """Tell whether what an author states came to be before their eyes, or shows when they meet its bearer."""
         place = _place(change)
-        is_seen = change.entity_type == "character" and attribute_named(change.attribute) in SEEN_ATTRIBUTES
+        seen_attributes = SEEN_OF_PEOPLE if change.entity_type == "character" else SEEN_OF_THINGS
+        is_seen = attribute_named(change.attribute) in seen_attributes
         if place is None or is_seen or self.character_id in _named_by(change):
             return True
         rules = self._view.shared.rules

@@ -214,10 +214,13 @@ def is_nothing(value: Any) -> bool:
 STATUS_ATTRIBUTES = frozenset({"status", "physical_state", "alive", "vital_status"})
 """Attributes whose value may say that a character is dead or alive."""
 
-SEEN_ATTRIBUTES = STATUS_ATTRIBUTES | {
-    *(LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, PASSING_ATTRIBUTE, DESCRIPTION_ATTRIBUTE),
-    *("condition", "injuries", "appearance", "dress", "clothes", "外貌", "容貌", "衣着", "穿着", "打扮"),
+SEEN_OF_THINGS = STATUS_ATTRIBUTES | {
+    *(PASSING_ATTRIBUTE, DESCRIPTION_ATTRIBUTE, "condition"),
+    *("injuries", "appearance", "dress", "clothes", "外貌", "容貌", "衣着", "穿着", "打扮"),
 }
+"""Attributes of a thing that show beside it; who has it and where it is does not show elsewhere."""
+
+SEEN_OF_PEOPLE = SEEN_OF_THINGS | {LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE}
 """Attributes of a person that show in a meeting; what they carry, know, plan or really are does not."""
 
 _KILLS = re.compile(
