@@ -14,7 +14,7 @@ from novelgen.language.chinese_names import (
     settle_chinese,
 )
 from novelgen.language.english_names import english_groups, english_questions, settle_english
-from novelgen.language.language import has_cjk, story_language
+from novelgen.language.language import has_cjk, story_language, wording
 from novelgen.language.sightings import CandidateKind, FoundName, ScenePlace, likely_kind
 
 MIN_COUNT = 3
@@ -25,6 +25,9 @@ ALWAYS_OFFERED = 60
 
 SceneText = tuple[int, int, str]
 """Chapter, scene and text."""
+
+
+_VERBS_AFTER_NAMES = frozenset(wording("candidates_verbs_after_names"))
 
 
 class NameVariant(BaseModel):
@@ -133,6 +136,8 @@ def without_known(
     kept_candidates: list[NameCandidate] = []
     for candidate in candidates:
         known_name = next((name for name in candidate.names() if _without_article(name) in keys), None)
+        if known_name is None and _is_name_with_verb(candidate.name, known):
+            continue
         asked = candidate if known_name is None else _fuller_names(candidate, known_name, known)
         if asked is not None:
             kept_candidates.append(asked)
@@ -144,6 +149,11 @@ def without_known(
             ]
             kept_candidates.append(_together(first, second))
     return sorted(kept_candidates, key=_rank)
+
+
+def _is_name_with_verb(name: str, known_names: Iterable[str]) -> bool:
+    """Tell whether a Chinese name is a known one with a verb behind it: 桂婶用."""
+    return any(len(known) > 1 and name[:-1] == known and name[-1:] in _VERBS_AFTER_NAMES for known in known_names)
 
 
 def _without_article(name: str) -> str:

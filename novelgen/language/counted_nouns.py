@@ -30,6 +30,13 @@ _CHINESE = re.compile(
 )
 
 
+_CHINESE_LOAD = re.compile(
+    rf"(?<![{CHINESE_DIGITS}第数几\d])(?P<low>\d+|[{CHINESE_DIGITS}]+)(?P<measure>[担筐捆篓石包])"
+    rf"(?:[陈新旧老春秋湿干粗细])?(?P<stuff>[茶米粮谷盐炭柴煤糖棉布药])"
+)
+"""Loads of a stuff, whose noun has one character: 四十二担陈茶."""
+
+
 def find_counts(text: str, language: StoryLanguage) -> list[Quantity]:
     """Find the numbers of things in a text, whose unit is the counted noun.
 
@@ -58,6 +65,10 @@ def _english(text: str) -> Iterator[Quantity]:
 
 
 def _chinese(text: str) -> Iterator[Quantity]:
+    for load in _CHINESE_LOAD.finditer(text):
+        numbers = chinese_numbers(load["low"])
+        if numbers is not None:
+            yield Quantity(load.start(), load.end(), "count", *numbers, load["measure"] + load["stuff"])
     matches = list(_CHINESE.finditer(text))
     if not matches:
         return

@@ -305,6 +305,17 @@ _BARE_MONEY = re.compile(rf"(?<=[百千万])块(?=[^{CJK_RANGES}]|[的也都就�
 """Money as it is said: 五千块. Of fewer, 块 may count pieces."""
 
 
+_SUM_OF_MONEY = re.compile(
+    rf"(?:定金|订金|押金|欠|出价|价|借|还|赔|挪用|贷|赏|赌|输|赢|值|付|卖了?)[^，。；！？{CHINESE_DIGITS}\d]{{0,10}}"
+    rf"(?P<sum>[{CHINESE_DIGITS}]+万[一二三四五六七八九]?|\d+万)(?=[^{CJK_RANGES}]|[的了]|定金|$)"
+    rf"|(?P<before>[{CHINESE_DIGITS}]+万[一二三四五六七八九]?|\d+万)(?=的?(?:定金|订金|押金|债|欠款|贷款|赏金))"
+)
+"""Money without a unit: 欠十二万, 三万定金."""
+
+_DECADES_OF_AGE = re.compile(r"(?:年|已|都|快|将)(?:过|近|逾|届|有)?(?P<decades>[五六七八九])旬")
+"""An age: 年过七旬."""
+
+
 def find_quantities(text: str, language: StoryLanguage) -> list[Quantity]:
     """Find the numbers with a unit in a text.
 
@@ -363,8 +374,21 @@ def _clock(match: re.Match[str]) -> Quantity | None:
 
 
 def _chinese(text: str) -> Iterator[Quantity]:
+    for match in _SUM_OF_MONEY.finditer(text):
+        group = "sum" if match["sum"] else "before"
+        # 两万三 is 23000.
+        number = match[group] + ("" if match[group].endswith("万") else "千")
+        values = None if match[group][:1] == "万" else chinese_numbers(number)
+        if values is not None:
+            dimension, factor = _CHINESE_UNITS["元"]
+            yield Quantity(*match.span(group), dimension, values[0] * factor, values[1] * factor, "元")
+    for match in _DECADES_OF_AGE.finditer(text):
+        age = 10.0 * chinese_number(match["decades"])
+        yield Quantity(*match.span(), "age", age, age, "岁")
     for match in _CHINESE.finditer(text):
         unit = match["unit"]
+        if unit == "旬" and _DECADES_OF_AGE.search(text, max(0, match.start() - 2), match.end()):
+            continue
         excluded = _NOT_A_UNIT.get(unit)
         if excluded is not None and excluded.match(text, match.start("unit")):
             continue

@@ -460,3 +460,11 @@ def test_a_first_chapter_offers_whom_it_names_in_several_ways() -> None:
     people = {"罗七", "曹禄", "沈万霖", "白无咎", "柳四娘", "贺远山", "聋伯"}
     assert {name for candidate in candidates for name in candidate.names()} == people
     assert {candidate.kind for candidate in candidates} == {"character"}
+
+
+def test_a_known_name_with_a_verb_behind_it_is_no_candidate() -> None:
+    """桂婶用 of 桂婶; a longer name that begins alike is one."""
+    [some, *_] = find_name_candidates([(1, number, "沈伯年说：“好。”沈伯年走了。") for number in range(1, 4)])
+    candidates = [some.model_copy(update={"name": name, "variants": []}) for name in ("桂婶用", "沈伯年")]
+    assert [one.name for one in without_known(candidates, ["桂婶", "沈伯"])] == ["沈伯年"]
+    assert len(without_known(candidates, [])) == 2

@@ -2,6 +2,7 @@
 
 import pytest
 
+from novelgen.language.counted_nouns import find_counts
 from novelgen.language.language import StoryLanguage
 from novelgen.language.numerals import Dimension, chinese_numbers, english_amount, find_quantities
 
@@ -93,3 +94,29 @@ def test_a_number_is_found_with_its_unit(
 def test_what_measures_nothing_is_no_quantity(text: str, language: StoryLanguage) -> None:
     """A single day, dates, what is denied, counts of things and figures of speech are left out."""
     assert find_quantities(text, language) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "dimension", "amount"),
+    [
+        ("茶厂欠信用社十二万，六月底到期。", "money", 120000),
+        ("林建业出价八十万，要盘下茶厂。", "money", 800000),
+        ("拿了定金两万，写了收条。", "money", 20000),
+        ("那三万定金", "money", 30000),
+        ("沈立春在木材行欠两万三。", "money", 23000),
+        ("他年过七旬。", "age", 70),
+        ("他走了十万里路。", "money", None),
+        ("还有十二万人。", "money", None),
+    ],
+)
+def test_sums_without_a_unit_and_decades_of_age(text: str, dimension: str, amount: int | None) -> None:
+    """欠十二万 is money, 七旬 of somebody an age and no seventy days."""
+    amounts = [one.low for one in find_quantities(text, "zh") if one.dimension == dimension]
+    assert amounts == ([] if amount is None else [amount])
+    assert amount is None or [one.dimension for one in find_quantities(text, "zh")] == [dimension]
+
+
+def test_loads_of_a_stuff_are_counted() -> None:
+    """Of the same stuff with and without an adjective."""
+    loads = [find_counts(text, "zh") for text in ("西仓里有四十二担陈茶。", "烧掉了四十八担茶。")]
+    assert [[(one.low, one.unit) for one in load] for load in loads] == [[(42, "担茶")], [(48, "担茶")]]
