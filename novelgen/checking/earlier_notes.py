@@ -98,7 +98,7 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
 
 
 def _was_inside(later: str, subject: Mention, earlier: str, earlier_mentions: Sequence[Mention]) -> bool:
-    """Tell whether a text tells what was in a thing or place that a later one destroys."""
+    """Tell whether a later text destroys where something was."""
     rest = _SPLIT.split(later[subject.end :])[0]
     if not _DESTROYED.search(rest):
         return False
@@ -115,12 +115,12 @@ def _was_inside(later: str, subject: Mention, earlier: str, earlier_mentions: Se
 
 
 def kinds_told(text: str) -> frozenset[str]:
-    """Return the kinds of statements that a text makes by its words: holder, place, life, promise, count, health."""
+    """Return the kinds of statements in a text."""
     return frozenset(kind for kind, pattern in _KINDS.items() if pattern.search(text))
 
 
 def _kinds_of(note: StoryMemoryChunk) -> frozenset[str]:
-    """Return the kinds of a note: the state that it sets, or its words."""
+    """Return the kinds of a note by state or words."""
     kind = _KIND_OF_SLOT.get((note.slot_type or "").rpartition(".")[2])
     return kinds_told(note.content) if kind is None else frozenset({kind})
 
@@ -140,7 +140,7 @@ def _words_beside_names(text: str, mentions: Sequence[Mention]) -> frozenset[str
 def _is_denied(
     later: str, later_mentions: Sequence[Mention], earlier: str, earlier_mentions: Sequence[Mention]
 ) -> bool:
-    """Tell whether a text denies another word by word, or frees its subject from what it tells."""
+    """Tell whether a text denies or undoes another."""
     new = _predicate(later, later_mentions, is_whole=False)
     old = _predicate(earlier, earlier_mentions, is_whole=True)
     if new is None or old is None or new.subject_id != old.subject_id:

@@ -152,7 +152,7 @@ def without_known(
 
 
 def _is_name_with_verb(name: str, known_names: Iterable[str]) -> bool:
-    """Tell whether a Chinese name is a known one with a verb behind it: 桂婶用."""
+    """Tell whether a verb follows a known name: 桂婶用."""
     return any(len(known) > 1 and name[:-1] == known and name[-1:] in _VERBS_AFTER_NAMES for known in known_names)
 
 

@@ -222,7 +222,7 @@ def _note_aside(result: Any, view: View) -> None:
 
 
 def _say_knowers(note_id: str, view: View) -> None:
-    """Say who knows a note that names nobody: those of its scene, or the reader alone."""
+    """Say who knows a note that names nobody."""
     from runtime.story.knowledge import StoryKnowledge
 
     knowers = StoryKnowledge(view.stores, view.project).who_knows(note_id).known_by
