@@ -56,7 +56,6 @@ from runtime.storage.row_images import (
     IMAGED_TABLES,
     NAMES,
     differences,
-    following_columns,
     image_text,
     key_text,
     plain_value,
@@ -229,9 +228,13 @@ class Journal(Repository):
         own = self._session.among(EntityRow.entity_id, entity_ids)
         return self._recorded([_whole(EntityRow, own)], names_of=entity_ids)
 
-    def recording_memories(self, memory_ids: Collection[str]) -> Recording:
-        """Give a list that holds how the block changed memories, by whichever of their ids, once it has ended."""
-        names = [name for name in MemoryRow.model_fields if name not in _NOT_THE_AUTHORS]
+    def recording_memories(self, memory_ids: Collection[str], *, with_place: bool = False) -> Recording:
+        """Give a list that holds how the block changed memories, by whichever of their ids, once it has ended.
+
+        Where they stand is of it if the author moves them.
+        """
+        left_out = _NOT_THE_AUTHORS - {*PLACE, "scene_id"} if with_place else _NOT_THE_AUTHORS
+        names = [name for name in MemoryRow.model_fields if name not in left_out]
         named_condition = or_(
             *(self._session.among(id_, memory_ids) for id_ in columns_of(MemoryRow, ("chunk_id", "source_id")))
         )
@@ -248,6 +251,10 @@ class Journal(Repository):
             (NameMention, true()),
         ]
         return self._recorded([_whole(table, and_(table.scene_id == scene_id, condition)) for table, condition in own])
+
+    def recording_knowledge_of(self, source_id: str) -> Recording:
+        """Give a list that holds how the block changed what the author said of who knows a memory."""
+        return self._recorded([_whole(Knowledge, and_(Knowledge.origin == "author", Knowledge.source_id == source_id))])
 
     def recording_knowledge(self, character_id: str, source_id: str) -> Recording:
         """Yield a list that receives the block's changes of an author's knowledge statements."""
@@ -599,7 +606,7 @@ class Journal(Repository):
         by_key: defaultdict[Any, list[tuple[Any, Image]]] = defaultdict(list)
         for row in rows:
             table, key = IMAGED_TABLES[row.table].table, IMAGED_TABLES[row.table].key
-            kept_ids = (*key, *following_columns(table), "row_id")
+            kept_ids = (*key, "row_id")
             values = {name: value for name, value in (row.before or {}).items() if name not in kept_ids}
             values = stored_values(table, values) | self._revised(table)
             if table is Scene and "content_hash" in values:

@@ -61,6 +61,13 @@ class KnowledgeRepository(Repository):
         )
         self._session.add(statement.model_copy(update=said_at(self._session, statement, follows_scene=follows_scene)))
 
+    def move(self, source_id: str, *, at: StoryPosition, to: StoryPosition, follows_scene: bool) -> None:
+        """Move what the author said of a note where it stood to where it stands now."""
+        for statement in _read_statements(self._session, *_by_author_on(source_id)):
+            if (statement.chapter_index, statement.scene_index) == (at.chapter_index, at.scene_index):
+                here = said_at(self._session, to, follows_scene=follows_scene)
+                self._session.update(Knowledge, Knowledge.row_id == statement.row_id, **here)
+
     def forget(self, character_id: str, source_id: str) -> list[Knowledge]:
         """Take back all that the author said of one person and one memory, and return it in story order."""
         self._session.touch()
@@ -91,8 +98,11 @@ class KnowledgeRepository(Repository):
 
 
 def _by_author(character_id: str, source_id: str) -> tuple[Any, ...]:
-    table = Knowledge
-    return table.origin == "author", table.character_id == character_id, table.source_id == source_id
+    return Knowledge.character_id == character_id, *_by_author_on(source_id)
+
+
+def _by_author_on(source_id: str) -> tuple[Any, ...]:
+    return Knowledge.origin == "author", Knowledge.source_id == source_id
 
 
 def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> KnowledgeStory:

@@ -205,6 +205,11 @@ class MemoryRepository(Repository):
         ChunkWriter(self._session).update([(old, changes)])
         return self.require(chunk_id)
 
+    def move_note(self, chunk_id: str, *, at: StoryPosition, follows_scene: bool) -> None:
+        """Let a note stand at another place, where it goes with the scene or keeps its place between the scenes."""
+        row = self._changeable(chunk_id)
+        ChunkWriter(self._session).update([(row, said_at(self._session, at, follows_scene=follows_scene))])
+
     def set_slot(self, chunk_id: str, slot_type: str | None, *, supersedes: str | None) -> None:
         """Set which slot a note fills, and which note at its place it replaces."""
         row = self._changeable(chunk_id)

@@ -85,7 +85,9 @@ def require_row_as_left(change: Change, row: RowChange, now: Image | None) -> No
             f"a row of {row.table} changed since change {change.change_id} ({image_text(row.image)}: {result}); "
             "undo the later change first, or correct it by hand"
         )
-    passed_over = (*_PASSED_OVER, *following_columns(IMAGED_TABLES[row.table].table))
+    # Of a row that stayed only what the change altered is here, its place where the change moved it.
+    is_whole = row.before is None or row.after is None
+    passed_over = (*_PASSED_OVER, *(following_columns(IMAGED_TABLES[row.table].table) if is_whole else ()))
     remaining_fields, plain = (
         {name: _wherever(value) for name, value in (image or {}).items() if name not in passed_over}
         for image in (row.after, now)

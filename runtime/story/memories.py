@@ -4,6 +4,7 @@ All memories of an entity, and what memories are attached to: `attachments.py`. 
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from functools import cache, partial
 from operator import not_
 from typing import Any
@@ -38,7 +39,7 @@ from runtime.story import base
 from runtime.story.base import place_before
 from runtime.story.knowledge import knower_ids
 from runtime.story.note_states import (
-    EarlierNote,
+    EndedNotes,
     NotedState,
     NoteEffects,
     NotePreview,
@@ -48,6 +49,7 @@ from runtime.story.note_states import (
     follow_note,
     joined_rows,
     kept_from_by_words,
+    leave_endings,
     noted_state,
     standing_values,
     start_of,
@@ -78,7 +80,7 @@ class MemoryCard(models.StoredMemory):
     version: str = Field(default="", description="A change that names it meets no later one.")
 
 
-class MemoryChange(BaseModel):
+class MemoryChange(NoteEffects):
     """A memory after an author's decision."""
 
     memory: models.StoredMemory
@@ -86,10 +88,10 @@ class MemoryChange(BaseModel):
     indexing: models.IndexingResult = Field(default_factory=models.IndexingResult)
     change_id: base.ChangeNumber = None
     stated: NotedState | None = Field(
-        default=None, description="What a note states by its new text: the state holds from the note on."
+        default=None, description="What a note states by its new text or place: the state holds from the note on."
     )
-    over: list[EarlierNote] = Field(
-        default_factory=list, exclude_if=not_, description="Earlier notes that a changed note ends from it on."
+    standing: list[StandingValue] = Field(
+        default_factory=list, exclude_if=not_, description="Where a changed note states nothing: what stays."
     )
 
 
@@ -304,6 +306,7 @@ class StoryMemories(base.StoryBase):
         memory_id: base.Name,
         *,
         content: str | None = None,
+        start: base.Place = None,
         short: str | None = None,
         importance: base.Weight | None = None,
         tags: Sequence[str] | None = None,
@@ -321,6 +324,8 @@ class StoryMemories(base.StoryBase):
         Args:
             memory_id: Its chunk_id or source_id.
             content: New text; what is not given stays.
+            start: A note is read from this position on; the state that it sets and what is said of who knows it go with
+                it.
             short: New short form.
             importance: New weight, 1 to 10.
             tags: New tags, all of them.
@@ -335,11 +340,12 @@ class StoryMemories(base.StoryBase):
 
         Raises:
             StaleVersionError: When the memory was changed since that version was read.
-            UserInputError: When nothing is to be changed, or the memory was deleted.
+            UserInputError: When nothing is to be changed, the memory was deleted, or one that is no note is given a
+                place.
             UnknownMemoryError: When there is none of that id.
             UnknownEntityError: When an entity is not stored.
         """
-        as_of = base.position_of(as_of)
+        as_of, start = base.position_of(as_of), base.position_of(start)
         _require_event_type(event_type)
         edit = models.MemoryEdit(
             content=content or None,
@@ -351,10 +357,11 @@ class StoryMemories(base.StoryBase):
         if content is not None and not content.strip():
             raise UserInputError("the new text is empty; delete the memory instead: `novelgen memory delete`")
         is_edited = bool(edit.model_dump(exclude_none=True)) or evidence is not None
+        is_edited = is_edited or start is not None
         if not is_edited and not attach and not detach and attached_to is None and ends is None:
             raise UserInputError(
-                "nothing to change; give a text, a short form, an importance, tags, what it ends, or what to attach it "
-                "to or take it off"
+                "nothing to change; give a text, from where on it holds, a short form, an importance, tags, what it "
+                "ends, or what to attach it to or take it off"
             )
 
         def change(unit: UnitOfWork, memory: models.StoredMemory) -> models.StoredMemory:
@@ -371,9 +378,13 @@ class StoryMemories(base.StoryBase):
                 )
             if ends is not None and memory.chunk.content_type != "note":
                 raise UserInputError(f"{memory.chunk.memory_id!r} is no note; only a note ends earlier memories")
+            if start is not None:
+                memory = _moved(unit, memory, start, follows_scene=bool(evidence and evidence.strip()))
             if is_edited:
-                proven_memory_edit = _with_evidence(unit, memory, edit, evidence)
-                unit.memories.edit(chunk_id, self._with_mentions(unit, memory, proven_memory_edit))
+                proven_memory_edit = _with_evidence(unit, memory, edit, evidence, is_moved=start is not None)
+                unit.memories.edit(
+                    chunk_id, self._with_mentions(unit, memory, proven_memory_edit, is_moved=start is not None)
+                )
             _reattach(
                 unit,
                 chunk_id,
@@ -383,7 +394,7 @@ class StoryMemories(base.StoryBase):
             )
             return unit.memories.require(chunk_id)
 
-        return self._changed(memory_id, "edit", change, ends=ends)
+        return self._changed(memory_id, "edit", change, ends=ends, is_moved=start is not None)
 
     def confirm(self, memory_id: base.Name) -> MemoryChange:
         """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
@@ -465,22 +476,22 @@ class StoryMemories(base.StoryBase):
         return mentioned_in(unit, text, known_entities, start) if is_wanted else []
 
     def _with_mentions(
-        self, unit: UnitOfWork, memory: models.StoredMemory, edit: models.MemoryEdit
+        self, unit: UnitOfWork, memory: models.StoredMemory, edit: models.MemoryEdit, *, is_moved: bool
     ) -> models.MemoryEdit:
-        """Return an edit with the entities of a note's new text.
+        """Return an edit with the entities of a note's new text, or of its text by the names known at its new place.
 
         To what an author attached by hand no name adds anything.
         """
         chunk = memory.chunk
-        if edit.content is None or chunk.content_type != "note":
+        if (edit.content is None and not is_moved) or chunk.content_type != "note":
             return edit
+        content = edit.content or chunk.content
         by_hand = {
             attachment.target
             for attachment in unit.attachments.attachments_of(chunk.chunk_id)
             if attachment.origin == "manual"
         }
-        start = StoryPosition(chunk.chapter_index, chunk.scene_index) if chunk.chapter_index is not None else None
-        named_ids = self._names_in_note(unit, edit.content, base.known_entities(unit, None), start)
+        named_ids = self._names_in_note(unit, content, base.known_entities(unit, None), start_of(chunk))
         if by_hand:
             named_ids = [entity_id for entity_id in named_ids if entity_id in chunk.entities_mentioned]
         kept_ids = [entity_id for entity_id in chunk.entities_mentioned if entity_id in by_hand]
@@ -498,25 +509,36 @@ class StoryMemories(base.StoryBase):
         change: Callable[[UnitOfWork, models.StoredMemory], models.StoredMemory],
         *,
         ends: Sequence[str] | None = None,
+        is_moved: bool = False,
     ) -> MemoryChange:
         with self._stores.database(self.project_id).write() as unit:
             matching_memory = _find_memory_row(unit, self.project_id, memory_id)
             chunk = matching_memory.chunk
-            with unit.journal.recording_memories([chunk.chunk_id]) as rows:
+            with (
+                unit.journal.recording_memories([chunk.chunk_id], with_place=is_moved) as rows,
+                unit.journal.recording_knowledge_of(chunk.memory_id) if is_moved else nullcontext([]) as knowledge_rows,
+            ):
                 memory = change(unit, matching_memory)
-            stated, over = None, []
-            is_restated = (memory.chunk.content, memory.status) != (chunk.content, matching_memory.status)
+            rows += knowledge_rows
+            effects, ended = _NO_EFFECTS, EndedNotes()
+            is_restated = is_moved or (memory.chunk.content, memory.status) != (chunk.content, matching_memory.status)
             if chunk.content_type == "note" and is_restated:
                 # Before it is set: what the new words change, and not that they hold by then.
-                stated = _set_by(unit, memory)
-                rows = joined_rows([*rows, *follow_note(unit, memory.chunk, stores=self._stores)])
+                effects = _restated(unit, memory)
+                stood_from = start_of(chunk)
+                rows += follow_note(unit, memory.chunk, stores=self._stores, stood_from=stood_from)
+                rows += leave_endings(unit, memory.chunk) if is_moved else []
                 memory = unit.memories.require(chunk.chunk_id)
             if chunk.content_type == "note" and memory.status == "active" and (is_restated or ends is not None):
+                if is_moved and ends is None:
+                    # What it ended must stand before it from its new place, too.
+                    ends = memory.chunk.also_supersedes
                 with unit.journal.recording_memories([chunk.chunk_id]) as ending_rows:
                     known_entities = base.known_entities(unit, None)
-                    over = follow_ending(unit, memory.chunk, ends=ends, known_entities=known_entities).over
-                rows = joined_rows([*rows, *ending_rows])
+                    ended = follow_ending(unit, memory.chunk, ends=ends, known_entities=known_entities)
+                rows += ending_rows
                 memory = unit.memories.require(chunk.chunk_id)
+            rows = joined_rows(rows)
             kept_change = unit.journal.keep_of("memory", kind, chunk.chunk_id, rows)
             version = memory_version(unit, memory)
         return MemoryChange(
@@ -524,8 +546,11 @@ class StoryMemories(base.StoryBase):
             version=version,
             indexing=self._follow_edit(),
             change_id=number_of(kept_change),
-            stated=stated,
-            over=over,
+            stated=effects.stated,
+            standing=effects.standing,
+            over=ended.over,
+            perhaps_over=ended.perhaps_over,
+            kept_from=effects.kept_from,
         )
 
     def list(
@@ -649,11 +674,25 @@ def _span_of(unit: UnitOfWork, evidence: str, place: StoryPosition) -> tuple[int
     return span.start, span.end
 
 
+def _moved(
+    unit: UnitOfWork, memory: models.StoredMemory, start: StoryPosition, *, follows_scene: bool
+) -> models.StoredMemory:
+    """Return a note that is read from another position on, as what its author said of its knowers."""
+    note, place = memory.chunk, place_before(start)
+    if note.content_type != "note":
+        raise UserInputError(f"{note.memory_id!r} is no note; what a scene tells holds from that scene on")
+    unit.memories.move_note(note.chunk_id, at=place, follows_scene=follows_scene)
+    stood_at = StoryPosition(note.chapter_index, note.scene_index)
+    unit.knowledge.move(note.memory_id, at=stood_at, to=place, follows_scene=follows_scene)
+    return unit.memories.require(note.chunk_id)
+
+
 def _with_evidence(
-    unit: UnitOfWork, memory: models.StoredMemory, edit: models.MemoryEdit, evidence: str | None
+    unit: UnitOfWork, memory: models.StoredMemory, edit: models.MemoryEdit, evidence: str | None, *, is_moved: bool
 ) -> models.MemoryEdit:
     if evidence is None:
-        return edit
+        # Words of the scene that it was of prove nothing of another.
+        return edit.model_copy(update={"source_span": "none"}) if is_moved else edit
     if not evidence.strip():
         return edit.model_copy(update={"source_span": "none"})
     place = StoryPosition(memory.chunk.chapter_index, memory.chunk.scene_index)
@@ -715,12 +754,22 @@ def _reattach(
         unit.attachments.attach([chunk_id], added_names)
 
 
-def _set_by(unit: UnitOfWork, memory: models.StoredMemory) -> NotedState | None:
-    """Return the state that an active note sets."""
+_NO_EFFECTS = NotePreview(stated=None)
+
+
+def _restated(unit: UnitOfWork, memory: models.StoredMemory) -> NotePreview:
+    """Return the state that an active note sets, what stands if it sets none, and from whom its words keep it."""
     if memory.status != "active":
-        return None
-    start = start_of(memory.chunk)
-    return noted_state(unit, memory.chunk.content, start, known_entities=base.known_entities(unit, None))
+        return _NO_EFFECTS
+    note, known_entities = memory.chunk, base.known_entities(unit, None)
+    own = unit.states.of_note(note.chunk_id)
+    stated = noted_state(unit, note.content, start_of(note), known_entities=known_entities, own=own)
+    standing = [] if stated else standing_values(unit, note.content, start_of(note), known_entities=known_entities)
+    is_settled = any(
+        statement.source_id == note.memory_id and statement.origin == "author" for statement in unit.knowledge.said()
+    )
+    kept_from = [] if is_settled else kept_from_by_words(note.content, known_entities)
+    return NotePreview(stated=stated, standing=standing, kept_from=kept_from)
 
 
 def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
-from operator import not_
+from operator import attrgetter, not_
 
 from pydantic import BaseModel, Field
 
@@ -187,16 +187,29 @@ def standing_values(
 
 
 def noted_state(
-    unit: UnitOfWork, content: str, start: StoryPosition | None, *, known_entities: Sequence[Entity]
+    unit: UnitOfWork,
+    content: str,
+    start: StoryPosition | None,
+    *,
+    known_entities: Sequence[Entity],
+    own: Sequence[StateChange] = (),
 ) -> NotedState | None:
-    """Return the state that a note would set from a position on, None if none."""
+    """Return the state that a note would set from a position on, None if none.
+
+    What it set itself, `own`, does not stand before it.
+    """
     statement = statement_of(content, known_entities)
     if statement is None:
         return None
     names = {entity.entity_id: entity.name for entity in known_entities}
     at = base.place_of_statement(unit, start or END_OF_STORY)
-    snapshots = unit.states.snapshots([statement.entity_id], as_of=start or END_OF_STORY)
-    stood = next((snapshot.state_data.get(statement.attribute) for snapshot in snapshots), None)
+    as_of = start or END_OF_STORY
+    if any((change.entity_id, change.attribute) == (statement.entity_id, statement.attribute) for change in own):
+        of_same = unit.states.stated(entity_ids=[statement.entity_id], attributes=[statement.attribute], as_of=as_of)
+        stood = next((change.value for change in reversed(of_same) if change not in own), None)
+    else:
+        snapshots = unit.states.snapshots([statement.entity_id], as_of=as_of)
+        stood = next((snapshot.state_data.get(statement.attribute) for snapshot in snapshots), None)
     other = _bearer(known_entities, statement)
     return NotedState(
         entity_id=statement.entity_id,
@@ -211,8 +224,16 @@ def noted_state(
     )
 
 
-def follow_note(unit: UnitOfWork, note: StoryMemoryChunk, *, stores: MemoryStores) -> list[RowChange]:
+def follow_note(
+    unit: UnitOfWork, note: StoryMemoryChunk, *, stores: MemoryStores, stood_from: StoryPosition | None = None
+) -> list[RowChange]:
     """Let a note set what it states by now, and nothing else.
+
+    Args:
+        unit: The project's transaction.
+        note: The note.
+        stores: The stores of the project.
+        stood_from: From where on it was read before it was moved.
 
     Returns:
         The rows that changed, those of other notes on the same among them.
@@ -225,7 +246,7 @@ def follow_note(unit: UnitOfWork, note: StoryMemoryChunk, *, stores: MemoryStore
     if stated is not None and stated.borne_by is not None:
         stated = None
     own_slot = memory.chunk.slot_type if _is_of_state(memory.chunk.slot_type) else None
-    at = base.place_of_statement(unit, start or END_OF_STORY)
+    at = base.place_of_statement(unit, stood_from or start or END_OF_STORY)
     entity_id, _, attribute = (own_slot or "").partition(".")
     subject = Subject(entity_id, attribute, at.chapter_index, at.scene_index) if own_slot else None
     old = unit.states.of_note(note.chunk_id, subject=subject)
@@ -295,6 +316,24 @@ def follow_ending(
     over = [memory.chunk for memory_id in said_ids if (memory := unit.memories.find(memory_id)) is not None]
     perhaps_over = [note for note in (*ended.over, *ended.perhaps_over) if note.memory_id not in said_ids]
     return EndedNotes(over=list(map(_earlier_note, over)), perhaps_over=perhaps_over)
+
+
+def leave_endings(unit: UnitOfWork, moved: StoryMemoryChunk) -> list[RowChange]:
+    """Take a note that was moved off the notes that ended it and stand before it now."""
+    own_ids = {moved.chunk_id, moved.memory_id}
+    earlier = [
+        memory.chunk
+        for memory in _notes(unit)
+        if not own_ids.isdisjoint((memory.chunk.supersedes, *memory.chunk.also_supersedes))
+        and not _is_of_state(memory.chunk.slot_type)
+        and story_place(memory.chunk) < story_place(moved)
+    ]
+    with unit.journal.recording_memories([note.chunk_id for note in earlier]) as rows:
+        for note in earlier:
+            by_author = [memory_id for memory_id in note.also_supersedes if memory_id not in own_ids]
+            by_words = None if note.supersedes in own_ids else note.supersedes
+            unit.memories.set_ended(note.chunk_id, by_words, by_author=by_author)
+    return rows
 
 
 def _ended_ids(unit: UnitOfWork, note: StoryMemoryChunk, ends: Sequence[str]) -> list[str]:
@@ -387,6 +426,8 @@ def _follow_names(
     """Give a card the name that a note states, and take back the one that it stated before."""
     from runtime.ingest.entities import store_entities_in, withdraw_names_in
 
+    place_of = attrgetter("chapter_index", "scene_index")
+    own_places = list(map(place_of, new))
     for change in gone:
         if change.attribute != NAME_ATTRIBUTE:
             continue
@@ -398,7 +439,7 @@ def _follow_names(
             for alias in (stored_entity.entity.aliases if stored_entity else [])
             if alias.alias == change.value and (alias.first_chapter, alias.first_scene) == place
         ]
-        if of_note and not any(other.value == change.value for other in others):
+        if of_note and not any(other.value == change.value and place_of(other) not in own_places for other in others):
             withdraw_names_in(unit, change.entity_id, of_note, is_whole=False, stores=stores)
     for change in new:
         stored = unit.entities.require(change.entity_id)

@@ -105,7 +105,9 @@ def memory_version(unit: UnitOfWork, memory: StoredMemory) -> str:
     chunk = memory.chunk
     attached_ids = sorted(attachment.target for attachment in unit.attachments.attachments_of(chunk.chunk_id))
     statements = [getattr(chunk, name) for name in _EDITED_FIELDS]
-    return version_of(statements, attached_ids, memory.status, memory.pinned, chunk.also_supersedes)
+    # Where a scene's memory stands follows from its scene.
+    place = (chunk.chapter_index, chunk.scene_index) if chunk.content_type == "note" else None
+    return version_of(statements, attached_ids, memory.status, memory.pinned, chunk.also_supersedes, place)
 
 
 def thread_version(thread: ListedThread) -> str:

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from novelgen.errors import UnknownMemoryError, UserInputError
+from novelgen.errors import InvalidPositionError, UnknownMemoryError, UserInputError
 from novelgen.models.state import EntityStateSnapshot
 from runtime.front_door import Memory
+from runtime.story.knowledge import author_words
 from runtime.story.story import Story
 from tests.support.copied_stories import copied
 
@@ -304,3 +305,74 @@ def test_a_note_on_captivity_or_an_injury_says_that_it_sets_no_state(
     for answer in (story.memories.preview(note, start="1:2"), story.memories.add(note, start="1:2")):
         assert answer.stated is None
         assert [(value.name, value.attribute, value.value_name) for value in answer.standing] == [(name, attribute, "")]
+
+
+def test_a_note_is_moved_with_the_state_that_it_sets(memory: Memory, told: dict[str, Any]) -> None:
+    """Later and earlier, with its name, its knowers and what ends it; undo puts all of it back."""
+    story = _story(memory, told)
+    first, second, _ = told["notes"]
+    people = [entity.entity_id for entity in story.entities.list("character")]
+    holder = lambda place: getattr(story.entities.state(told["thing"], as_of=place), "state_data", {}).get("holder")  # noqa: E731
+    story.memories.add(first, start="1:2")
+    note = story.memories.add(second, start="1:3", known_by=[told["people"][2]]).note
+    places = lambda: [  # noqa: E731
+        (statement.chapter_index, statement.scene_index)
+        for statement in author_words(story._stores, story.project_id, character_id=people[2], memory_id=note.memory_id)
+    ]
+    moved = story.memories.edit(note.chunk_id, start="1:4")
+    assert (moved.memory.chunk.chapter_index, moved.memory.chunk.scene_index) == (1, 3)
+    assert moved.stated is not None
+    assert (moved.stated.holds_after, moved.stated.before) == ("1:3", told["people"][0])
+    assert not moved.stated.stood_already
+    assert places() == [(1, 3)]
+    assert [holder((1, scene)) for scene in (2, 3, 4)] == [people[0], people[0], people[1]]
+    earlier = story.memories.edit(note.chunk_id, start="1:1")
+    assert earlier.stated is not None
+    assert (earlier.stated.holds_after, earlier.stated.before) == (None, None)
+    assert [holder((1, scene)) for scene in (1, 2)] == [people[1], people[0]]
+    story.undo()
+    assert [holder((1, scene)) for scene in (1, 3, 4)] == [None, people[0], people[1]]
+    story.undo(moved.change_id)
+    assert [holder((1, scene)) for scene in (2, 3)] == [people[0], people[1]]
+    stored = story.memories.get(note.chunk_id).chunk
+    assert (stored.chapter_index, stored.scene_index) == (1, 2)
+    assert places() == [(1, 2)]
+
+
+def test_a_moved_note_gives_its_name_from_its_new_place_on(memory: Memory, told: dict[str, Any]) -> None:
+    story = _story(memory, told)
+    who, name = told["people"][0], told["name"]
+    names = lambda as_of: story.entities.get(who, as_of=as_of).entity.names()  # noqa: E731
+    note = story.memories.add(told["named"], start="1:2").note
+    assert name in names("1:2")
+    story.memories.edit(note.chunk_id, start="1:4")
+    assert (name in names("1:3"), name in names("1:4")) == (False, True)
+    story.undo()
+    assert name in names("1:2")
+
+
+def test_a_note_is_moved_to_no_place_that_is_none(memory: Memory, told: dict[str, Any]) -> None:
+    """Nor before what it ends; a memory of a scene holds from its scene on."""
+    story = _story(memory, told)
+    held, freed, lasting, _ = ENDINGS[told["language"]]
+    first = story.memories.add(lasting, start="1:2").note.chunk_id
+    note = story.memories.add(told["else"], start="1:3", ends=[first]).note.chunk_id
+    with pytest.raises(InvalidPositionError, match="'1:x'"):
+        story.memories.edit(note, start="1:x")
+    with pytest.raises(UserInputError, match="does not stand before"):
+        story.memories.edit(note, start="1:1")
+    scene = next(row.chunk.chunk_id for row in story.memories.list(content_types=["scene"]).memories)
+    with pytest.raises(UserInputError, match="is no note"):
+        story.memories.edit(scene, start="1:2")
+    ended = story.memories.add(held, start="1:2").note.chunk_id
+    story.memories.add(freed, start="1:3")
+
+    def is_over() -> bool:
+        over = [memory.chunk_id for memory in story.search(held, content_type="note") if memory.superseded_by]
+        return ended in over
+
+    assert is_over()
+    story.memories.edit(ended, start="1:4")
+    assert not is_over()
+    story.undo()
+    assert is_over()

@@ -69,10 +69,9 @@ def _show_edited_memory(result: Any, view: View) -> None:
     memory_id = view.values["memory_id"]
     if set(view.values) - {"memory_id", "attach", "detach", "attached_to"}:
         view.say("edited_memory", id=memory_id)
-    if result.stated:
-        _say_stated(result.stated, view, key="states")
-    for note in result.over:
-        view.say("note_over", id=note.memory_id, place=note.place or view.labels.always, text=note.content)
+    if "start" in view.values:
+        view.say("moved_note", id=memory_id, place=view.values["start"])
+    _say_effects(result, view, note_id=memory_id)
     if set(view.values) & {"attach", "detach", "attached_to"}:
         output.print_text(f"{memory_id}: {_attachment_text(view.part.get(memory_id=memory_id).attachments, view)}")
 
@@ -178,11 +177,16 @@ def _show_note(result: Any, view: View) -> None:
     if any(item.type == "chapter" for item in note.attached_to):
         lines = (_target(item.id, view) for item in note.attached_to if item.type == "chapter")
         view.say("noted_for", what=view.labels["line.comma"].join(lines))
+    _say_effects(result, view, note_id=note.chunk_id)
+
+
+def _say_effects(result: Any, view: View, *, note_id: str) -> None:
+    """Say what a note that was added or changed does to states, knowers and earlier notes."""
     if result.stated:
         _say_stated(result.stated, view, key="states")
     _say_standing(result.standing, view)
-    _say_kept(result, view, note_id=note.chunk_id)
-    _say_ended(result, view, note_id=note.chunk_id)
+    _say_kept(result, view, note_id=note_id)
+    _say_ended(result, view, note_id=note_id)
 
 
 def _say_kept(result: Any, view: View, *, note_id: str) -> None:
