@@ -43,15 +43,19 @@ _LIKENESS = 0.4
 
 def near_names(name: str, entities: Sequence[Entity]) -> str:
     """Return which known names are near one that nobody bears, or else which are known."""
-    bearers = {name: entity.entity_id for entity in reversed(entities) for name in entity.names()}
-    near = nearest_names(name, reversed(bearers), at_most=MAX_NEAR, likeness=_LIKENESS)
+    bearers = [name for entity in entities for name in entity.names()]
+    near = nearest_names(name, list(dict.fromkeys(bearers)), at_most=MAX_NEAR, likeness=_LIKENESS)
     if near:
-        return f"near it: {', '.join(f'{bearers[entity_id]} ({entity_id})' for entity_id in near)}"
-    return f"known are {listed_entities(entities)}" if entities else "none is known yet"
+        return f"near it: {', '.join(near)}"
+    names = list(dict.fromkeys(entity.name for entity in entities))
+    return f"known are {_some_of(names)}" if names else "none is known yet"
 
 
 def listed_entities(entities: Sequence[Entity]) -> str:
     """Return ids and names for a message, and how many more there are."""
-    named_ids = [f"{entity.entity_id} ({entity.name})" for entity in entities[:MAX_LISTED]]
-    more = len(entities) - len(named_ids)
-    return ", ".join(named_ids) + (f" and {more} more" if more else "")
+    return _some_of([f"{entity.entity_id} ({entity.name})" for entity in entities])
+
+
+def _some_of(texts: Sequence[str]) -> str:
+    more = len(texts) - MAX_LISTED
+    return ", ".join(texts[:MAX_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -14,7 +14,7 @@ from novelgen.language.sentences import split_sentences
 from novelgen.memory.attributes import is_death
 from novelgen.model_calls.prompt_data import NOTHING, as_data, place_in_words, telling_names
 from novelgen.models.continuity import ContinuityEvidence
-from novelgen.models.position import StoryPosition, story_place
+from novelgen.models.position import StoryPosition, place_told, story_place
 from novelgen.models.state import GUESSED, LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, StateChange
 from novelgen.words import words
 
@@ -342,7 +342,9 @@ def threads_of(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEv
     ]
     for _, _, thread in sorted(touched_threads, key=lambda one: (-one[0], -one[1], one[2].loop_id))[:MAX_THREADS]:
         text = words(SUBJECT, story.language)["prompt.thread"] + thread.description
-        yield ContinuityEvidence.at(thread, "thread", thread.loop_id, text, entity_ids=list(thread.related_entities))
+        yield ContinuityEvidence.at(
+            thread, "thread", thread.loop_id, text, entity_ids=list(thread.related_entities), said_from=thread.said_from
+        )
 
 
 # --- Lines ---
@@ -377,7 +379,8 @@ class KeptFrom:
 
 def at(evidence: ContinuityEvidence) -> str:
     """Return the place in prompt form: 3:2, empty for timeless evidence."""
-    return "" if evidence.chapter_index is None else f"{evidence.chapter_index}:{evidence.scene_index}"
+    chapter, scene = place_told(evidence)
+    return "" if chapter is None else f"{chapter}:{scene}"
 
 
 def told(evidence: ContinuityEvidence, *, without: str = "") -> str:

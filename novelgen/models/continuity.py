@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 from pydantic import BaseModel, Field
 
 from novelgen.models.context import ReportIssue
-from novelgen.models.position import Placed
+from novelgen.models.position import Place, Placed
 from novelgen.models.shown import Shown
 
 ContinuityKind = Literal[
@@ -44,6 +44,9 @@ class ContinuityEvidence(BaseModel):
     )
     chapter_index: int | None = None
     scene_index: int | None = None
+    said_from: Place | None = Field(
+        default=None, exclude_if=not_, description="Of a thread: from where on it waits, where its author said that."
+    )
     by_author: bool = Field(default=False, exclude_if=not_, description="No scene says it: it holds after that scene.")
     is_guess: bool = Field(default=False, exclude_if=not_, description="Rules inferred it, no record and no author.")
     text: str

@@ -129,7 +129,9 @@ def _read_staging(visit: Visit, form: Mapping[str, str]) -> _Staging:
     names = visit.names_in(form["characters"])
     cast = ids_of([*names, *filter(None, [form["pov"].strip()])] if names else [], "character")
     locations = ids_of(list(filter(None, [form["location"].strip()])), "location")
-    statements = ({"cast": cast} if cast else {}) | ({"location": locations[0]} if locations else {})
+    # A planned place without a card is none: that of the scene before would be wrong.
+    places = locations or ([""] if form["location"].strip() else [])
+    statements = ({"cast": cast} if cast else {}) | ({"location": places[0]} if places else {})
     return _Staging(statements, list(dict.fromkeys(names_without_card)))
 
 

@@ -54,7 +54,7 @@ def test_what_an_answer_names_is_what_the_next_call_takes(call: Call) -> None:
     [
         ("relationship_update", {"character_a": "C0", "character_b": "C1"}, "nothing to update"),
         ("relationship_update", {"character_a": "C1", "character_b": "C2", "status": "x"}, "relationship_create"),
-        ("relationship_query", {"character_id": "nobody"}, "known are C0 (Elena Thorne)"),
+        ("relationship_query", {"character_id": "nobody"}, "known are Elena Thorne"),
         ("relationship_query", {"character": "C0"}, "did you mean 'character_id'?"),
     ],
 )

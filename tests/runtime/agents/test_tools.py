@@ -66,7 +66,7 @@ def test_a_model_recovers_from_a_refused_call(stores: MemoryStores, project: str
         if not results:
             return calling("relationship_query", character_id="Marc the Bold")
         if "error" in results[-1]:
-            assert "C1 (Marcus Vale)" in results[-1]["error"]["message"]
+            assert "Marcus Vale" in results[-1]["error"]["message"]
             return calling("relationship_query", "call-2", character_id="C1")
         return "Done."
 
@@ -195,7 +195,7 @@ def test_a_chunk_context_reads_nothing_of_later(stores: MemoryStores, project: s
 def test_what_goes_wrong_is_data(call: Call) -> None:
     """A model reads what to correct, names near what it wrote included; the project is no argument at all."""
     cases: list[tuple[str, dict[str, Any], str]] = [
-        ("create_memory", {"content": "x", "attached_to": ["Markus Vale"]}, "near it: C1 (Marcus Vale)"),
+        ("create_memory", {"content": "x", "attached_to": ["Markus Vale"]}, "near it: Marcus Vale"),
         ("update_memory", {"memory_id": "M9", "content": "x"}, "'M9'"),
         ("list_memories", {"attached_to": ["book:other"]}, "is another book than this one"),
         ("memory_detach", {"memory_ids": [], "targets": ["C0"]}, "at least one memory"),

@@ -116,6 +116,10 @@ def test_place_and_cast_of_the_desk_are_those_of_the_stored_scene(client: TestCl
     seen = send(client, "write/store", **plan, text="One.\n\n***\n\nTwo.", chapter="40", scene="1")
     assert ENGLISH["did_scene_stored_unstaged"].format(name="40:1, 40:2") in seen.text
     assert not client.get(f"{API}/scenes/40/2").json()["scene"]["staged"]
+    seen = send(client, "write/store", location="the opera house", text="Four.", chapter="41", scene="1")
+    assert ENGLISH["did_scene_stored_uncarded"].format(name="the opera house") in seen.text
+    assert client.get(f"{API}/scenes/41/1").json()["scene"]["location_id"] is None
+    take_back(client, seen)
     seen = send(client, "write/store", characters="Nobody", text="Three.", chapter="41", scene="1")
     assert not client.get(f"{API}/scenes/41/1").json()["scene"]["staged"]
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from novelgen.checking.findings import where_told
 from novelgen.models.context import SceneMemoryContext
 from runtime.front_door import Memory
 
@@ -26,3 +27,21 @@ def test_what_changed_at_the_end_of_a_chapter_names_its_last_scene(memory: Memor
     block = context.as_prompt()
     assert f"[{after}]" in block
     assert "1:3" not in block
+
+
+@pytest.mark.parametrize("language", WORDS)
+def test_check_and_context_tell_one_place_of_a_thread(memory: Memory, language: str) -> None:
+    """That from which its author said it waits, not the scene before it."""
+    first, _, thing, _, text, _ = WORDS[language]
+    story = memory.create("lamp", language=language)
+    for number in (1, 2):
+        story.ingest(text=text.format(first), chapter_index=1, scene_index=number)
+    story.entities.add(first, start="1:1")
+    story.threads.add(thing, characters=[first], start="2:1")
+    story.ingest(text=text.format(first), chapter_index=2, scene_index=1)
+    draft = text.format(first)
+    check = story.check(text=draft, chapter_index=2, scene_index=2, use_model=False)
+    sayings = [saying for matter in check.touched for saying in matter.sayings if saying.source == "thread"]
+    assert [where_told(saying, language) for saying in sayings] == ["2:1"]
+    block = story.context(2, 2, scene_plan={"characters": [first], "purpose": thing}).as_prompt()
+    assert any("[2:1]" in line and thing in line for line in block.splitlines())

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from novelgen.models.entity import is_entity_id
 from runtime.doors.cli import output
 from runtime.doors.cli.command_view import View, cell, does
 
@@ -32,7 +33,7 @@ def _conflict_subject(conflict: Any, view: View) -> str:
 @does("show", "undo_change")
 def _show_undone(result: Any, view: View) -> None:
     change = result.change
-    of = result.what or view.labels.listing(filter(None, (change.entity_id, change.other_id)))
+    of = result.what or view.labels.listing(_subjects(change, view))
     if change.kind == "know":
         whose = change.other_id if change.subject == "memory" else change.entity_id
         of = f"{view.name(whose)}{view.labels.prompt.colon}{result.what}" if result.what else view.name(whose)
@@ -43,6 +44,16 @@ def _show_undone(result: Any, view: View) -> None:
     elif change.kind == "waive":
         of = view.labels.listing(change.before)
     view.say("undone", kind=view.labels.value(change.kind), of=of)
+
+
+def _subjects(change: Any, view: View) -> list[str]:
+    """Return the names of those whom a change was about: of a thread what it says, an id only where nothing else is."""
+    if change.subject == "thread" and change.other_id:
+        return [change.other_id]
+    names = {**change.entity_names, **view.names}
+    ids = list(filter(None, (change.entity_id, change.other_id)))
+    texts = list(dict.fromkeys(names.get(entity_id, entity_id) for entity_id in ids))
+    return [text for text in texts if not is_entity_id(text)] or texts
 
 
 @does("run", "list_changes")

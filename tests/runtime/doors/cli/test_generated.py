@@ -104,6 +104,10 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
     assert told.endswith(f"undo: novelgen undo {PROJECT} 9")
     assert "delete Ben" in run.done("entity", "changes", PROJECT)
     assert run.done("undo", PROJECT, "9") == "undone: delete of C1, Ben"
+
+
+    assert "delete C1 Ben" in run.done("entity", "changes", PROJECT)
+    assert run.done("undo", PROJECT, "9") == "undone: delete of Ben"
     assert run.json("card", "show", PROJECT, "Ben") == before
     run.done("card", "edit", PROJECT, "Ben", "mood=calm")
     assert "Ben after 2:2 " in run.done("card", "show", PROJECT, "Ben", "--memories", "0")
@@ -130,7 +134,7 @@ def test_entities_are_merged_and_split(run: Run, ingested: Path, index_kept_open
     """The command says how to undo it; the journal keeps both."""
     merged = run.done("entity", "merge", PROJECT, "Ben", "Cornelius", "--yes")
     assert merged == "C2 (Cornelius) is now part of C1 (Ben) undo: novelgen undo lighthouse 5"
-    assert run.done("undo", PROJECT) == "undone: merge of C1, C2"
+    assert run.done("undo", PROJECT) == "undone: merge of Ben, Cornelius"
     split = run.done("entity", "split", PROJECT, "C2", "--name", "the harbour master")
     assert split.startswith("C3 (the harbour master) came out of C2 (Cornelius)")
     assert [each["kind"] for each in run.json("entity", "changes", PROJECT)["changes"]] == ["merge", "split"]
@@ -344,7 +348,7 @@ def test_wrong_input_is_one_line(run: Run, ingested: Path) -> None:
         (("thread", "edit", PROJECT, "OL0"), "nothing to change"),
         (("threads", PROJECT, "--due", "--board"), "give one of them"),
         (("undo", PROJECT, "99"), "no change 99 is kept"),
-        (("card", "show", PROJECT, "Adda"), "near it: C0 (Ada)"),
+        (("card", "show", PROJECT, "Adda"), "near it: Ada"),
         (("card", "show", PROJECT, "x" * 401), "entity"),
         (("memory", "list", PROJECT, "--type", "lies"), "'lies' is not one of 'scene'"),
         (("memory", "edit", PROJECT, "M001", "--importance", "11"), "11 is not in the range"),
