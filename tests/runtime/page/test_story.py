@@ -406,3 +406,30 @@ def test_a_note_marks_earlier_notes_as_over(client: TestClient) -> None:
     notes = client.get(f"{API}/memories", params={"content_types": "note"}).json()["memories"]
     [noted] = [memory["chunk"] for memory in notes if memory["chunk"]["content"] == form["content"]]
     assert (noted["supersedes"], noted["also_supersedes"]) == (ids[0], [ids[1]])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("language", "words"), [("en", ENGLISH), ("zh", CHINESE)])
+def test_a_note_is_ended_where_it_stands(client: TestClient, language: str, words: dict[str, str]) -> None:
+    """A sentence on what holds instead ends it after the last scene; a note that is over is not offered it."""
+    # Of the first scene, where it is shown.
+    note = client.post(f"{API}/memories", json={"content": "Ines Marrow is in command.", "scene_id": "1:1"}).json()[
+        "note"
+    ]
+    scene = f"{HERE}/story?chapter=1&scene=1"
+    seen = read(client.get(scene, headers={"accept-language": language}))
+    assert words["it_is_over"] in seen.text
+    assert seen.fields("ends:1") == [note["chunk_id"]]
+    [position] = {place for place in seen.fields("position") if place != "1:1"}
+    send(
+        client,
+        "story/add",
+        position=position,
+        back=scene,
+        content="Sparrow commands now.",
+        **{"ends:1": note["chunk_id"]},
+    )
+    notes = client.get(f"{API}/memories", params={"content_types": "note"}).json()["memories"]
+    [ending] = [memory["chunk"] for memory in notes if memory["chunk"]["content"] == "Sparrow commands now."]
+    assert ending["also_supersedes"] == [note["chunk_id"]] or ending["supersedes"] == note["chunk_id"]
+    assert words["it_is_over"] not in read(client.get(scene, headers={"accept-language": language})).text

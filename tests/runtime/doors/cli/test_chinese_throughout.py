@@ -96,6 +96,7 @@ note demo-zh 关帝庙的门朝北开
 note demo-zh 阿雀怕水 --from 2:1 --known-by 青荇
 memory show demo-zh note-N0
 memory edit demo-zh note-N0 --text 关帝庙的门朝南开
+memory edit demo-zh note-N0 --from 2:1
 memory attach demo-zh note-N0 阿雀
 memory detach demo-zh note-N0 阿雀
 memory attach-mentions demo-zh 阿雀
