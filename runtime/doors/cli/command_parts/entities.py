@@ -273,7 +273,9 @@ def _changed_entity(change: Any, view: View) -> str:
 
 @cell
 def _other_entity(change: Any, view: View) -> str:
-    return _name_at_change(change, change.other_id, view)
+    """Return the name of the other one, empty where a change was about one alone."""
+    name = _name_at_change(change, change.other_id, view)
+    return "" if name == _changed_entity(change, view) else name
 
 
 def _name_at_change(change: Any, entity_id: str, view: View) -> str:

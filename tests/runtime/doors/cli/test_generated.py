@@ -107,6 +107,9 @@ def test_somebody_is_added_edited_shown_deleted_and_comes_back(run: Run, ingeste
 
 
     assert "delete C1 Ben" in run.done("entity", "changes", PROJECT)
+
+
+    assert run.done("entity", "changes", PROJECT).endswith("9 delete Ben")
     assert run.done("undo", PROJECT, "9") == "undone: delete of Ben"
     assert run.json("card", "show", PROJECT, "Ben") == before
     run.done("card", "edit", PROJECT, "Ben", "mood=calm")
