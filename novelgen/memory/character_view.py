@@ -539,6 +539,12 @@ class CharacterView:
                 results.append((memory.source_id, memory.position or memory.noted_at, named))
         return results
 
+    def _may_be_told_at(self, source_id: str, place: StoryPosition | None) -> bool:
+        """Tell whether a text of a place may tell a secret: not a note of a later scene."""
+        memory = self.shared.memory_of[source_id]
+        stage = self.shared.rules.scene_of_note(memory) if memory.position is None else None
+        return place is None or stage is None or place >= stage.position
+
     def _tells_secret(self, text: str, place: StoryPosition | None = None) -> bool:
         """Tell whether two sentences of a text tell enough of any secret, whatever scene it is of."""
         return any(True for _ in self._told_secrets(text, place))
@@ -557,7 +563,7 @@ class CharacterView:
             for source_id, share in self._secret_words.get(word, ()):
                 told_scores[source_id] += share
         for source_id, share in told_scores.items():
-            if share >= 1.0 and self._names_another(source_id, whole):
+            if share >= 1.0 and self._may_be_told_at(source_id, place) and self._names_another(source_id, whole):
                 yield source_id
         folded = piece.casefold()
         for source_id, since, named in self._secret_names:

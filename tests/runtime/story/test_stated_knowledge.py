@@ -7,6 +7,7 @@ import pytest
 
 from novelgen.errors import UserInputError
 from novelgen.models.context import SceneMemoryContext
+from novelgen.models.memory import PASSAGE_TYPES
 from runtime.front_door import Memory
 from runtime.story.story import Story
 from tests.support.copied_stories import copied
@@ -415,7 +416,7 @@ def test_a_thought_that_is_hidden_from_another_hides_nothing_that_she_heard(stor
     story.memories.add(told["suspected"].format(captain, other), start="2:2", hidden_from=[fourth])
     context = _context(story, told, captain, other, scene=2)
     assert context.hidden is not None
-    assert not [memory for memory in context.hidden.memories if memory.content_type == "text"]
+    assert not [memory for memory in context.hidden.memories if memory.content_type in PASSAGE_TYPES]
     assert told["blabbed"] in context.as_prompt().partition(told["hidden_from"])[0]
 
 
@@ -504,3 +505,21 @@ def test_a_holder_without_a_known_name_stands_in_the_hidden_part(apart: Story, t
     assert _states(apart, context, thing) == ({}, {"holder": stranger})
     prompt = context.as_prompt()
     assert prompt.index(told["hidden_from"]) < prompt.index(told["stranger"])
+
+
+@pytest.mark.slow
+def test_a_note_hides_no_words_of_an_earlier_scene(story: Story, told: dict[str, Any]) -> None:
+    """She was there when they were said; in its own scene, and later, they are hidden."""
+    heroine, captain, *_ = told["people"]
+    for scene in (1, 2):
+        story.ingest(text=told["blabbed"], chapter_index=2, scene_index=scene, replace=scene == 1)
+        story.scenes.set_staging((2, scene), cast=[heroine, captain])
+    story.memories.add(told["plot"], start="2:3", hidden_from=[heroine])
+    context = _context(story, told, told["plot"], scene=3)
+    passages = (context.relevant_memories, context.hidden.memories if context.hidden else [])
+    known, hidden = (
+        {(m.chapter_index, m.scene_index) for m in part if m.content_type in PASSAGE_TYPES} for part in passages
+    )
+    assert (2, 1) in known
+    assert (2, 1) not in hidden
+    assert (2, 2) not in known
