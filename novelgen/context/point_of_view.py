@@ -516,11 +516,12 @@ class PointOfViewCut:
     def _knows_disguise(self, change: StateChange) -> bool:
         """Tell whether a note that they know says who is behind a disguise."""
         names = self._view.shared.rules.story.names
-        behind, shown = (names.get(entity_id, ()) for entity_id in (change.entity_id, str(change.value)))
+        behind, shown = names.get(change.entity_id, ()), str(change.value)
+        shown_names = {shown}.union(*(own for key, own in names.items() if shown == key or shown in own))
         return any(
             _IDENTITY.search(note.content) is not None
             and any(name in note.content for name in behind)
-            and any(name in note.content for name in shown or [str(change.value)])
+            and any(name in note.content for name in shown_names)
             for note in self._view.notes(known=True)
         )
 

@@ -44,6 +44,7 @@ STORIES: dict[str, dict[str, Any]] = {
         "limp": "The limp of {} was never real.",
         "unmasked": "{0} stared at the face. The limp was never real, said {1}, and my true name is {2}.",
         "seems_to_tell": "seems to tell a note kept from Ada Penrose",
+        "alias": "Old Salt",
         "suspected": "{0} suspects that {1} sold the water casks to the smugglers.",
         "kept_thread": "{captain} swears to {other} not to tell {heroine} a word.",
         "secret_thread": "{captain} promises {other} to keep the secret.",
@@ -78,6 +79,7 @@ STORIES: dict[str, dict[str, Any]] = {
         "limp": "{}的跛是装的。",
         "unmasked": "{0}望着那张脸，张大了嘴。“跛是装的，讨饭也是装的。”{1}笑了笑，“我的本名叫{2}。”",
         "seems_to_tell": "似乎说破了瞒着沈青的笔记",
+        "alias": "老船夫",
         "suspected": "{0}疑心{1}把淡水桶卖给了海岛上的私枭。",
         "kept_thread": "{captain}对{other}发誓，不对{heroine}说一个字。",
         "secret_thread": "{captain}答应{other}保守秘密。",
@@ -523,3 +525,16 @@ def test_a_note_hides_no_words_of_an_earlier_scene(story: Story, told: dict[str,
     assert (2, 1) in known
     assert (2, 1) not in hidden
     assert (2, 2) not in known
+
+
+@pytest.mark.slow
+def test_a_note_that_calls_the_disguised_by_an_alias_tells_the_disguise(story: Story, told: dict[str, Any]) -> None:
+    """The state names the one for whom somebody passes in full, the note as people call them."""
+    heroine, _, shown, behind = told["people"]
+    story.entities.add(told["alias"], kind="character", start="1:1")
+    story.entities.merge(shown, told["alias"])
+    story.entities.edit(behind, {}, state={"disguise": shown}, start="1:1")
+    note = story.memories.add(told["secret"].replace(shown, told["alias"]), start="1:1", hidden_from=[heroine])
+    assert "disguise" not in _states(story, _context(story, told, behind), behind)[0]
+    story.knowledge.set(heroine, note.note.memory_id, "knows", start="2:1")
+    assert "disguise" in _states(story, _context(story, told, behind), behind)[0]
