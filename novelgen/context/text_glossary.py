@@ -118,7 +118,7 @@ def _with_names(early: Entity, late: Entity, names: Iterable[str]) -> Entity:
 
 
 def _first_name(bearer: _Bearer, places: Sequence[Mention]) -> str:
-    """Return the name under which an entity is listed: its own, as far as the text or what was before shows it."""
+    """Return the name under which an entity is listed."""
     shown_names = [*bearer.known_names[:1], *(one.name for one in places)]
     return bearer.entity.name if bearer.entity.name in shown_names else shown_names[0]
 

@@ -431,7 +431,7 @@ def _is_called_so(word: str) -> bool:
 
 
 def _is_named_in_form(word: str, sign: _Signs | None, begun_count: int, tags: dict[str, Counter[str]]) -> bool:
-    """Tell whether a word that stands once or twice has the form of a name: a surname with a given name or a title."""
+    """Tell whether a rare word has the form of a name."""
     if sign is None or not _may_name(word) or sign.plural:
         return False
     is_tagged = any(tag.startswith("nr") for tag in tags.get(word, ()))

@@ -70,7 +70,7 @@ Measured on the English book as read, of 0 to 60 (docs/research/measured.md)."""
 def forms_of_chosen(
     chunks: Sequence[StoryMemoryChunk], budget_tokens: int, count_tokens: TokenCounter
 ) -> dict[str, ChosenForm]:
-    """Choose the forms of memories that a model chose, by chunk id: full from the first on as far as the budget goes.
+    """Choose the forms of a model's memories, the first in full.
 
     Args:
         chunks: The memories, the most needed first.

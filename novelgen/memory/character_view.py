@@ -207,7 +207,7 @@ class CharacterView:
         return [] if guess is None else [guess]
 
     def doubt_of(self, chunk: StoryMemoryChunk) -> StoryPosition | None:
-        """Return the scene of a chunk that a guess hides: of their absence, or that it tells a note kept from them."""
+        """Return the scene of a chunk that a guess hides."""
         if self.is_hidden_from_them(chunk.memory_id):
             return None
         if chunk.content_type in PASSAGE_TYPES and self.notes_hiding(

@@ -249,7 +249,7 @@ class KnowledgeRules:
         return self._unknown_result(character_id, memory, "absent")
 
     def _scene_that_tells(self, character_id: str, memory: KnowledgeMemory) -> KnowledgeScene | None:
-        """Return the scene of a note's chapter in which a character is said to be, and that tells the note itself."""
+        """Return the scene of a note's chapter that tells the note to a character."""
         end = 0 if memory.noted_at is None else bisect_right(self._positions, memory.noted_at)
         chapter_index = self._positions[end - 1].chapter_index if end else None
         return next(
@@ -272,7 +272,7 @@ class KnowledgeRules:
     def scene_beside(
         self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, stage: KnowledgeScene | None
     ) -> KnowledgeScene | None:
-        """Return the scene of a statement or the one at its place, with a character and its subjects, a sure one first.
+        """Return the scene beside a statement that has a character and a subject.
 
         Where somebody has said who was in the scene of the statement, and its subjects were, that scene alone counts.
 
@@ -567,7 +567,7 @@ def is_said_openly(statement: str) -> bool:
 
 
 def _is_apart(note: str) -> bool:
-    """Tell whether a note says that something is done or said apart; a theft or a hiding place alone is a deed."""
+    """Tell whether a note says that something is done or said apart."""
     return any(_DEED.fullmatch(match.group()) is None for match in _APART.finditer(note))
 
 

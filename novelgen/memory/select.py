@@ -470,8 +470,7 @@ class _Ranked:
         return self.table.candidates[self.rows[chunk_id]]
 
     def unlikely(self, budget_tokens: int) -> frozenset[str]:
-        """What is not worth a place though there be room; of a handful everything is, and what holds of a story
-        that fits whole."""
+        """The memories that get no place even where there is room."""
         if len(self.rows) <= MIN_DISTILLED:
             return frozenset()
         holding = [

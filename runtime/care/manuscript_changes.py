@@ -191,7 +191,7 @@ def _following_number(chapters: Sequence[_Chapter]) -> int | None:
 
 
 def _is_whole(old: Sequence[_Chapter], pairs: _Pairs) -> bool:
-    """Tell whether a manuscript is the whole story, and not a part of it: it begins so, and has half of it."""
+    """Tell whether a manuscript is the whole story."""
     return not old or (old[0].place in pairs and len(pairs) * 2 >= len(old))
 
 

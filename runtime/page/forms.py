@@ -401,7 +401,7 @@ def _missing_cards(visit: Visit, form: FormValues) -> list[OfferedCard]:
 
 
 def _staged(visit: Visit, form: FormValues) -> dict[str, Any]:
-    """Return where a scene plays and who is in it, as the form has it: what it leaves empty is nobody, and nowhere."""
+    """Return the place and cast of a scene from a form."""
     return {
         "position": str(scene_meant(visit, form)),
         "location": form.get("location", "").strip(),

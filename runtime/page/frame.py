@@ -248,7 +248,7 @@ class Frame:
         return text if match is None else text[match.end() :]
 
     def readable_place(self, line: ContextLine) -> Markup:
-        """Return the place with which a prompt begins a line, else that of the line, linked where it is its scene."""
+        """Return the place of a line, linked to its scene."""
         match = _PLACE_FIRST.match(line.text.removeprefix("- "))
         if match is not None and match["place"] != place_text(line.chapter_index, line.scene_index, always=""):
             return escape(match["place"])

@@ -157,7 +157,7 @@ class DrawnPerson(NamedTuple):
 
 
 class DrawnArrow(NamedTuple):
-    """How one side stands to the other, or a line without a head where no side is told; `places` are on the line."""
+    """The arrow from one side to the other; `places` are on the line."""
 
     pair: Relationship
     side: Side

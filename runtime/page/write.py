@@ -136,7 +136,7 @@ def _read_staging(visit: Visit, form: Mapping[str, str]) -> _Staging:
 
 
 def _free_place(visit: Visit, form: Mapping[str, str]) -> str:
-    """Return where the text is stored: as the next chapter, as another one, or as a scene of one that is stored."""
+    """Return the place at which a text is stored."""
     chapter, scene = visit.asked_scene(form)
     if (chapter, scene) == (visit.here.names.next_chapter, 1):
         return NEXT
@@ -150,7 +150,7 @@ def _free_place(visit: Visit, form: Mapping[str, str]) -> str:
 
 
 def _fill_form(visit: Visit, form: Mapping[str, str]) -> dict[str, str]:
-    """Return the form; an empty number is the next one, and a chapter may be called as its author calls it."""
+    """Return the form with its numbers filled in."""
     blank = visit.blank(*WRITE_FIELDS)
     statements = {name: form[name] for name in blank if name in form}
     form_values = blank | {

@@ -114,7 +114,7 @@ def ranked_answer(
 
 
 def merged(answers: Iterable[RetrieverAnswer]) -> RetrieverAnswer:
-    """Return all hits of all answers, per chunk in the order of the answers, and the counts that any of them has."""
+    """Return the hits of all answers by chunk, with counts."""
     hits: dict[str, list[RetrieverHit]] = {}
     chunks: dict[str, StoryMemoryChunk] = {}
     linked_count: int | None = None

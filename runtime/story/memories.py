@@ -478,7 +478,7 @@ class StoryMemories(base.StoryBase):
     def _with_mentions(
         self, unit: UnitOfWork, memory: models.StoredMemory, edit: models.MemoryEdit, *, is_moved: bool
     ) -> models.MemoryEdit:
-        """Return an edit with the entities of a note's new text, or of its text by the names known at its new place.
+        """Return an edit with the entities of a note's text at its place.
 
         To what an author attached by hand no name adds anything.
         """
@@ -758,7 +758,7 @@ _NO_EFFECTS = NotePreview(stated=None)
 
 
 def _restated(unit: UnitOfWork, memory: models.StoredMemory) -> NotePreview:
-    """Return the state that an active note sets, what stands if it sets none, and from whom its words keep it."""
+    """Return what an active note states, and what stands beside it."""
     if memory.status != "active":
         return _NO_EFFECTS
     note, known_entities = memory.chunk, base.known_entities(unit, None)

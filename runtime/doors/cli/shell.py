@@ -10,7 +10,7 @@ _arguments: set[str] = set()
 
 
 def note_arguments(arguments: Iterable[str]) -> None:
-    """Note the arguments of this run, such as the id of its project, of which a shell would read more than a word."""
+    """Remember the arguments of this run."""
     _arguments.clear()
     _arguments.update(argument for argument in arguments if argument and _is_special(argument))
 

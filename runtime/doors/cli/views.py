@@ -358,7 +358,7 @@ def print_states(snapshots: Sequence[EntityStateSnapshot], names: Mapping[str, s
 
 
 def facts_text(snapshot: EntityStateSnapshot, names: Mapping[str, str], labels: ViewLabels) -> str:
-    """Return a state as one line: attributes in their own order, the place where somebody was last seen at the end.
+    """Return a state as one line.
 
     An attribute that no quote of its scene proves says so.
     """

@@ -47,7 +47,7 @@ def _show_undone(result: Any, view: View) -> None:
 
 
 def _subjects(change: Any, view: View) -> list[str]:
-    """Return the names of those whom a change was about: of a thread what it says, an id only where nothing else is."""
+    """Return the names of the subjects of a change."""
     if change.subject == "thread" and change.other_id:
         return [change.other_id]
     names = {**change.entity_names, **view.names}
