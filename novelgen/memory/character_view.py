@@ -16,7 +16,7 @@ from itertools import pairwise
 
 from novelgen.language.language import significant_words, word_pattern
 from novelgen.language.sentences import split_sentences
-from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules, is_said_openly
+from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene
 from novelgen.memory.retelling import MIN_RETOLD
 from novelgen.models.entity import Entity
@@ -345,7 +345,7 @@ class CharacterView:
         rules = self.shared.rules
         stage = rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
         is_there = place is None or self.character_id in about
-        if place is not None and not is_there and is_said_openly(text):
+        if place is not None and not is_there and rules.is_said_openly(text):
             if stage is not None and stage.has_record and self.character_id in stage.present:
                 is_there = True
             elif about or (stage is not None and stage.has_record):

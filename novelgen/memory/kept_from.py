@@ -39,7 +39,7 @@ _DENIED = word_pattern("kept_from_denied")
 _OVER = _patterns("kept_from_over")
 """Words that tell that somebody did not know by then, and does now."""
 
-_CLAUSE_START = re.compile("[,;.:，。；：！？]")
+CLAUSE_EDGE = re.compile("[,;.:，。；：！？]")
 
 
 def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
@@ -57,7 +57,7 @@ def _keeps(signed: str) -> bool:
     if any(pattern.search(signed) for pattern in _OVER):
         return False
     return any(pattern.search(signed) for pattern in _UNTOLD) or any(
-        _DENIED.search(_CLAUSE_START.split(signed[: match.start()])[-1]) is None
+        _DENIED.search(CLAUSE_EDGE.split(signed[: match.start()])[-1]) is None
         for pattern in _KEPT
         for match in pattern.finditer(signed)
     )

@@ -17,7 +17,7 @@ from novelgen.language.language import significant_words, stated_language, word_
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death
 from novelgen.memory.earshot import hears, is_addressed, is_said, is_subject, takes_part
-from novelgen.memory.kept_from import is_kept_from
+from novelgen.memory.kept_from import CLAUSE_EDGE, is_kept_from
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
@@ -227,7 +227,7 @@ class KnowledgeRules:
         )
         if any(is_death("status", memory.content.removeprefix(name).lstrip(" ，,")) for name in names):
             return self._unknown_result(character_id, memory, "dead")
-        is_open = is_said_openly(memory.content)
+        is_open = self.is_said_openly(memory.content)
         stage = self.scene_of_note(memory) if is_open else None
         people = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         # Of whom a guess alone has there, the note must name somebody of the scene, or nobody.
@@ -268,6 +268,20 @@ class KnowledgeRules:
         """Tell whether the words of an author's statement say that a character does not know it or is not told."""
         names = self.story.names
         return is_kept_from(text, names.get(character_id, ()), self.story.names_of_others(character_id))
+
+    def is_said_openly(self, statement: str) -> bool:
+        """Tell whether an author's statement has no words of secrecy, of speech apart or of thoughts.
+
+        A clause that keeps it from people by name hides it from them alone.
+        """
+        if _is_apart(statement):
+            clauses = [clause for clause in CLAUSE_EDGE.split(statement) if not self._keeps_from_somebody(clause)]
+            if any(map(_is_apart, clauses)):
+                return False
+        return _INNER.search(statement) is None
+
+    def _keeps_from_somebody(self, clause: str) -> bool:
+        return any(self.words_keep_from(character_id, clause) for character_id in self.story.character_ids)
 
     def scene_beside(
         self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, stage: KnowledgeScene | None
@@ -559,11 +573,6 @@ class KnowledgeRules:
 
     def _unknown_result(self, character_id: str, memory: KnowledgeMemory, reason: Reason) -> Knowing:
         return Knowing(memory.source_id, character_id, knows=False, reason=reason)
-
-
-def is_said_openly(statement: str) -> bool:
-    """Tell whether an author's statement has no words of secrecy, of speech apart or of thoughts."""
-    return not (_is_apart(statement) or _INNER.search(statement))
 
 
 def _is_apart(note: str) -> bool:

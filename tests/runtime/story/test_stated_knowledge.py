@@ -45,6 +45,8 @@ STORIES: dict[str, dict[str, Any]] = {
         "unmasked": "{0} stared at the face. The limp was never real, said {1}, and my true name is {2}.",
         "seems_to_tell": "seems to tell a note kept from Ada Penrose",
         "alias": "Old Salt",
+        "death_kept": "{0} is dead; it is kept secret from {1}.",
+        "done_apart": "{0} secretly burned the chart behind {1}'s back.",
         "suspected": "{0} suspects that {1} sold the water casks to the smugglers.",
         "kept_thread": "{captain} swears to {other} not to tell {heroine} a word.",
         "secret_thread": "{captain} promises {other} to keep the secret.",
@@ -80,6 +82,8 @@ STORIES: dict[str, dict[str, Any]] = {
         "unmasked": "{0}望着那张脸，张大了嘴。“跛是装的，讨饭也是装的。”{1}笑了笑，“我的本名叫{2}。”",
         "seems_to_tell": "似乎说破了瞒着沈青的笔记",
         "alias": "老船夫",
+        "death_kept": "{0}死了，瞒着{1}。",
+        "done_apart": "{0}偷偷把海图烧了，瞒着{1}。",
         "suspected": "{0}疑心{1}把淡水桶卖给了海岛上的私枭。",
         "kept_thread": "{captain}对{other}发誓，不对{heroine}说一个字。",
         "secret_thread": "{captain}答应{other}保守秘密。",
@@ -538,3 +542,16 @@ def test_a_note_that_calls_the_disguised_by_an_alias_tells_the_disguise(story: S
     assert "disguise" not in _states(story, _context(story, told, behind), behind)[0]
     story.knowledge.set(heroine, note.note.memory_id, "knows", start="2:1")
     assert "disguise" in _states(story, _context(story, told, behind), behind)[0]
+
+
+@pytest.mark.slow
+def test_words_that_keep_a_note_from_one_keep_it_from_nobody_else(story: Story, told: dict[str, Any]) -> None:
+    """The cast of its scene knows the note and the death that it states; done in secret, it does not."""
+    _, captain, other, fourth = told["people"]
+    story.memories.add(told["death_kept"].format(other, fourth), start="2:2")
+    context = _context(story, told, other)
+    assert "status" in _states(story, context, other)[0]
+    assert told["death_kept"].format(other, fourth) in _notes(context)[0]
+    hidden = told["done_apart"].format(captain, fourth)
+    story.memories.add(hidden, start="2:2")
+    assert hidden in _notes(_context(story, told, captain))[1]
