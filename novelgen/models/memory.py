@@ -1,6 +1,7 @@
 """A memory, its closed list of event types, and its attachments."""
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import not_
 from typing import Any, Literal
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from novelgen.models.base import Model
 from novelgen.models.entity import ID_PREFIXES
-from novelgen.models.position import Place, StoryPosition, UtcDatetime, place_text, place_told, utc_now
+from novelgen.models.position import Place, StoryPosition, UtcDatetime, place_text, place_told, sort_key, utc_now
 from novelgen.models.shown import Shown
 
 EVENT_TYPES: frozenset[str] = frozenset(
@@ -175,6 +176,29 @@ def memory_place_text(
         return str(start) if is_shown else after.format(StoryPosition(chapter, scene))
     is_after = scene is not None and getattr(thing, "by_author", False)
     return (after if is_after else "{0}").format(place_text(chapter, scene, always=always))
+
+
+def scene_of_note(
+    chapter_index: int, scene_index: int | None, *, is_of_scene: bool, scenes: Sequence[Place]
+) -> Place | None:
+    """Return the stored scene of a note that stands at a place, None where no scene is stored.
+
+    That is the scene at its place where the note is of it, else the first in which it holds. Where the chapter has no
+    such scene, it is the last scene before.
+
+    Args:
+        chapter_index: Chapter of its place.
+        scene_index: Scene of its place; None is the end of the chapter.
+        is_of_scene: It is a fact of the scene at its place.
+        scenes: Places of the stored scenes, in story order.
+    """
+    if is_of_scene and scene_index is not None and (chapter_index, scene_index) in scenes:
+        return chapter_index, scene_index
+    start = read_from(chapter_index, scene_index)
+    following = bisect_left(scenes, sort_key(start.chapter_index, start.scene_index))
+    if scenes[following : following + 1] and (following == 0 or scenes[following][0] == start.chapter_index):
+        return scenes[following]
+    return scenes[following - 1] if following else None
 
 
 _CHAPTER = re.compile(r"chapter:(\d{1,7})")

@@ -144,8 +144,8 @@ def text_page(visit: Visited, chapter: int, scene: int) -> Response:
 def place_page(visit: Visited, chapter: int, scene: int) -> Response:
     """Offer to insert a scene before one, to move it, or to delete it."""
     reading = _read(visit, chapter, scene)
-    own = [established_fact for established_fact in reading.facts if established_fact.kind == "memory"]
-    return visit.page("scene_place", read=reading, facts=len(own))
+    goes_along = [fact for fact in reading.facts if fact.kind == "memory" and not fact.is_note]
+    return visit.page("scene_place", read=reading, facts=len(goes_along))
 
 
 @router.post("/page/projects/{project_id}/story/text/preview")

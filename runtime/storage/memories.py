@@ -33,9 +33,10 @@ from runtime.storage.chunks import (
     superseded_by,
     text_values,
 )
-from runtime.storage.columns import MemoryStatus
+from runtime.storage.columns import MemoryStatus, ScenePlace
 from runtime.storage.entities import EntityRepository, with_masks
 from runtime.storage.models import MemoryEdit, MemoryFilter, StoredMemory
+from runtime.storage.placed_notes import placed_notes
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import TOUCHED_BY_HAND, MemoryLink, MemoryRow
 from runtime.storage.session import (
@@ -375,6 +376,18 @@ class MemoryRepository(Repository):
             of_chapters = col(MemoryRow.chapter_index).in_(chapters)
             rows += self._session.read(MemoryRow, *conditions, of_chapters, here, order=IN_ORDER)
         return self._chunks(rows, as_of, is_bare=is_bare)
+
+    def notes_of_scene(
+        self, place: ScenePlace, *, as_of: StoryPosition = END_OF_STORY, statuses: Sequence[MemoryStatus] = ("active",)
+    ) -> list[StoryMemoryChunk]:
+        """Return the author's notes of a scene as they are read at a position, in story order."""
+        ids = [note.row_id for note, scene in placed_notes(self._session, as_of, statuses) if scene == place]
+        rows = [
+            row
+            for batch in batches(ids)
+            for row in self._session.read(MemoryRow, col(MemoryRow.row_id).in_(batch), order=IN_ORDER)
+        ]
+        return self._chunks(rows, as_of)
 
     def passages_of(self, scene_ids: Sequence[str]) -> dict[str, dict[tuple[int, int], str]]:
         """Return the passages of scenes that no author rewrote, by the scene's id: characters [start, end) and id."""

@@ -14,13 +14,14 @@ from sqlmodel import and_, case, col, or_
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError, UserInputError
 from novelgen.models.entity import SceneCast
-from novelgen.models.memory import DISTILLED_TYPES, chapter_of_target, chapter_target
+from novelgen.models.memory import chapter_of_target, chapter_target
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.chunks import ENDS_SEVERAL_ROWS, ChunkWriter, text_hash
 from runtime.storage.columns import PLACE, ExtractionStatus, ScenePlace
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
 from runtime.storage.models import FactCount, SceneCensus, SceneState, SceneWrite, SceneWriteResult
+from runtime.storage.placed_notes import placed_notes
 from runtime.storage.records import (
     POSITIONED_TABLES,
     SCENE_RECORD,
@@ -406,14 +407,15 @@ class SceneRepository(Repository):
         """Count facts by scene before a position, without empty scenes."""
         unproved = func.sum(case((col(MemoryRow.verified), 0), else_=1))
         place = (col(MemoryRow.chapter_index), col(MemoryRow.scene_index))
-        is_fact = (
-            MemoryRow.status == "active",
-            col(MemoryRow.content_type).in_(DISTILLED_TYPES),
-            ~col(MemoryRow.is_consolidated),
-        )
+        is_fact = (MemoryRow.status == "active", MemoryRow.content_type == "memory", ~col(MemoryRow.is_consolidated))
         of_scene = (col(MemoryRow.scene_index).is_not(None), before(as_of, MemoryRow))
         rows = self._session.select([*place, func.count(), unproved], *is_fact, *of_scene, group=place)
-        return {(row[0], row[1]): FactCount(facts=row[2], unverified=row[3]) for row in rows}
+        counts = {(row[0], row[1]): FactCount(facts=row[2], unverified=row[3]) for row in rows}
+        for note, scene in placed_notes(self._session, as_of, ["active"]):
+            count = counts.setdefault(scene, FactCount())
+            count.facts += 1
+            count.unverified += not note.verified
+        return counts
 
     def texts_as_of(self, *, as_of: StoryPosition) -> list[tuple[int, int, str]]:
         """Return (chapter, scene, text) of the scenes before a position in story order, without their records."""

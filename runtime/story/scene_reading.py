@@ -11,7 +11,7 @@ from novelgen.errors import UnknownSceneError
 from novelgen.language.matching import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeKind, KnowledgeSource
-from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
@@ -69,6 +69,9 @@ class EstablishedFact(BaseModel):
     hidden_from: list[str] = Field(default_factory=list, description="Names of those from whom it is kept.")
     made_by: FactMaker = "record"
     is_note: bool = Field(default=False, description="The author noted it; no record brought it.")
+    may_be_proved: bool = Field(
+        default=True, description="Words of the scene may prove it; not a note that holds from the scene's beginning."
+    )
     is_pinned: bool = False
     status: MemoryStatus = "active"
     replaced_by: str = Field(default="", description="Memory that has taken its place by the position.")
@@ -181,11 +184,14 @@ class _Teller:
 
     def memories(self, statuses: Sequence[MemoryStatus] = ("active",)) -> list[EstablishedFact]:
         recorded = {memory.memory_id: memory for memory in self.record.memories}
-        kinds: dict[str, Any] = {"as_of": self.cut, "content_types": DISTILLED_TYPES, "as_brought": True}
+        kinds: dict[str, Any] = {"as_of": self.cut, "content_types": ["memory"], "as_brought": True}
         return [
             self._memory(memory, status, recorded.get(memory.memory_id))
             for status in statuses
-            for memory in self.unit.memories.of_scenes([self.place], statuses=[status], **kinds)
+            for memory in (
+                *self.unit.memories.of_scenes([self.place], statuses=[status], **kinds),
+                *self.unit.memories.notes_of_scene(self.place, as_of=self.cut, statuses=[status]),
+            )
         ]
 
     def _memory(
@@ -208,6 +214,7 @@ class _Teller:
             hidden_from=self._name_entities([] if recorded is None else recorded.hidden_from),
             made_by="author" if chunk.origin == "author" else self.made_by,
             is_note=chunk.content_type == "note",
+            may_be_proved=chunk.place == self.place,
             is_pinned=chunk.tier == "pinned",
             status=status,
             replaced_by=chunk.superseded_by or "",

@@ -410,6 +410,32 @@ def test_a_note_marks_earlier_notes_as_over(client: TestClient) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("language", "words"), [("en", ENGLISH), ("zh", CHINESE)])
+def test_a_note_from_the_start_of_a_chapter_is_changed_beside_its_first_scene(
+    client: TestClient, language: str, words: dict[str, str]
+) -> None:
+    """It is edited and rejected there, without words that prove it, which only a note of the scene has."""
+    for scene, has_evidence in (("2:1", False), ("1:1", True)):
+        statement = (
+            {"content": "Sparrow waits.", "start": scene}
+            if scene == "2:1"
+            else {"content": "Sparrow sings.", "scene_id": scene}
+        )
+        note_id = client.post(f"{API}/memories", json=statement).json()["note"]["chunk_id"]
+        chapter, number = scene.split(":")
+        place = f"{STORY}?chapter={chapter}&scene={number}"
+        headers = {"accept-language": language}
+        seen = read(client.get(f"{place}&edit={note_id}", headers=headers))
+        assert words["noted_by_you"] in seen.text
+        assert ("edit-evidence" in seen.ids) is has_evidence
+        form = {"position": scene, "back": place, "memory_id": note_id}
+        seen = send(client, "story/fact", **form, content="Sparrow waits outside.")
+        assert "Sparrow waits outside." in seen.text
+        seen = send(client, "memory/delete", memory_id=note_id, back=place)
+        assert ENGLISH["left_out_here"] in seen.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("language", "words"), [("en", ENGLISH), ("zh", CHINESE)])
 def test_a_note_is_ended_where_it_stands(client: TestClient, language: str, words: dict[str, str]) -> None:
     """A sentence on what holds instead ends it after the last scene; a note that is over is not offered it."""
     # Of the first scene, where it is shown.

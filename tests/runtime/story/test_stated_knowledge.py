@@ -9,6 +9,8 @@ from novelgen.errors import UserInputError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.memory import PASSAGE_TYPES
 from runtime.front_door import Memory
+from runtime.story.base import as_part
+from runtime.story.scene_reading import StorySceneStates
 from runtime.story.story import Story
 from tests.support.copied_stories import copied
 
@@ -400,6 +402,44 @@ def test_a_note_from_the_middle_of_a_chapter_is_known_to_the_cast_of_that_scene(
     note = story.memories.add(told["fact_of"].format(other), start="1:2").note
     assert note.content in _notes(_context(story, told, other))[1]
     assert note.content in _notes(_context(story, told, other, pov=captain))[0]
+
+
+def _scenes_of_notes(story: Story, as_of: str | None = None) -> dict[str, list[str]]:
+    """Return the notes that each scene lists, with as many as the list of scenes counts."""
+    noted = {}
+    for state in as_part(story, StorySceneStates).list_states(as_of=as_of):
+        place = f"{state.chapter_index}:{state.scene_index}"
+        facts = story.scenes.read(place, as_of=as_of).facts
+        noted[place] = [fact.text for fact in facts if fact.is_note]
+        assert state.facts == sum(fact.kind == "memory" for fact in facts)
+    return noted
+
+
+@pytest.mark.slow
+def test_each_note_is_listed_beside_the_scene_of_which_it_is_a_fact(story: Story, told: dict[str, Any]) -> None:
+    """One from a scene that is not stored yet is beside the last one before, and one without a place beside none."""
+    starts = ("1:1", "1:2", "1:3", "2", "2:1", "2:2", "3:1", None)
+    notes = {start: story.memories.add(f"{told['everyday']} {start}", start=start).note.content for start in starts}
+    of_scene = story.memories.add(told["loss"], scene_id="1:1").note
+    expected = {
+        "1:1": [notes["1:1"], of_scene.content],
+        "1:2": [notes["1:2"], notes["1:3"]],
+        "2:1": [notes["2"], notes["2:1"], notes["2:2"], notes["3:1"]],
+    }
+    assert _scenes_of_notes(story) == expected
+    # Read at 2:1, what holds from there on stands beside the last scene that is read.
+    assert _scenes_of_notes(story, "2:1") == {
+        "1:1": expected["1:1"],
+        "1:2": [notes["2"], notes["1:2"], notes["1:3"], notes["2:1"]],
+    }
+    story.ingest(text=told["texts"][2], chapter_index=3, scene_index=1)
+    assert _scenes_of_notes(story) == {**expected, "2:1": expected["2:1"][:3], "3:1": [notes["3:1"]]}
+    story.memories.delete(of_scene.memory_id)
+    assert [fact.text for fact in story.scenes.read("1:1").rejected] == [of_scene.content]
+    [fact] = [fact for fact in story.scenes.read("1:2").facts if fact.text == notes["1:2"]]
+    assert not fact.may_be_proved
+    story.memories.edit(fact.source_id, start="2:1")
+    assert notes["1:2"] in _scenes_of_notes(story)["2:1"]
 
 
 @pytest.mark.slow
