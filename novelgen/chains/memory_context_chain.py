@@ -643,6 +643,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
             as_of=run.request.position,
             candidates_per_query=self._settings.candidates_per_query,
             timeout_s=deadline.remaining_s,
+            open_loops=None if run.outline is None else list(run.outline.open_loops),
         )
 
     def _call_tool(

@@ -77,6 +77,9 @@ class SearchRequest(Model):
     counts_linked: bool = Field(
         default=False, description="Also count all distilled memories of the entities, beyond those that are found."
     )
+    open_loops: list[OpenLoop] | None = Field(
+        default=None, description="Unresolved threads at the position; None: the thread retriever reads them."
+    )
 
 
 RANK_CONSTANT = 60

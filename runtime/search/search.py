@@ -192,7 +192,9 @@ def thread_memories(stores: MemoryStores, request: SearchRequest) -> RetrieverAn
     """List memories of scenes with relevant or due threads."""
     touched_ids = set(request.entity_ids)
     with stores.database(request.project_id).read() as unit:
-        waiting_threads = unit.threads.list_as_of(as_of=request.as_of)
+        waiting_threads = request.open_loops
+        if waiting_threads is None:
+            waiting_threads = unit.threads.list_as_of(as_of=request.as_of)
         due_ids = {thread.loop_id for thread in most_due(waiting_threads, DUE_THREADS)}
         threads = [
             thread

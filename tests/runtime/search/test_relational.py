@@ -51,3 +51,14 @@ def test_threads_of_the_scenes_people_come_too(read_demo_stores: MemoryStores) -
     found = places_found(read_demo_stores, late.related_entities[0])
     assert (late.chapter_index, late.scene_index) in found
     assert all(BEFORE.admits(*place) for place in found)
+
+
+def test_threads_of_the_request_are_not_read_again(read_demo_stores: MemoryStores) -> None:
+    """Those of the outline give the same memories; of none there are none."""
+    loops = waiting(read_demo_stores)
+    request = SearchRequest(project_id="demo", entity_ids=["nobody"], as_of=BEFORE)
+    requests = [request.model_copy(update={"open_loops": threads}) for threads in (None, loops, [])]
+    answers = [list(thread_memories(read_demo_stores, of_threads).chunks) for of_threads in requests]
+    assert answers[0] == answers[1]
+    assert answers[0]
+    assert answers[2] == []
