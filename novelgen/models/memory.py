@@ -1,7 +1,6 @@
 """A memory, its closed list of event types, and its attachments."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import not_
 from typing import Any, Literal
@@ -10,7 +9,7 @@ from pydantic import Field
 
 from novelgen.models.base import Model
 from novelgen.models.entity import ID_PREFIXES
-from novelgen.models.position import Place, StoryPosition, UtcDatetime, place_text, place_told, sort_key, utc_now
+from novelgen.models.position import Place, StoryPosition, UtcDatetime, place_text, place_told, scene_from, utc_now
 from novelgen.models.shown import Shown
 
 EVENT_TYPES: frozenset[str] = frozenset(
@@ -183,8 +182,7 @@ def scene_of_note(
 ) -> Place | None:
     """Return the stored scene of a note that stands at a place, None where no scene is stored.
 
-    That is the scene at its place where the note is of it, else the first in which it holds. Where the chapter has no
-    such scene, it is the last scene before.
+    That is the scene at its place where the note is of it, else the scene from which it holds.
 
     Args:
         chapter_index: Chapter of its place.
@@ -194,11 +192,7 @@ def scene_of_note(
     """
     if is_of_scene and scene_index is not None and (chapter_index, scene_index) in scenes:
         return chapter_index, scene_index
-    start = read_from(chapter_index, scene_index)
-    following = bisect_left(scenes, sort_key(start.chapter_index, start.scene_index))
-    if scenes[following : following + 1] and (following == 0 or scenes[following][0] == start.chapter_index):
-        return scenes[following]
-    return scenes[following - 1] if following else None
+    return scene_from(read_from(chapter_index, scene_index), scenes)
 
 
 _CHAPTER = re.compile(r"chapter:(\d{1,7})")

@@ -6,6 +6,7 @@ import functools
 import math
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -182,6 +183,22 @@ def place_told(thing: Any) -> tuple[int | None, int | None]:
     of = thing.get if isinstance(thing, Mapping) else functools.partial(getattr, thing)
     said_place: tuple[int, int] | None = of("said_from", None)
     return (said_place[0], said_place[1]) if said_place else (of("chapter_index", None), of("scene_index", None))
+
+
+def scene_from(start: StoryPosition, scenes: Sequence[Place]) -> Place | None:
+    """Return the scene from which something holds, None where there are no scenes.
+
+    That is the first scene of its chapter from its start on. Where the chapter has none there, it is the last scene
+    before.
+
+    Args:
+        start: It holds from this position on.
+        scenes: Places of the scenes, in story order.
+    """
+    following = bisect_left(scenes, start.key)
+    if scenes[following : following + 1] and (following == 0 or scenes[following][0] == start.chapter_index):
+        return scenes[following]
+    return scenes[following - 1] if following else None
 
 
 def place_text(chapter_index: int | None, scene_index: int | None, *, always: str) -> str:

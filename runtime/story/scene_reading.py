@@ -12,7 +12,7 @@ from novelgen.language.matching import QuoteFinder
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition, scene_from
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import StateChange
 from runtime.storage.columns import EntityOrigin, ExtractionStatus, MemoryStatus
@@ -255,10 +255,18 @@ class _Teller:
         )
 
     def newcomers(self, entities: Sequence[Entity]) -> list[EstablishedFact]:
+        places = self.unit.scenes.places(as_of=self.cut)
+
+        def first_seen(entity: Entity) -> tuple[int | None, int | None] | None:
+            if entity.said_from is None:
+                return entity.first_chapter, entity.first_scene
+            # The card of one that its author makes known from a scene on stands after the scene before.
+            return scene_from(StoryPosition(*entity.said_from), places)
+
         return [
             self.fact("newcomer", entity.entity_id, entity.role or entity.description, about=entity.name)
             for entity in entities
-            if (entity.first_chapter, entity.first_scene) == self.place
+            if first_seen(entity) == self.place
         ]
 
     def threads(self) -> list[EstablishedFact]:

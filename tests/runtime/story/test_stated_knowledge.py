@@ -443,6 +443,22 @@ def test_each_note_is_listed_beside_the_scene_of_which_it_is_a_fact(story: Story
 
 
 @pytest.mark.slow
+def test_a_card_is_first_seen_beside_the_scene_from_which_it_is_known(story: Story, told: dict[str, Any]) -> None:
+    """One from 2:1 is no newcomer of the scene before, and waits beside the last scene for its own to be stored."""
+    names = dict(zip(("1:2", "2:1", "2:2"), told["things"], strict=True))
+    for start, name in names.items():
+        story.entities.add(name, kind="item", start=start)
+
+    def newcomers(place: str) -> list[str]:
+        return [fact.about for fact in story.scenes.read(place).facts if fact.kind == "newcomer"]
+
+    assert set(newcomers("1:1")) == set(told["people"])
+    assert [newcomers("1:2"), newcomers("2:1")] == [[names["1:2"]], [names["2:1"], names["2:2"]]]
+    story.ingest(text=told["texts"][2], chapter_index=2, scene_index=2)
+    assert [newcomers("2:1"), newcomers("2:2")] == [[names["2:1"]], [names["2:2"]]]
+
+
+@pytest.mark.slow
 def test_a_note_of_the_last_scene_stays_of_it_when_the_next_one_comes(story: Story, told: dict[str, Any]) -> None:
     """Whoever was there knows it, though the next scene has its people alone."""
     heroine, captain, other, _ = told["people"]
