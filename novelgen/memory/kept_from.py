@@ -51,6 +51,42 @@ def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[s
     return _keeps(_signed(content, own_names, other_names))
 
 
+def without_keeping(clause: str, names: Iterable[str], names_of_things: Iterable[str]) -> str | None:
+    """Return a clause, people and things as signs, without its words that keep something from a person.
+
+    None: it has no such words.
+    """
+    own_names = frozenset(name for name in names if name and name in clause)
+    if not own_names or not _WORDS.search(clause):
+        return None
+    signed = _signed(clause, own_names, frozenset(name for name in names_of_things if name and name in clause))
+    rest = signed
+    for pattern in (*_UNTOLD, *_KEPT):
+        rest = pattern.sub("", rest)
+    return None if rest == signed else rest
+
+
+def without_secrecy(text: str, names: Iterable[str]) -> str:
+    """Return a text without its words of keeping, such as "behind Nell's back" and 瞒着顾晚."""
+    own_names = frozenset(name for name in names if name and name in text)
+    if not own_names or not _WORDS.search(text):
+        return text
+    for pattern in _kept_patterns(own_names):
+        text = pattern.sub(
+            lambda match: match[0] if _DENIED.search(_CLAUSE_START.split(match.string[: match.start()])[-1]) else "",
+            text,
+        )
+    return " ".join(text.split()) if text.isascii() else text
+
+
+@lru_cache(maxsize=256)
+def _kept_patterns(names: frozenset[str]) -> list[re.Pattern[str]]:
+    """Return the patterns of keeping with names in place of the sign of a person."""
+    longest_first = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+    whom = f"(?:{_TITLE_BEFORE}(?:{longest_first}){_TITLE_AFTER})"
+    return [re.compile(pattern.pattern.replace(_WHOM, whom), re.IGNORECASE) for pattern in _KEPT]
+
+
 @lru_cache(maxsize=4096)
 def _keeps(signed: str) -> bool:
     """Tell whether a text with signs keeps itself from the person in question."""

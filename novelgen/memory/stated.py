@@ -9,6 +9,7 @@ from novelgen.language.language import has_cjk, patterns, phrases, word_pattern,
 from novelgen.language.normalise import CHINESE_TITLES_AFTER, TITLES, name_key
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import is_death
+from novelgen.memory.kept_from import without_keeping, without_secrecy
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 
@@ -106,7 +107,13 @@ _IT = re.compile(r"\b(?:it|that)\b|它|那东西", re.IGNORECASE)
 
 _LEAD_IN = word_pattern("stated_lead_in")
 _DOUBT = word_pattern("stated_doubt")
-"""Words of a further clause that take back or bend what the first one states."""
+"""Words of a further clause that take back or bend what the first one states: all else leaves it."""
+
+_ALIVE = word_pattern("stated_alive")
+_MOVED_ON = word_pattern("stated_moved_on")
+_TAKES_BACK = {"status": (_DOUBT, _ALIVE), HOLDER_ATTRIBUTE: (_DOUBT, _MOVED_ON), "location_id": (_DOUBT, _MOVED_ON)}
+_HANDLED = word_pattern("stated_handled")
+_WITNESSED = word_pattern("stated_witnessed")
 
 _UNREAL = word_pattern("stated_unreal")
 _PAST = word_pattern("stated_past")
@@ -136,6 +143,7 @@ _CLAUSE_END = re.compile("[，,；;。！!：:](?:\\s*)(?:and )?|\\.(?:\\s+|$)|\
 
 _STATEMENT_END = re.compile(
     _CLAUSE_END.pattern
+    + r"|\s+(?:but|though|although) |\s+and (?=[A-Z][\w'’]*(?: [A-Z][\w'’]*)? (?:does|do|did|is|was|has|must|knows?)\b)"
     + r"|\s+(?=(?:that|which) (?:was|were|is|had|has|once|used|belonged|came|he|she|they|h(?:er|is)|their|[A-Z]\w*)\b)"
 )
 """Also where a clause begins that tells more of a thing: that was her mother's."""
@@ -162,9 +170,17 @@ def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
     "The true moon key" is the moon key, unless a card has that name.
     """
     text = content.strip()
-    return _statement_in(text, entities) or (
-        _statement_in(true_name, entities) if (true_name := _TRUE.sub(r"\1", text)) != text else None
-    )
+    statement = _statement_in(text, entities)
+    if statement is None and (true_name := _TRUE.sub(r"\1", text)) != text:
+        statement = _statement_in(true_name, entities)
+    if statement is None and (plain := without_secrecy(text, _names(entities, people=True))) != text:
+        statement = _statement_in(plain, entities)
+    return statement
+
+
+def _names(entities: Sequence[Entity], *, people: bool) -> list[str]:
+    """Return the names of all people, or of all else."""
+    return [name for one in entities if (one.entity_type == "character") == people for name in one.names()]
 
 
 def _statement_in(text: str, entities: Sequence[Entity]) -> Statement | None:
@@ -179,17 +195,18 @@ def _statement_in(text: str, entities: Sequence[Entity]) -> Statement | None:
     if statement is None:
         return None
     others = [clause for clause in others if not _is_history(clause, statement, kinds)]
-    if any(_DOUBT.search(clause.text) for clause in others):
-        return None
     for clause in others:
+        rest = without_keeping(clause.text, _names(entities, people=True), _names(entities, people=False))
+        takes_back = _TAKES_BACK.get(statement.attribute, (_DOUBT,))
+        if any(pattern.search(clause.text if rest is None else rest) for pattern in takes_back):
+            return None
+        if rest is not None:
+            continue
         if statement.value == NOBODY and _found_id(_of_thing(clause, statement.entity_id), entities) is not None:
             return None
         if statement.attribute == HOLDER_ATTRIBUTE and _BEFORE.fullmatch(clause.text.strip(" ，,。.")):
             continue
-        if statement.attribute == HOLDER_ATTRIBUTE and any(
-            kinds[mention.entity_id] == "character" and mention.entity_id != statement.value
-            for mention in clause.mentions
-        ):
+        if statement.attribute == HOLDER_ATTRIBUTE and _is_handled_by_another(clause, statement, kinds):
             return None
         if _stated_by(clause, entities) not in (None, statement):
             return None
@@ -384,6 +401,15 @@ def _is_history(clause: _Clause, statement: Statement, kinds: Mapping[str, Entit
     text = _ANY_SIGN.sub(lambda sign: _HOLDER_SIGN if next(ids_left) == statement.value else sign[0], bare)
     patterns = _HISTORY_OF_LOSS if statement.value == NOBODY else _HISTORY
     return any(pattern.fullmatch(text.strip(" ，,。.")) for pattern in patterns)
+
+
+def _is_handled_by_another(clause: _Clause, statement: Statement, kinds: Mapping[str, EntityType]) -> bool:
+    """Tell whether somebody else than its holder does anything with the thing in a clause."""
+    if not any(kinds[one.entity_id] == "character" and one.entity_id != statement.value for one in clause.mentions):
+        return False
+    if any(mention.entity_id == statement.entity_id for mention in clause.mentions):
+        return True
+    return _HANDLED.search(_WITNESSED.sub("", clause.text)) is not None
 
 
 def _signed(clause: _Clause, kinds: Mapping[str, EntityType]) -> tuple[str, list[str]] | None:
