@@ -103,6 +103,9 @@ _HISTORY_OF_LOSS = _history("stated_history_of_loss")
 _RELATIVE_CHINESE = re.compile(wording("stated_relative_zh"))
 """What stands between a verb of holding and its thing: 她母亲留下的."""
 
+_OWNING = re.compile("的(?:那[把个枚张块只])?|['’]s? ")
+"""What stands between an owner and a thing."""
+
 _IT = re.compile(r"\b(?:it|that)\b|它|那东西", re.IGNORECASE)
 
 _LEAD_IN = word_pattern("stated_lead_in")
@@ -188,7 +191,9 @@ def _statement_in(text: str, entities: Sequence[Entity]) -> Statement | None:
         return None
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     first, *others = _clauses(text, _mentions(text, entities), _STATEMENT_END) or [_Clause("", [])]
-    statement = _stated_by(_without_relative(first, kinds), entities)
+    statement = _stated_by(_without_relative(first, kinds), entities) or _stated_by(
+        _without_owner(first, kinds), entities
+    )
     if statement is None and others and (thing_id := _found_id(first, entities)) is not None:
         first, *others = _of_thing(others[0], thing_id), *others[1:]
         statement = _stated_by(first, entities)
@@ -389,6 +394,27 @@ def _without_relative(clause: _Clause, kinds: Mapping[str, EntityType]) -> _Clau
     start = holder.end + len(match["verb"])
     moved = replace(thing, start=start, end=start + thing.end - thing.start)
     return _Clause(text[:start] + text[thing.start :], [holder, moved])
+
+
+def _without_owner(clause: _Clause, kinds: Mapping[str, EntityType]) -> _Clause:
+    """Return a clause without the owner before its thing: 砚之的玉鱼, Nora's radio."""
+    text, mentions = clause
+    for owner, following in zip(mentions, [*mentions[1:], None], strict=False):
+        match = _OWNING.match(text, owner.end)
+        if match is None or kinds[owner.entity_id] != "character":
+            continue
+        is_of_thing = following and following.start == match.end() and kinds[following.entity_id] == "item"
+        # A thing called by the last word of its name is no mention.
+        if not is_of_thing and owner.start > 0:
+            continue
+        length = match.end() - owner.start
+        others = [
+            one if one.end <= owner.start else replace(one, start=one.start - length, end=one.end - length)
+            for one in mentions
+            if one is not owner
+        ]
+        return _Clause(text[: owner.start] + text[match.end() :], others)
+    return clause
 
 
 def _is_history(clause: _Clause, statement: Statement, kinds: Mapping[str, EntityType]) -> bool:

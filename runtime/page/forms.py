@@ -50,8 +50,6 @@ def _noted_done(result: Any) -> str:
     """Return the notice of a stored note, with its state or without."""
     if result.is_repeat:
         return "noted_already"
-    if result.kept_from:
-        return "note_kept_from"
     if result.standing:
         first = result.standing[0]
         return "note_changes_nothing" if first.value_name or first.attribute == "holder" else "note_unset"
@@ -84,11 +82,9 @@ def _added_done(result: Any) -> str:
     return "card_shared" if any(issue.kind == "unresolved" for issue in result.issues) else "confirm_card"
 
 
-def _noted_words(result: Any) -> str | list[str]:
+def _noted_words(result: Any) -> str:
     if result.is_repeat:
         return named_by_words(result.note.content)
-    if result.kept_from:
-        return list(result.kept_from)
     if result.standing and _noted_done(result) == "note_unset":
         return str(result.standing[0].name)
     if result.standing:
@@ -164,6 +160,7 @@ class PageForm:
             visit.link("card", entity=self.to_card(result)) if self.to_card else back,
             "same" if is_same else self.done if isinstance(self.done, str) else self.done(result),
             told=text,
+            kept=visit.word("between_names").join(getattr(result, "kept_from", ())),
             lost=len(getattr(result, "lost", ())),
             undo="" if number is None else str(number),
             at=sent.get("at", ""),
@@ -242,12 +239,16 @@ def _fields(visit: Visit, form: FormValues, fields: Mapping[str, Any]) -> dict[s
     return payload
 
 
-def led_back(back: str, done: str, *, told: str = "", lost: int = 0, undo: str = "", at: str = "") -> Response:
+def led_back(
+    back: str, done: str, *, told: str = "", kept: str = "", lost: int = 0, undo: str = "", at: str = ""
+) -> Response:
     """Redirect to a page with its change, at element `at`."""
     parts = urlsplit(own_address(back))
     remaining_pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in NOTICE_FIELDS]
-    statements = [("done", done), ("told", told[:MAX_TOLD]), ("lost", str(lost or "")), ("undo", undo)]
-    query = urlencode([*remaining_pairs, *(pair for pair in statements if pair[1])], errors="replace")
+    statements = [("done", done), ("told", told[:MAX_TOLD]), ("kept", kept[:MAX_TOLD]), ("lost", str(lost or ""))]
+    query = urlencode(
+        [*remaining_pairs, *(pair for pair in [*statements, ("undo", undo)] if pair[1])], errors="replace"
+    )
     anchor = f"#{quote(at, safe='-_:.', errors='replace')}" if at else ""
     return RedirectResponse(f"{parts.path}?{query}{anchor}", status_code=303)
 

@@ -53,8 +53,8 @@ def language_wished(header: str) -> PageLanguage:
     return "zh" if weight and name == "zh" else "en"
 
 
-NOTICE_FIELDS = frozenset({"done", "told", "lost", "undo"})
-"""What an address says of a change: `did_` and `done` are a word, of whom, facts without words, and how to undo it."""
+NOTICE_FIELDS = frozenset({"done", "told", "kept", "lost", "undo"})
+"""What an address says of a change: `did_` and `done` are a word, of whom, from whom it is kept, facts without words, and how to undo it."""
 
 MAX_TOLD = 400
 

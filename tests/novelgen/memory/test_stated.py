@@ -435,3 +435,158 @@ def test_what_is_dreamt_wished_or_hearsay_states_nothing(content: str) -> None:
 def test_of_whom_a_note_tells_death_captivity_or_injury(content: str, told: tuple[str, str] | None) -> None:
     """The one nearest to the word, so that the answer names the command that sets it."""
     assert told_of_somebody(content, CANAL) == told
+
+
+ACADEMY = [
+    Entity(entity_id="C0", entity_type="character", name="周伯"),
+    Entity(entity_id="C1", entity_type="character", name="砚之"),
+    Entity(entity_id="C2", entity_type="character", name="顾明川"),
+    Entity(entity_id="I0", entity_type="item", name="铜钥匙"),
+    Entity(entity_id="I1", entity_type="item", name="玉鱼"),
+    Entity(entity_id="L0", entity_type="location", name="青溪"),
+    Entity(entity_id="C3", entity_type="character", name="Gus"),
+    Entity(entity_id="C4", entity_type="character", name="Nell"),
+    Entity(entity_id="C5", entity_type="character", name="Hobb"),
+    Entity(entity_id="I2", entity_type="item", name="the brass key"),
+    Entity(entity_id="I3", entity_type="item", name="the radio"),
+    Entity(entity_id="L1", entity_type="location", name="the mill"),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "entity_id", "value"),
+    [
+        ("周伯把铜钥匙给了砚之，顾明川不知道钥匙的事。", "I0", "C1"),
+        ("周伯把铜钥匙给了砚之，瞒着顾明川。", "I0", "C1"),
+        ("周伯瞒着顾明川把铜钥匙给了砚之。", "I0", "C1"),
+        ("瞒着顾明川，周伯把铜钥匙给了砚之。", "I0", "C1"),
+        ("周伯死了，但顾明川不知道。", "C0", "已死"),
+        ("周伯死了，没有告诉顾明川。", "C0", "已死"),
+        ("铜钥匙丢了，顾明川不知道。", "I0", NOBODY),
+        ("砚之在青溪，瞒着顾明川。", "C1", "L0"),
+        ("Gus gave the brass key to Nell, and Hobb does not know of it.", "I2", "C4"),
+        ("Gus gave the brass key to Nell, behind Hobb's back.", "I2", "C4"),
+        ("Gus gave the brass key to Nell behind Hobb's back.", "I2", "C4"),
+        ("Gus gave the brass key to Nell and Hobb does not know it.", "I2", "C4"),
+        ("Gus is dead, but Nell does not know it.", "C3", "dead"),
+        ("Gus is dead but Nell does not know it.", "C3", "dead"),
+        ("The brass key is lost, but Nell does not know it.", "I2", NOBODY),
+        ("Gus is at the mill, but Nell does not know it.", "C3", "L1"),
+    ],
+)
+def test_words_on_those_who_do_not_know_it_take_no_statement_away(content: str, entity_id: str, value: str) -> None:
+    """In a clause of their own or within the first."""
+    statement = statement_of(content, ACADEMY)
+    assert statement is not None
+    assert (statement.entity_id, statement.value) == (entity_id, value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "周伯死了，顾明川不知道他没死。",
+        "周伯没有瞒着顾明川把铜钥匙给了砚之。",
+        "顾明川不知道周伯死了。",
+        "周伯把铜钥匙给了砚之，顾明川又拿走了。",
+        "铜钥匙在砚之手里，后来给了顾明川，瞒着周伯。",
+        "Gus is dead, but Nell does not know that he is still alive.",
+        "The brass key is with Nell; she gave it away behind Hobb's back.",
+        "Gus did not tell Nell that Hobb has the brass key.",
+    ],
+)
+def test_beside_words_of_keeping_a_denial_or_a_move_counts(content: str) -> None:
+    """As it does without them."""
+    assert statement_of(content, ACADEMY) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "entity_id", "value"),
+    [
+        ("周伯死了，活了七十一岁。", "C0", "已死"),
+        ("周伯死了，享年七十一岁。", "C0", "已死"),
+        ("周伯死了，大概七十岁。", "C0", "已死"),
+        ("周伯死了，埋在后山。", "C0", "已死"),
+        ("周伯死了，后来埋在后山。", "C0", "已死"),
+        ("周伯死了，不是病死的。", "C0", "已死"),
+        ("周伯死了，但没人哭。", "C0", "已死"),
+        ("周伯死了，再也没有醒来。", "C0", "已死"),
+        ("铜钥匙在砚之手里，顾明川亲眼看见。", "I0", "C1"),
+        ("铜钥匙在砚之手里，但他不喜欢。", "I0", "C1"),
+        ("砚之到了青溪，走了三天。", "C1", "L0"),
+        ("Gus is dead, after a long illness.", "C3", "dead"),
+        ("Gus is dead; he lived to seventy-one.", "C3", "dead"),
+        ("Gus is dead; he was not yet forty.", "C3", "dead"),
+        ("Gus is dead: fever took him.", "C3", "dead"),
+        ("Gus is dead, but nobody wept.", "C3", "dead"),
+        ("Gus is dead; later they buried him at the mill.", "C3", "dead"),
+        ("Gus is dead, perhaps seventy years old.", "C3", "dead"),
+        ("The brass key is with Nell; Hobb saw it.", "I2", "C4"),
+        ("The brass key is with Nell, but she does not like it.", "I2", "C4"),
+        ("Gus is at the mill, though not happy.", "C3", "L1"),
+    ],
+)
+def test_age_manner_burial_witnesses_time_and_feelings_take_no_statement_away(
+    content: str, entity_id: str, value: str
+) -> None:
+    """Only doubt, denial, a return to life or a move does."""
+    statement = statement_of(content, ACADEMY)
+    assert statement is not None
+    assert (statement.entity_id, statement.value) == (entity_id, value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "周伯死了，后来又活了。",
+        "周伯死了，其实还活着。",
+        "周伯死了，是顾明川做的梦。",
+        "周伯死了，有人说。",
+        "周伯死了，差点。",
+        "周伯死了，不是真的。",
+        "周伯死了，如果顾明川没骗人。",
+        "铜钥匙在砚之手里，但他把它扔了。",
+        "铜钥匙在砚之手里，后来丢了。",
+        "砚之在青溪，后来离开了。",
+        "Gus is dead, or nearly.",
+        "Gus is dead; that is not true.",
+        "Gus is dead, Nell said.",
+        "Gus is dead; he lives.",
+        "Gus is dead, unless Nell lied.",
+        "The brass key is with Nell, but Hobb took it.",
+        "The brass key is with Nell; it is not with her.",
+        "Gus is at the mill, but he left at dawn.",
+    ],
+)
+def test_doubt_denial_life_and_moves_take_a_statement_away(content: str) -> None:
+    """In both languages, after a death, a holder and a place."""
+    assert statement_of(content, ACADEMY) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "entity_id", "value"),
+    [
+        ("砚之的玉鱼丢在青溪里了。", "I1", NOBODY),
+        ("周伯把砚之的玉鱼丢进了青溪。", "I1", NOBODY),
+        ("Nell's radio was lost in the crevasse.", "I3", NOBODY),
+        ("Nell's radio is with Gus.", "I3", "C3"),
+    ],
+)
+def test_a_thing_may_stand_with_its_owner(content: str, entity_id: str, value: str) -> None:
+    """By its name or the last word of it."""
+    statement = statement_of(content, ACADEMY)
+    assert statement is not None
+    assert (statement.entity_id, statement.value) == (entity_id, value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "砚之的玉鱼没丢在青溪里。",
+        "砚之的玉鱼丢在青溪里了，后来找回来了。",
+        "Nell's radio was not lost in the crevasse.",
+        "Nell's brother lost the radio.",
+    ],
+)
+def test_a_thing_with_its_owner_is_denied_as_without(content: str) -> None:
+    """And found again, or the loss of somebody without a card."""
+    assert statement_of(content, ACADEMY) is None

@@ -403,6 +403,49 @@ def test_a_note_says_from_whom_its_words_keep_it(
     preview = read(empty.post(f"{address}/preview", data={"content": note}))
     assert filled(words["note_kept_from"], names=who) in preview.text
     seen = read(empty.post(address, data={"content": note}, follow_redirects=True))
-    assert filled(words["did_note_kept_from"], name=who) in seen.text
+    assert f"{words['did_add']} {filled(words['note_kept_told'], names=who)}" in seen.text
     sent = {"content": f"{note} ", "start": "2:1", "known_by": [who]}
     assert "kept_from" not in empty.post("/v1/projects/new/memories", json=sent).json()
+
+
+@pytest.mark.parametrize(
+    ("language", "words", "people", "thing", "given", "used"),
+    [
+        (
+            "en",
+            ENGLISH,
+            ("Gus", "Hobb", "Nell"),
+            "the brass key",
+            "Gus gave the brass key to Hobb, but Nell does not know it.",
+            "Hobb took the brass key for a toy, and Nell does not know it.",
+        ),
+        (
+            "zh",
+            CHINESE,
+            ("周伯", "砚之", "顾明川"),
+            "铜钥匙",
+            "周伯把铜钥匙给了砚之，顾明川不知道钥匙的事。",
+            "砚之见过铜钥匙放在哪里，瞒着顾明川。",
+        ),
+    ],
+)
+def test_the_notice_of_a_note_says_its_state_and_from_whom_it_is_kept(
+    empty: TestClient,
+    language: str,
+    words: dict[str, str],
+    people: tuple[str, str, str],
+    thing: str,
+    given: str,
+    used: str,
+) -> None:
+    """What it sets, or what stands as before where it sets nothing."""
+    empty.headers["Accept-Language"] = language
+    empty.post("/v1/projects", json={"project_id": "new", "language": language})
+    for name in people:
+        empty.post("/v1/projects/new/entities", json={"name": name})
+    empty.post("/v1/projects/new/entities", json={"name": thing, "kind": "item", "holder": people[0]})
+    address = "/page/projects/new/lore/add"
+    for note, done, holder in ((used, "did_note_changes_nothing", people[0]), (given, "did_note_states", people[1])):
+        seen = read(empty.post(address, data={"content": note, "start": "2:1"}, follow_redirects=True))
+        told = filled(words[done], name=f"{thing} → {holder}")
+        assert f"{told} {filled(words['note_kept_told'], names=people[2])}" in seen.text
