@@ -54,7 +54,9 @@ def language_wished(header: str) -> PageLanguage:
 
 
 NOTICE_FIELDS = frozenset({"done", "told", "kept", "lost", "undo"})
-"""What an address says of a change: `did_` and `done` are a word, of whom, from whom it is kept, facts without words, and how to undo it."""
+"""What an address says of a change: `did_` and `done` are a word, of whom, from whom it is kept, how to undo it.
+
+Lost are the facts without words."""
 
 MAX_TOLD = 400
 
