@@ -73,8 +73,7 @@ def without_secrecy(text: str, names: Iterable[str]) -> str:
         return text
     for pattern in _kept_patterns(own_names):
         text = pattern.sub(
-            lambda match: match[0] if _DENIED.search(CLAUSE_EDGE.split(match.string[: match.start()])[-1]) else "",
-            text,
+            lambda match: match[0] if _DENIED.search(CLAUSE_EDGE.split(match.string[: match.start()])[-1]) else "", text
         )
     return " ".join(text.split()) if text.isascii() else text
 
