@@ -122,6 +122,10 @@ _UNREAL = word_pattern("stated_unreal")
 _PAST = word_pattern("stated_past")
 _UNSET = {attribute: re.compile(words, re.IGNORECASE) for attribute, words in patterns("stated_unset").items()}
 
+_PRONOUN_FIRST = re.compile(
+    r"\W*(?:(?:and|but|for|while|when) )?(?:he|she|they)\b|\W*(?:而|但|因为)?[他她]们?", re.IGNORECASE
+)
+
 _TRUE = re.compile(r"\b(the )(?:true|real|genuine|original) (?=[a-z])", re.IGNORECASE)
 
 _CIRCUMSTANCE = {name: words.replace("\n", "") for name, words in patterns("stated_circumstance").items()}
@@ -229,15 +233,20 @@ def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
     """Return somebody dead, captive or hurt in a text, None if nobody."""
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     text = content.strip()
+    earlier_id: str | None = None
     for clause in _clauses(text, _mentions(text, entities)):
         people = [mention for mention in clause.mentions if kinds[mention.entity_id] == "character"]
         for attribute, pattern in _UNSET.items():
             word = pattern.search(clause.text)
+            if word is not None and _PRONOUN_FIRST.match(clause.text):
+                # "He was hurt pushing Nora aside": the one of whom the clause before spoke.
+                return Unset(earlier_id, attribute) if earlier_id is not None else None
             # By whom it was done is nobody who suffered it.
             people = [one for one in people if not clause.text[: one.start].endswith(("被", "by "))] or people
             if word is not None and people:
                 nearest = min(reversed(people), key=lambda one: max(one.start - word.end(), word.start() - one.end, 0))
                 return Unset(nearest.entity_id, attribute)
+        earlier_id = people[0].entity_id if people else earlier_id
     return None
 
 

@@ -430,6 +430,12 @@ def test_what_is_dreamt_wished_or_hearsay_states_nothing(content: str) -> None:
         ("桂婶昨夜摔断了腿。", ("C1", "physical_state")),
         ("桂婶在灶间烧水。", None),
         ("Tamsin is at the mill.", None),
+        ("Corvin's left leg is broken below the knee; he was hurt pushing Tamsin aside.", ("C7", "physical_state")),
+        ("He was hurt pushing Tamsin aside.", None),
+        ("Both Corvin's hands are frozen to the wrist.", ("C7", "physical_state")),
+        ("Corvin fell on the stairs, and he was badly hurt beside Tamsin.", ("C7", "physical_state")),
+        ("沈伯年左腿断了，他是推开桂婶时受的伤。", ("C0", "physical_state")),
+        ("他推开桂婶时受了伤。", None),
     ],
 )
 def test_of_whom_a_note_tells_death_captivity_or_injury(content: str, told: tuple[str, str] | None) -> None:
