@@ -39,7 +39,7 @@ _DENIED = word_pattern("kept_from_denied")
 _OVER = _patterns("kept_from_over")
 """Words that tell that somebody did not know by then, and does now."""
 
-CLAUSE_EDGE = re.compile("[,;.:，。；：！？]")
+_CLAUSE_START = re.compile("[,;.:，。；：！？]")
 
 
 def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
@@ -73,7 +73,8 @@ def without_secrecy(text: str, names: Iterable[str]) -> str:
         return text
     for pattern in _kept_patterns(own_names):
         text = pattern.sub(
-            lambda match: match[0] if _DENIED.search(CLAUSE_EDGE.split(match.string[: match.start()])[-1]) else "", text
+            lambda match: match[0] if _DENIED.search(_CLAUSE_START.split(match.string[: match.start()])[-1]) else "",
+            text,
         )
     return " ".join(text.split()) if text.isascii() else text
 
@@ -92,7 +93,7 @@ def _keeps(signed: str) -> bool:
     if any(pattern.search(signed) for pattern in _OVER):
         return False
     return any(pattern.search(signed) for pattern in _UNTOLD) or any(
-        _DENIED.search(CLAUSE_EDGE.split(signed[: match.start()])[-1]) is None
+        _DENIED.search(_CLAUSE_START.split(signed[: match.start()])[-1]) is None
         for pattern in _KEPT
         for match in pattern.finditer(signed)
     )

@@ -17,7 +17,7 @@ from novelgen.language.language import significant_words, stated_language, word_
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death
 from novelgen.memory.earshot import hears, is_addressed, is_said, is_subject, takes_part
-from novelgen.memory.kept_from import CLAUSE_EDGE, is_kept_from
+from novelgen.memory.kept_from import is_kept_from, without_secrecy
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
@@ -272,16 +272,13 @@ class KnowledgeRules:
     def is_said_openly(self, statement: str) -> bool:
         """Tell whether an author's statement has no words of secrecy, of speech apart or of thoughts.
 
-        A clause that keeps it from people by name hides it from them alone.
+        Words that keep it from people by name hide it from them alone.
         """
         if _is_apart(statement):
-            clauses = [clause for clause in CLAUSE_EDGE.split(statement) if not self._keeps_from_somebody(clause)]
-            if any(map(_is_apart, clauses)):
+            names = [name for entity_id in self.story.character_ids for name in self.story.names.get(entity_id, ())]
+            if _is_apart(without_secrecy(statement, names)):
                 return False
         return _INNER.search(statement) is None
-
-    def _keeps_from_somebody(self, clause: str) -> bool:
-        return any(self.words_keep_from(character_id, clause) for character_id in self.story.character_ids)
 
     def scene_beside(
         self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, stage: KnowledgeScene | None
