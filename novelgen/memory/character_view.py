@@ -542,8 +542,10 @@ class CharacterView:
     def _may_be_told_at(self, source_id: str, place: StoryPosition | None) -> bool:
         """Tell whether a text of a place may tell a secret: not a note of a later scene."""
         memory = self.shared.memory_of[source_id]
-        stage = self.shared.rules.scene_of_note(memory) if memory.position is None else None
-        return place is None or stage is None or place >= stage.position
+        if place is None or memory.position is not None or memory.noted_at is None:
+            return True
+        stage = self.shared.rules.scene_of_note(memory)
+        return place >= (memory.noted_at if stage is None else stage.position)
 
     def _tells_secret(self, text: str, place: StoryPosition | None = None) -> bool:
         """Tell whether two sentences of a text tell enough of any secret, whatever scene it is of."""

@@ -570,6 +570,19 @@ def test_a_holder_without_a_known_name_stands_in_the_hidden_part(apart: Story, t
 
 
 @pytest.mark.slow
+def test_a_note_ahead_of_the_story_hides_no_words_of_it(story: Story, told: dict[str, Any]) -> None:
+    """Its chapter has fewer scenes than the note says."""
+    heroine, captain, *_ = told["people"]
+    story.ingest(text=told["blabbed"], chapter_index=2, scene_index=1, replace=True)
+    story.scenes.set_staging("2:1", cast=[heroine, captain])
+    story.memories.add(told["plot"], start="3:3", hidden_from=[heroine], known_by=[captain])
+    story.ingest(text=told["texts"][2], chapter_index=3, scene_index=1)
+    story.scenes.set_staging("3:1", cast=[heroine, captain])
+    context = story.context(4, 1, {"characters": [heroine], "purpose": told["plot"]}, pov=heroine, knowledge="separate")
+    assert told["blabbed"] in context.as_prompt().partition(told["hidden_from"])[0]
+
+
+@pytest.mark.slow
 def test_a_note_hides_no_words_of_an_earlier_scene(story: Story, told: dict[str, Any]) -> None:
     """She was there when they were said; in its own scene, and later, they are hidden."""
     heroine, captain, *_ = told["people"]
