@@ -545,9 +545,9 @@ class PointOfViewCut:
         return notes_by_statement
 
     @cached_property
-    def _unknown_statements(self) -> Collection[Statement]:
-        """The states that notes state which they do not know."""
-        return {statement for statement, _ in self._statements_of(self._view.notes(known=False))}
+    def _unknown_statements(self) -> Mapping[Statement, KnowledgeMemory]:
+        """The states of notes that they do not know, with the last such note."""
+        return dict(self._statements_of(self._view.notes(known=False)))
 
     def _statements_of(self, notes: Iterable[KnowledgeMemory]) -> Iterator[tuple[Statement, KnowledgeMemory]]:
         for note in notes:
@@ -588,8 +588,9 @@ class PointOfViewCut:
         """Return the scene of guessed absence that hides a change from them."""
         if not change.by_author:
             return self._view.doubted_at(change.chapter_index, change.scene_index)
-        if _statement(change) in self._unknown_statements:
-            return None
+        note = self._unknown_statements.get(_statement(change))
+        if note is not None:
+            return self._view.doubt_of_note(note)
         doubt = self._view.doubted_from(_place(change), is_of_chapter=change.is_of_chapter)
         if doubt is not None or self._was_before_them(change):
             return doubt

@@ -217,7 +217,18 @@ class CharacterView:
         memory = self.shared.memory_of.get(chunk.memory_id)
         if memory is None or memory.position is not None:
             return self.doubted_at(chunk.chapter_index, chunk.scene_index)
-        return self._doubted_scene(self.shared.rules.scene_of_note(memory))
+        return self.doubt_of_note(memory)
+
+    def doubt_of_note(self, note: KnowledgeMemory) -> StoryPosition | None:
+        """Return the scene of a note whose guessed cast alone decides that they do not know it."""
+        rules = self.shared.rules
+        stage = rules.scene_of_note(note)
+        if stage is None or stage.has_record or self.is_hidden_from_them(note.source_id):
+            return None
+        if rules.words_keep_from(self.character_id, note.content):
+            return None
+        is_away = not self.was_in(stage.position.chapter_index, stage.position.scene_index)
+        return stage.position if is_away or rules.is_said_openly(note.content) else None
 
     def doubted_from(self, place: StoryPosition | None, *, is_of_chapter: bool) -> StoryPosition | None:
         """Return the scene of an author's statement, if a guess has the character away."""

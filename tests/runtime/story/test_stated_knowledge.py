@@ -624,3 +624,19 @@ def test_words_that_keep_a_note_from_one_keep_it_from_nobody_else(story: Story, 
     hidden = told["done_apart"].format(captain, fourth)
     story.memories.add(hidden, start="2:2")
     assert hidden in _notes(_context(story, told, captain))[1]
+
+
+@pytest.mark.slow
+def test_a_note_that_a_guessed_cast_hides_has_the_mark(story: Story, told: dict[str, Any]) -> None:
+    """So has the state that it sets, also where the guess has her in the scene; of a stated cast there is no doubt."""
+    heroine, captain, other, _ = told["people"]
+    story.ingest(text=told["texts"][0], chapter_index=3, scene_index=1)
+    note = story.memories.add(told["shot"], start="3:2").note
+    plan = {"characters": [heroine, other], "purpose": other}
+    for is_guessed in (True, False):
+        context = story.context(4, 1, plan, pov=heroine, knowledge="separate")
+        assert context.hidden is not None
+        [item] = [item for item in context.hidden.items if item.chunk_id == note.chunk_id]
+        [state] = [state for state in context.hidden.entity_states if "status" in state.state_data]
+        assert [bool(item.guessed_in), bool(state.guessed_in.get("status"))] == [is_guessed, is_guessed]
+        story.scenes.set_staging((3, 1), cast=[captain])
