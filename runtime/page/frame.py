@@ -53,7 +53,7 @@ def language_wished(header: str) -> PageLanguage:
     return "zh" if weight and name == "zh" else "en"
 
 
-NOTICE_FIELDS = frozenset({"done", "told", "kept", "lost", "undo"})
+NOTICE_FIELDS = frozenset({"done", "told", "secret_from", "lost", "undo"})
 """What an address says of a change: `did_` and `done` are a word, of whom, from whom it is kept, how to undo it.
 
 Lost are the facts without words."""

@@ -179,8 +179,7 @@ class StoryMemories(base.StoryBase):
             attached_to: All that it is attached to: entities, chapters as `chapter:3`, or `book`; without it those that
                 its text names.
             start: It is read from this position on; None means everywhere.
-            scene_id: Scene of which it is a fact, as S001 or 3:2, in place of `start`: it is read after that scene, and
-                whoever was in it knows it.
+            scene_id: Scene of which it is a fact, such as 3:2; in place of `start`.
             short: Short form that may stand for the text.
             importance: Weight, 1 to 10; None takes that of notes.
             tags: Tags.
@@ -324,8 +323,7 @@ class StoryMemories(base.StoryBase):
         Args:
             memory_id: Its chunk_id or source_id.
             content: New text; what is not given stays.
-            start: A note is read from this position on; the state that it sets and what is said of who knows it go with
-                it.
+            start: New place of a note, with its state and knowers.
             short: New short form.
             importance: New weight, 1 to 10.
             tags: New tags, all of them.

@@ -203,7 +203,7 @@ def test_values_that_do_not_fit_change_nothing(guild: Story) -> None:
         ("C1", {"alias": 7}, "an alias cannot be 7"),
         ("C0", {"current_state.mood": "calm"}, r"'current_state\.mood' is .*; write current_state=\{\"mood\": …\}"),
         ("C0", {"current_state": {"goal": ["x"]}}, "did you mean 'goals'"),
-        ("C0", {"goal": "x"}, r"'goal' is no field of a character; did you mean 'goals'.*: goal=VALUE"),
+        ("C0", {"goal": "x"}, r"'goal' is no field of a character; did you mean 'goals'.*: --state goal=VALUE"),
     ]
     before = _facts(guild)
     for entity_id, changes, message in cases:

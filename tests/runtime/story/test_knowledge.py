@@ -160,7 +160,7 @@ def test_without_a_place_it_holds_since_the_memorys_scene(story: Story) -> None:
 def test_what_cannot_be_said_is_refused(stores: MemoryStores, story: Story) -> None:
     """The wrong name or value is named, with what is near it; nothing is stored."""
     cases: list[tuple[dict[str, Any], type[Exception], str]] = [
-        ({"character_id": "Benn"}, UnknownEntityError, "C1 \\(Ben\\)"),
+        ({"character_id": "Benn"}, UnknownEntityError, "near it: Ben"),
         ({"memory_id": "M9"}, UnknownMemoryError, "'M9'"),
         ({"start": at(1, 1)}, UnknownMemoryError, "by then"),
         ({"kind": "guesses"}, UserInputError, "kind cannot be 'guesses'"),

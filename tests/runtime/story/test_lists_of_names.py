@@ -65,11 +65,11 @@ def test_a_name_that_nobody_bears_is_refused_and_nothing_is_stored(story: Story,
     names = f"{mill.first}{mill.comma}{other}" if separated else mill.both
     refused = other if separated else mill.both
     before = story.scenes.read("1:1").on_stage
-    with pytest.raises(UnknownEntityError, match=f"'{refused}'.*C0"):
+    with pytest.raises(UnknownEntityError, match=f"'{refused}'.*{mill.first}"):
         story.scenes.set_staging("1:1", cast=[names])
-    with pytest.raises(UnknownEntityError, match=f"'{refused}'.*C0"):
+    with pytest.raises(UnknownEntityError, match=f"'{refused}'.*{mill.first}"):
         story.memories.add("X.", hidden_from=[names])
-    with pytest.raises(UnknownEntityError, match=f"'{refused}'.*C0"):
+    with pytest.raises(UnknownEntityError, match=f"'{refused}'.*{mill.first}"):
         story.threads.add("?", characters=[names])
     assert story.scenes.read("1:1").on_stage == before
     assert not story.threads.list()
