@@ -245,7 +245,8 @@ def led_back(
     """Redirect to a page with its change, at element `at`."""
     parts = urlsplit(own_address(back))
     remaining_pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in NOTICE_FIELDS]
-    statements = [("done", done), ("told", told[:MAX_TOLD]), ("secret_from", kept[:MAX_TOLD]), ("lost", str(lost or ""))]
+    names = [("told", told[:MAX_TOLD]), ("secret_from", kept[:MAX_TOLD])]
+    statements = [("done", done), *names, ("lost", str(lost or ""))]
     query = urlencode(
         [*remaining_pairs, *(pair for pair in [*statements, ("undo", undo)] if pair[1])], errors="replace"
     )
