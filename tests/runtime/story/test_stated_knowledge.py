@@ -47,11 +47,11 @@ STORIES: dict[str, dict[str, Any]] = {
         "unmasked": "{0} stared at the face. The limp was never real, said {1}, and my true name is {2}.",
         "seems_to_tell": "seems to tell a note kept from Ada Penrose",
         "alias": "Old Salt",
-        "death_kept": "{0} is dead; it is kept secret from {1}.",
+        "death_kept": "{0} is dead, and was buried behind {1}'s back.",
         "done_apart": "{0} secretly burned the chart behind {1}'s back.",
         "suspected": "{0} suspects that {1} sold the water casks to the smugglers.",
         "kept_thread": "{captain} swears to {other} not to tell {heroine} a word.",
-        "secret_thread": "{captain} promises {other} to keep the secret.",
+        "apart_thread": "Why does {captain} secretly follow {other}?",
         "stranger": "Nat Wick",
         "asked": "Where is {thing}? Ada Penrose asked. {holder} shrugged.",
         "shown": "{holder} took out {thing} and laid it on the table.",
@@ -88,7 +88,7 @@ STORIES: dict[str, dict[str, Any]] = {
         "done_apart": "{0}偷偷把海图烧了，瞒着{1}。",
         "suspected": "{0}疑心{1}把淡水桶卖给了海岛上的私枭。",
         "kept_thread": "{captain}对{other}发誓，不对{heroine}说一个字。",
-        "secret_thread": "{captain}答应{other}保守秘密。",
+        "apart_thread": "{captain}为什么偷偷跟着{other}？",
         "stranger": "贺六",
         "asked": "“{thing}呢？”沈青问{holder}。{holder}摇摇头。",
         "shown": "{holder}取出{thing}，放在桌上。",
@@ -272,18 +272,17 @@ def test_a_thread_of_the_author_is_known_to_the_cast_of_its_scene(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("about", [True, False])
-@pytest.mark.parametrize("kind", ["kept_thread", "secret_thread"])
+@pytest.mark.parametrize("kind", ["kept_thread", "apart_thread"])
 def test_a_thread_is_kept_by_its_words_as_a_note_is(story: Story, told: dict[str, Any], kind: str, about: bool) -> None:
-    """Though she was in the scene before with its people; who is sworn to silence knows of it."""
+    """Though she is in the cast of its scene; a plain thread of that scene is known to her."""
     heroine, captain, other, _ = told["people"]
-    for place, cast in (("1:1", [heroine, captain, other]), ("1:2", [captain, other]), ("2:1", [heroine, captain])):
-        story.scenes.set_staging(place, cast=cast)
+    people = [captain, other] if about else []
+    story.scenes.set_staging("1:2", cast=[heroine, captain, other])
     text = told[kind].format(heroine=heroine, captain=captain, other=other)
-    story.threads.add(text, start="1:2", characters=[captain, other] if about else [])
+    for thread in (text, told["question"]):
+        story.threads.add(thread, start="1:2", characters=people)
     known, _, hidden = _context(story, told).as_prompt().partition(told["hidden_from"])
-    assert text not in known
-    assert text in hidden
-    assert text in _context(story, told, captain, pov=captain).as_prompt()
+    assert [text in known, text in hidden, told["question"] in known] == [False, True, True]
 
 
 @pytest.mark.slow
