@@ -27,8 +27,8 @@ from novelgen.models.knowledge import (
     KnownMemory,
     UnknownMemory,
 )
-from novelgen.models.memory import read_from
-from novelgen.models.position import StoryPosition
+from novelgen.models.memory import read_from, scene_of_note
+from novelgen.models.position import Place, StoryPosition
 from novelgen.words import LANGUAGES, words
 
 if TYPE_CHECKING:
@@ -313,8 +313,7 @@ class KnowledgeRules:
 
     def scene_of_note(self, memory: KnowledgeMemory) -> KnowledgeScene | None:
         """Return the scene of an author's note: the one that it is a fact of, else as of any statement."""
-        own_scene = self.story.scene_at.get(memory.noted_at) if memory.is_of_scene and memory.noted_at else None
-        return own_scene or self.scene_of_statement(memory.noted_at)
+        return self._scene_from(memory.noted_at, is_of_scene=memory.is_of_scene)
 
     def scene_of_statement(self, place: StoryPosition | None, *, is_of_chapter: bool = True) -> KnowledgeScene | None:
         """Return the scene of an author's statement: the first in which it holds, or the one that ends its chapter.
@@ -325,14 +324,22 @@ class KnowledgeRules:
             place: The place after which it holds.
             is_of_chapter: It begins in the chapter of that place, and not in the next one.
         """
-        if place is None:
-            return None
+        if is_of_chapter or place is None:
+            return self._scene_from(place)
         start = bisect_right(self._positions, place)
-        following = next(iter(self.story.scenes[start : start + 1]), None)
-        last = self.story.scene_at.get(place) if is_of_chapter else None
-        if last is None or (following is not None and following.position.chapter_index == last.position.chapter_index):
-            return following
-        return last
+        return next(iter(self.story.scenes[start : start + 1]), None)
+
+    def _scene_from(self, place: StoryPosition | None, *, is_of_scene: bool = False) -> KnowledgeScene | None:
+        """Return the scene of what stands at a place, by the rule of notes.
+
+        Nobody of an earlier chapter was there where its own chapter has no scene yet.
+        """
+        if place is None or place.chapter_index is None:
+            return None
+        chapter, number = place.chapter_index, place.scene_index
+        found = scene_of_note(chapter, number, is_of_scene=is_of_scene, scenes=self._places)
+        is_earlier = found is not None and found[0] < (read_from(chapter, number).chapter_index or 0)
+        return None if found is None or is_earlier else self.story.scene_at[StoryPosition(*found)]
 
     def _knows_from_source_scene(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""
@@ -421,6 +428,10 @@ class KnowledgeRules:
     @cached_property
     def _positions(self) -> Sequence[StoryPosition]:
         return [scene.position for scene in self.story.scenes]
+
+    @cached_property
+    def _places(self) -> Sequence[Place]:
+        return [(position.chapter_index or 0, position.scene_index or 0) for position in self._positions]
 
     def _is_dead_by(self, character_id: str, memory: KnowledgeMemory) -> bool:
         """Tell whether somebody was dead when a memory came to be: a record alone lets the dead walk."""

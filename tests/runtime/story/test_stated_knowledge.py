@@ -187,6 +187,18 @@ def test_a_note_is_known_to_the_cast_of_its_scene(story: Story, told: dict[str, 
 
 
 @pytest.mark.slow
+def test_a_note_past_the_last_scene_of_its_chapter_is_of_that_scene(story: Story, told: dict[str, Any]) -> None:
+    """For those who know it as for the list of a scene's notes: the next chapter's cast does not know it."""
+    heroine, captain, *_ = told["people"]
+    story.scenes.set_staging((1, 2), cast=[captain])
+    note_id = story.memories.add(told["loss"], start="1:9").note.memory_id
+    names = {knower.name for knower in story.knowledge.who_knows(note_id).known_by}
+    assert (captain in names, heroine in names) == (True, False)
+    with story._stores.database(story.project_id).read() as unit:
+        assert [note.chunk_id for note in unit.memories.notes_of_scene((1, 2))] == [note_id]
+
+
+@pytest.mark.slow
 def test_an_everyday_word_of_a_secret_hides_nothing_else(story: Story, told: dict[str, Any]) -> None:
     """Who is called or told what stands in many texts; one further word tells a secret beside a name of it."""
     heroine, captain, *_ = told["people"]

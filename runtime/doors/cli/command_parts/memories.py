@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from novelgen.memory.knowledge_rules import GUESSED_PRESENCE_CERTAINTY
 from novelgen.models.knowledge import READER
 from novelgen.shell_words import in_shell
 from novelgen.words import filled
@@ -230,11 +231,13 @@ def _say_knowers(note_id: str, view: View) -> None:
     from runtime.story.knowledge import StoryKnowledge
 
     knowers = StoryKnowledge(view.stores, view.project).who_knows(note_id).known_by
-    names = [
-        f"{knower.name}{view.labels.in_brackets(view.labels['value.guess'] if knower.is_guess else '')}"
-        for knower in knowers
-        if knower.character_id != READER
-    ]
+
+    def mark(knower: Any) -> str:
+        # Of a stated cast nobody is a guess, though rules say what its people know.
+        is_guessed = knower.is_guess and knower.certainty <= GUESSED_PRESENCE_CERTAINTY
+        return view.labels.in_brackets(view.labels["value.guess"] if is_guessed else "")
+
+    names = [f"{knower.name}{mark(knower)}" for knower in knowers if knower.character_id != READER]
     if names:
         view.remark("known_from_its_scene", names=view.labels.listing(names))
     else:
