@@ -22,7 +22,7 @@ from novelgen.model_calls.json_model import model_failure
 from novelgen.model_calls.model_answer import is_cut, safe_cause, secrets_of, withheld_reason
 from novelgen.model_calls.prompt_data import NOTHING, as_data, as_data_lines
 from novelgen.model_calls.prompting import load_chat_prompt
-from novelgen.models.entity import DATED, SAME_AS, Entity
+from novelgen.models.entity import DATED, GUESSED_NAMES, SAME_AS, Entity
 
 MAX_REPLY_CHARACTERS = 20_000
 """A model that says more than this is cut off: it repeats itself."""
@@ -308,7 +308,7 @@ MAX_TURNS = 20
 
 MAX_SAID_CHARACTERS = 4_000
 
-NEVER_ON_A_CARD = frozenset(("secret", "secrets", "current_state", DATED, SAME_AS))
+NEVER_ON_A_CARD = frozenset(("secret", "secrets", "current_state", DATED, GUESSED_NAMES, SAME_AS))
 """Fields of a profile that no prompt holds: secrets have conditions, a state of the beginning is over, and what holds
 from later positions on stands in its fields where it holds."""
 

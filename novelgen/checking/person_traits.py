@@ -10,7 +10,7 @@ from novelgen.context.rendering import render_value
 from novelgen.language.sentences import split_sentences
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.dated_values import dated_values
-from novelgen.models.entity import DATED, Entity, profile_with_names
+from novelgen.models.entity import DATED, GUESSED_NAMES, Entity, profile_with_names
 
 MAX_FIELD_CHARACTERS = 160
 
@@ -36,7 +36,7 @@ def card_sayings(
     shared: list[ContinuityEvidence] = []
     others: list[ContinuityEvidence] = []
     for field, value in {"role": entity.role, "description": entity.description, **profile}.items():
-        if field == DATED or isinstance(value, bool) or not isinstance(value, str | int | list) or not value:
+        if field in (DATED, GUESSED_NAMES) or isinstance(value, bool) or not isinstance(value, str | int | list) or not value:
             continue
         text = render_value(value, names, labels)[:MAX_FIELD_CHARACTERS]
         chapter_index, start_scene = starts.get(field) or (None, None)

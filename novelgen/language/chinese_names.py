@@ -199,7 +199,7 @@ def _speaker_in(clause: str) -> tuple[int, int]:
 
 
 @lru_cache(maxsize=65536)
-def _word_class(word: str) -> str:
+def word_class(word: str) -> str:
     """The dictionary's part of speech of a word, empty if unknown."""
     import rjieba  # noqa: PLC0415
 
@@ -329,7 +329,7 @@ def _may_name(word: str) -> bool:
     if word[0] in _SURNAMES_ALSO_WORDS and has_surname(word):
         if word[0] == "那" and not _is_given_name(word[1:]):
             return False
-        return word[1] not in _NOT_FIRST and word[-1] not in _NOT_LAST and _word_class(word)[:2] in ("", "nr")
+        return word[1] not in _NOT_FIRST and word[-1] not in _NOT_LAST and word_class(word)[:2] in ("", "nr")
     if word[0] in _NOT_IN_NAMES:
         return False
     if _IN_GIVEN_NAMES.intersection(word[1:]) and not (len(word) == 3 and has_surname(word)):
@@ -338,13 +338,13 @@ def _may_name(word: str) -> bool:
         return True
     if word[0] in _NOT_FIRST or word[-1] in _NOT_LAST:
         return False
-    tag = _word_class(word)
+    tag = word_class(word)
     return not tag or tag[0] in "njxq" or has_surname(word)
 
 
 def _is_given_name(word: str) -> bool:
     """Tell whether what stands behind 那 may be a given name: 英杰, not 童子, 一位 or 里."""
-    return word not in _STOP and word[0] not in _NUMBERS | {"里"} and _word_class(word)[:2] in ("", "nr")
+    return word not in _STOP and word[0] not in _NUMBERS | {"里"} and word_class(word)[:2] in ("", "nr")
 
 
 def _signs(words: Iterable[str], scenes: Iterable[ChineseScene]) -> dict[str, _Signs]:
@@ -391,12 +391,12 @@ def _is_somebody(
         return True
     share = sign.good / sign.count
     acts = max(sign.said, speakers[word]) + sign.persons
-    tag = _word_class(word)
+    tag = word_class(word)
     is_tagged = tag.startswith("nr") or any(other_word.startswith("nr") for other_word in tags.get(word, ()))
     if word[0] in _SURNAMES_ALSO_WORDS:
         is_begun = heads[word] >= max(LEAST_BEGUN, SHARE_BEGUN * sign.count) and sign.goes_on_variously
         # 何故 is a word of its own, and 何故反 none.
-        is_split = len(word) > 2 and not _word_class(word[:2])
+        is_split = len(word) > 2 and not word_class(word[:2])
         return is_begun and (acts > 0 or (is_split and (is_tagged or heads[word] >= LEAST_ADDRESSED)))
     if has_surname(word) and tag in ("", "nr", "nrt", "nrfg", "nz"):
         is_often = heads[word] >= max(OFTEN_BEGUN, SHARE_BEGUN * sign.count) and sign.goes_on_variously
@@ -425,7 +425,7 @@ def _is_by_name(word: str, sign: _Signs, begun_count: int) -> bool:
 
 def _is_called_so(word: str) -> bool:
     """Tell whether a word is how somebody without a name is called: 小陈, 三爷, 胖子."""
-    is_familiar = word[0] in CHINESE_TITLES_BEFORE and word[1:] in _SURNAMES and not _word_class(word)
+    is_familiar = word[0] in CHINESE_TITLES_BEFORE and word[1:] in _SURNAMES and not word_class(word)
     is_by_rank = len(word) == 2 and word[0] in _NUMBERS and word[1] in _KIN_BY_NUMBER
     return is_familiar or is_by_rank or word in _NICKNAMES
 
@@ -438,19 +438,19 @@ def _is_named_in_form(word: str, sign: _Signs | None, begun_count: int, tags: di
     is_kin = len(word) == 2 and word[1] in _KIN_BY_NUMBER
     if _is_called_so(word) or (has_surname(word) and word[1:] in CHINESE_TITLES_AFTER) or (is_kin and is_tagged):
         return begun_count > 0 or sign.good > 0
-    if not has_surname(word) or _word_class(word)[:2] not in ("", "nr") or sign.counted > MOST_COUNTED * sign.count:
+    if not has_surname(word) or word_class(word)[:2] not in ("", "nr") or sign.counted > MOST_COUNTED * sign.count:
         return False
     is_various = sign.count > 1 and sign.goes_on_variously
     if len(word) < FULL_NAME:
         # The dictionary has 罗盘 and 蓝布 as people.
-        is_unknown = word[0] not in _SURNAMES_ALSO_WORDS and not _word_class(word)
+        is_unknown = word[0] not in _SURNAMES_ALSO_WORDS and not word_class(word)
         return is_unknown and is_tagged and is_various and sign.good + sign.persons + begun_count > 0
     if len(word) > FULL_NAME:
         return False
     if looks_like_a_thing(word):
         # 郑大海拍拍船舷: who acts is no place.
         is_begun = is_various and begun_count > sign.place
-        return is_begun and any(_word_class(after)[:1] == "v" for after in sign.after)
+        return is_begun and any(word_class(after)[:1] == "v" for after in sign.after)
     return sign.good > 0 and (is_tagged or is_various)
 
 
@@ -468,7 +468,7 @@ def _is_thing(word: str, sign: _Signs | None, tags: dict[str, Counter[str]]) -> 
         return False
     if looks_like_a_thing(word):
         return word[0] not in _GENERIC_FIRST and word[0] not in _NOT_FIRST
-    return counter["ns"] > 0 and _word_class(word) == "ns" and sign.place >= 0.1 * sign.count
+    return counter["ns"] > 0 and word_class(word) == "ns" and sign.place >= 0.1 * sign.count
 
 
 def _stands_alone(value: str, signs: dict[str, _Signs]) -> bool:

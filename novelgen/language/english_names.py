@@ -29,7 +29,7 @@ _ORDINALS = frozenset(word_list("numerals_small_ordinals"))
 _NEVER_NAMES = frozenset(word_list("english_names_never_names")) | _CALENDAR
 """Capitalised for other reasons than that they name somebody of this story; also in the forms of `i'm`."""
 
-_FUNCTION_WORDS = frozenset(word_list("english_names_function_words"))
+FUNCTION_WORDS = frozenset(word_list("english_names_function_words"))
 _SPEECH_VERBS = word_list("english_names_speech_verbs")
 _ACTING_VERBS = word_list("english_names_acting_verbs")
 
@@ -222,7 +222,7 @@ class _WordUse:
     def is_common(self, word: str) -> bool:
         """Tell whether a capital is no sign of a name: the word mostly stands in small letters."""
         folded_text = word.casefold()
-        if folded_text in _FUNCTION_WORDS:
+        if folded_text in FUNCTION_WORDS:
             return True
         return self.lower[folded_text] > self.free[word]
 
@@ -236,12 +236,12 @@ def _sightings(run: EnglishRun, words: _WordUse) -> Iterable[NameSighting]:
     while (
         kept_names
         and not _is_given_before_name(kept_names, words, opens=opens)
-        and (_bare(kept_names[0]) in _FUNCTION_WORDS or (opens and _is_stray(kept_names, words)))
+        and (_bare(kept_names[0]) in FUNCTION_WORDS or (opens and _is_stray(kept_names, words)))
     ):
         kept_names, opens = kept_names[1:], False
     if _is_day_before_name(kept_names, words):
         kept_names, opens = kept_names[1:], False
-    while kept_names and _bare(kept_names[-1]) in _FUNCTION_WORDS:
+    while kept_names and _bare(kept_names[-1]) in FUNCTION_WORDS:
         kept_names = kept_names[:-1]
     for part in _split_by_never(kept_names):
         name = _clean(part)
@@ -286,9 +286,9 @@ def _is_given_before_name(kept_names: Sequence[str], words: _WordUse, *, opens: 
     Where it begins a sentence, another one must hold it with a capital.
     """
     first = _bare(kept_names[0])
-    is_given = first in _FUNCTION_WORDS and first in _GIVEN_NAMES
+    is_given = first in FUNCTION_WORDS and first in _GIVEN_NAMES
     is_before_name = (
-        len(kept_names) > 1 and _bare(kept_names[1]) not in _FUNCTION_WORDS and words.is_proper(kept_names[1])
+        len(kept_names) > 1 and _bare(kept_names[1]) not in FUNCTION_WORDS and words.is_proper(kept_names[1])
     )
     return is_given and is_before_name and (not opens or words.free[kept_names[0]] > 0)
 
@@ -438,7 +438,7 @@ class _Bearer:
     @property
     def gender(self) -> str:
         """`m`, `f`, or empty where the text does not tell."""
-        return _gender_of_titles(self.titles) or _gender_of_given(self.first) or _gender_of_pronouns(self.names)
+        return _gender_of_titles(self.titles) or gender_of_given(self.first) or _gender_of_pronouns(self.names)
 
 
 def english_groups(names: Sequence[FoundName]) -> list[list[FoundName]]:
@@ -529,7 +529,7 @@ def _gender_of_titles(titles: Iterable[str]) -> str:
     return "" if male == female else "m" if male else "f"
 
 
-def _gender_of_given(name: str) -> str:
+def gender_of_given(name: str) -> str:
     is_male, is_female = name in _MALE_NAMES, name in _FEMALE_NAMES
     return "" if is_male == is_female else "m" if is_male else "f"
 
@@ -557,7 +557,7 @@ def _place_words(
     is_given = bool(bearers) or (word in _GIVEN_NAMES and not family)
     own: list[_Bearer] = []
     bare_count = sum(name_match.count for name_match in bare)
-    gender = _gender_of_given(word)
+    gender = gender_of_given(word)
     host = _clear_bearer([bearer for bearer in bearers if not gender or bearer.gender in (gender, "")])
     if (
         host is not None
@@ -677,7 +677,7 @@ def _fits(titles: frozenset[str], bearer: _Bearer) -> bool:
 def _host_of_bare(
     word: str, bare: Sequence[FoundName], bearers: Sequence[_Bearer], others: Sequence[_Bearer]
 ) -> _Bearer | None:
-    gender = _gender_of_given(word) if bearers else _gender_of_pronouns(bare)
+    gender = gender_of_given(word) if bearers else _gender_of_pronouns(bare)
     # A bare surname is a man's in most books; a woman's where the text goes on with her.
     he, she = sum(name_match.he for name_match in bare), sum(name_match.she for name_match in bare)
     men = [bearer for bearer in others if bearer.gender != "f"]

@@ -11,6 +11,7 @@ from novelgen.models.entity import (
     ANY_LANGUAGE,
     DATED,
     GENERIC,
+    GUESSED_NAMES,
     METADATA,
     SAME_AS,
     TRANSLATION,
@@ -132,7 +133,7 @@ def with_values_from(
     )
 
 
-_OWN_OF_CARD = (SAME_AS, TRANSLATION, ALIAS_TRANSLATIONS, METADATA, GENERIC)
+_OWN_OF_CARD = (SAME_AS, TRANSLATION, ALIAS_TRANSLATIONS, GUESSED_NAMES, METADATA, GENERIC)
 """Fields of cards, not persons."""
 
 

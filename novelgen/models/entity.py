@@ -138,13 +138,16 @@ ALIAS_TRANSLATIONS = "alias_translations"
 ANY_LANGUAGE = ""
 """Key of a translation of which nobody said the language, beside those into a language."""
 
+GUESSED_NAMES = "guessed_names"
+"""Key of a profile: short names that the text suggested; one that is no name of the card any more was refused."""
+
 DATED = "dated_values"
 """Key of a profile: values that hold from a later position on; see `dated_values.py`."""
 
 
 def profile_with_names(entity: Entity, names: Sequence[str], *, is_told: bool) -> dict[str, Any]:
     """Return a profile that translates some names only, since a translation tells a name, and no true identity."""
-    elsewhere = (TRANSLATION, ALIAS_TRANSLATIONS, SAME_AS, DATED)
+    elsewhere = (TRANSLATION, ALIAS_TRANSLATIONS, GUESSED_NAMES, SAME_AS, DATED)
     rest = {key: value for key, value in entity.profile.items() if key not in elsewhere}
     profile_fields: dict[str, Any] = dict(rest) if is_told else {}
     if entity.name in names and TRANSLATION in entity.profile:
@@ -153,12 +156,20 @@ def profile_with_names(entity: Entity, names: Sequence[str], *, is_told: bool) -
     if isinstance(by_alias, dict):
         translated = {name: by_alia for name, by_alia in by_alias.items() if name in names}
         profile_fields |= {ALIAS_TRANSLATIONS: translated} if translated else {}
+    if guessed := [name for name in guessed_names(entity) if name in names]:
+        profile_fields[GUESSED_NAMES] = guessed
     dated_value = entity.profile.get(DATED)
     if isinstance(dated_value, list):
         is_of = {TRANSLATION: lambda _: entity.name in names, ALIAS_TRANSLATIONS: lambda item: item.get("key") in names}
         listing = [item for item in dated_value if is_of.get(item.get("field"), lambda _: is_told)(item)]
         profile_fields |= {DATED: listing} if listing else {}
     return profile_fields
+
+
+def guessed_names(entity: Entity) -> list[str]:
+    """Return the names of a card that the text alone suggested."""
+    listed_names = entity.profile.get(GUESSED_NAMES)
+    return [name for name in entity.names() if isinstance(listed_names, list) and name in listed_names]
 
 
 def translated_under(entity: Entity, name: str) -> dict[str, Any]:

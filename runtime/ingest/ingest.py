@@ -24,6 +24,7 @@ from novelgen.reading.knowledge_reading import with_reading_of
 from runtime.files.project_files import load_book
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities, store_entities_in
+from runtime.ingest.guessed_names import guess_names_in
 from runtime.ingest.indexing import (
     INDEX_STAGE,
     IndexingResult,
@@ -175,6 +176,7 @@ def take_in(
     write_result = replace_scene(
         unit, scene, surroundings, project_id=project_id, stored_scene=stored_scene, stores=stores
     )
+    guess_names_in(unit, scene.text, stores=stores)
     names = ("added", "changed", "removed", "unchanged", "kept")
     return SceneIngestResult(
         **place,

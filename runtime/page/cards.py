@@ -14,7 +14,7 @@ from novelgen.errors import UserInputError
 from novelgen.lorebook import LorebookForm
 from novelgen.memory.attributes import is_death
 from novelgen.memory.knowledge_rules import why_unknown
-from novelgen.models.entity import Entity, EntityType
+from novelgen.models.entity import Entity, EntityType, guessed_names
 from novelgen.models.knowledge import KNOWLEDGE_KINDS, KNOWLEDGE_SOURCES, READER, KnownMemory, UnknownMemory
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import PRESENCE_ATTRIBUTE
@@ -36,7 +36,7 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 EMPTY: tuple[Any, ...] = (None, [], "")
 
-UNTOLD = ("metadata", "current_state", "translation", "alias_translations", "generic", "same_as", "dated_values")
+UNTOLD = ("metadata", "current_state", "translation", "alias_translations", "generic", "guessed_names", "same_as", "dated_values")
 """What a profile holds for the program."""
 
 
@@ -117,6 +117,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
             for name, value in profile.items()
             if name not in UNTOLD and value not in (*EMPTY, {}, card.entity.description)
         },
+        guessed_names=guessed_names(card.entity),
         fields=[offered_field for offered_field in fields if not isinstance(profile.get(offered_field.key), dict)],
         values=field_values(card.entity, names, visit.word("between_names")),
         names_by_kind=_names_by_kind(visit),

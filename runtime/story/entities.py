@@ -175,6 +175,9 @@ class StoryEntities(base.StoryBase):
             UserInputError: When the name is taken, or a field looks misspelt or does not fit; names those that there
                 are.
         """
+        # Late, as what reads names out of prose is heavy, and cards are listed without it.
+        from runtime.ingest.guessed_names import with_guessed_names
+
         stated_fields = with_names_field({**(fields or {}), **({"holder": holder} if holder else {})})
         plain_names = [alias for alias in stated_fields.get("alias", []) if isinstance(alias, str)]
         name, aliases = visible_name(name), [visible_name(alias) for alias in (*split_names(aliases), *plain_names)]
@@ -212,6 +215,7 @@ class StoryEntities(base.StoryBase):
             said_at = named_at or at
             entity, _, attributes = fields_by_name.with_said(unit, bare, stated_fields, said_at, state=state)
             _refuse_own_disguise(entity, name, attributes, project_id=self.project_id)
+            entity = with_guessed_names(unit, entity, known=known_entities)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
                 unit.states.append(

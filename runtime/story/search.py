@@ -23,7 +23,7 @@ from novelgen.errors import NovelgenError
 from novelgen.language.language import idf
 from novelgen.memory.query_scores import unit_rows
 from novelgen.memory.search import RankedMemory
-from novelgen.models.entity import DATED, Entity
+from novelgen.models.entity import DATED, GUESSED_NAMES, Entity
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import ShownList
@@ -300,7 +300,7 @@ def _entity_card(entity: Entity, state: EntityStateSnapshot | None, names: Mappi
     profile = [
         _field(name, value, entity.entity_type, names, labels)
         for name, value in entity.profile.items()
-        if value and name != DATED
+        if value and name not in (DATED, GUESSED_NAMES)
     ]
     stated = {} if state is None else state.state_data
     return Card(

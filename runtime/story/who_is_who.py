@@ -188,6 +188,7 @@ class StoryNameCandidates(base.StoryBase):
             UserInputError: When nobody is named, or the text does not tell what the only one is.
         """
         from runtime.ingest.entities import store_entities_in
+        from runtime.ingest.guessed_names import with_guessed_names
 
         if not names and top is None:
             raise UserInputError("nobody is named; give names, or how many of the first candidates to take (top)")
@@ -217,6 +218,8 @@ class StoryNameCandidates(base.StoryBase):
                 for name, candidate in chosen_candidates_by_id.items()
                 for entity_type in [kind or _entity_type(candidate)]
             }
+            known = [*base.known_entities(unit, None), *entities.values()]
+            entities = {name: with_guessed_names(unit, entity, known=known) for name, entity in entities.items()}
             # All at once: the scenes that name them are derived anew once.
             store_entities_in(unit, list(entities.values()), origin="author", stores=self._stores)
             decided = [

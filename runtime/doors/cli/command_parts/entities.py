@@ -48,7 +48,7 @@ def _scene_places(view: View, scene_labels: Sequence[str]) -> list[str]:
 def _show_entity(card: Any, view: View) -> None:
     from novelgen.context.rendering import render_value
     from novelgen.models.dated_values import dated_values
-    from novelgen.models.entity import DATED, METADATA, SAME_AS, revealed_identity
+    from novelgen.models.entity import DATED, GUESSED_NAMES, METADATA, SAME_AS, revealed_identity
     from runtime.doors.cli.views import print_states
     from runtime.story.attachments import StoryAttachments
 
@@ -56,7 +56,7 @@ def _show_entity(card: Any, view: View) -> None:
     profile = {
         name: render_value(value, view.names, prompt)
         for name, value in result.profile.items()
-        if name not in ("current_state", DATED, SAME_AS) and (name != METADATA or not isinstance(value, dict))
+        if name not in ("current_state", DATED, GUESSED_NAMES, SAME_AS) and (name != METADATA or not isinstance(value, dict))
     }
     for dated_value in dated_values(result):
         if dated_value.value in (None, ""):
@@ -79,7 +79,7 @@ def _show_entity(card: Any, view: View) -> None:
         {
             labels["head.entity_id"]: result.entity_id,
             labels["head.kind"]: "" if view.values.get("entity_type") else labels.value(result.entity_type),
-            labels["head.names"]: labels.listing(result.names()),
+            labels["head.names"]: _listed_names(result, view),
             labels["head.place"]: labels.place(*result.first_told),
             labels["value.role"]: labels.role(result.role),
             labels["head.text"]: result.description,
@@ -100,6 +100,15 @@ def _show_entity(card: Any, view: View) -> None:
         if about.more:
             command = f"novelgen memory list {view.project} --attached-to {result.entity_id}"
             view.say("more_about", count=about.more, command=command)
+
+
+def _listed_names(entity: Any, view: View) -> str:
+    """Return all names of a card, with a mark behind those that the text alone suggested."""
+    from novelgen.models.entity import guessed_names
+
+    guesses = guessed_names(entity)
+    mark = view.labels.in_brackets(view.labels["value.guess"])
+    return view.labels.listing(f"{name}{mark}" if name in guesses else name for name in entity.names())
 
 
 @does("show", "edit_entity")
@@ -244,7 +253,7 @@ def _show_candidate_decision(result: Any, view: View) -> None:
     if result.entity is None:
         view.say("dropped_candidate", name=result.candidate.name)
     else:
-        view.say("added_entity", id=result.entity.entity_id, name=view.labels.listing(result.entity.names()))
+        view.say("added_entity", id=result.entity.entity_id, name=_listed_names(result.entity, view))
 
 
 @does("show", "confirm_candidates")
