@@ -36,7 +36,12 @@ def card_sayings(
     shared: list[ContinuityEvidence] = []
     others: list[ContinuityEvidence] = []
     for field, value in {"role": entity.role, "description": entity.description, **profile}.items():
-        if field in (DATED, GUESSED_NAMES) or isinstance(value, bool) or not isinstance(value, str | int | list) or not value:
+        if (
+            field in (DATED, GUESSED_NAMES)
+            or isinstance(value, bool)
+            or not isinstance(value, str | int | list)
+            or not value
+        ):
             continue
         text = render_value(value, names, labels)[:MAX_FIELD_CHARACTERS]
         chapter_index, start_scene = starts.get(field) or (None, None)

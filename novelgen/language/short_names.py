@@ -64,7 +64,9 @@ def short_names(name: str, texts: Sequence[str], *, other_names: Collection[str]
     if has_cjk(name):
         return [given for given in parts if _is_chinese_used_alone(given, texts, others)]
     parts_of_others = {part for other in others for part in other.split()}
-    return [word for word in parts if name_key(word) not in parts_of_others and _is_used_alone(word, texts, _words(name))]
+    return [
+        word for word in parts if name_key(word) not in parts_of_others and _is_used_alone(word, texts, _words(name))
+    ]
 
 
 def _is_chinese_used_alone(given: str, texts: Sequence[str], others: Collection[str]) -> bool:

@@ -82,9 +82,7 @@ def _guesses_of(image: Image | None) -> list[str]:
     return list(profile.get(GUESSED_NAMES, [])) if isinstance(profile, dict) else []
 
 
-def _other_names(
-    unit: UnitOfWork, entity: Entity, known: Iterable[Entity], parts: Collection[str]
-) -> list[str]:
+def _other_names(unit: UnitOfWork, entity: Entity, known: Iterable[Entity], parts: Collection[str]) -> list[str]:
     """Return the names of other cards, and those that the text offers beside the parts of this full name."""
     own_keys = {title_free_key(name) for name in entity.names()}
     of_cards = [name for other in known if other.entity_id != entity.entity_id for name in other.names()]
@@ -104,7 +102,8 @@ def _alias(name: str, entity: Entity, scenes: Iterable[tuple[int, int, str]]) ->
     places = (
         (chapter, scene)
         for chapter, scene, text in scenes
-        if StoryPosition(chapter, scene + 1).admits(start[0], start[1] or 0) and name in short_names(entity.name, [text])
+        if StoryPosition(chapter, scene + 1).admits(start[0], start[1] or 0)
+        and name in short_names(entity.name, [text])
     )
     chapter, scene = min(places, default=start)
     return EntityAlias(alias=name, first_chapter=chapter, first_scene=scene)

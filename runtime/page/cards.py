@@ -36,7 +36,16 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 
 EMPTY: tuple[Any, ...] = (None, [], "")
 
-UNTOLD = ("metadata", "current_state", "translation", "alias_translations", "generic", "guessed_names", "same_as", "dated_values")
+UNTOLD = (
+    "metadata",
+    "current_state",
+    "translation",
+    "alias_translations",
+    "generic",
+    "guessed_names",
+    "same_as",
+    "dated_values",
+)
 """What a profile holds for the program."""
 
 

@@ -56,7 +56,8 @@ def _show_entity(card: Any, view: View) -> None:
     profile = {
         name: render_value(value, view.names, prompt)
         for name, value in result.profile.items()
-        if name not in ("current_state", DATED, GUESSED_NAMES, SAME_AS) and (name != METADATA or not isinstance(value, dict))
+        if name not in ("current_state", DATED, GUESSED_NAMES, SAME_AS)
+        and (name != METADATA or not isinstance(value, dict))
     }
     for dated_value in dated_values(result):
         if dated_value.value in (None, ""):
