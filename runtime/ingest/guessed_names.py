@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable
 
+from novelgen.language.candidates import SceneText, find_name_candidates
 from novelgen.language.matching import NameFinder
 from novelgen.language.normalise import name_key, title_free_key
 from novelgen.language.short_names import parts_of_name, short_names
 from novelgen.models.entity import GUESSED_NAMES, Entity, EntityAlias
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.ingest.entities import store_entities_in
-from runtime.search.text_names import dropped_names, names_of_text
 from runtime.storage.change import Image
 from runtime.storage.database import UnitOfWork
 from runtime.stores import MemoryStores
@@ -24,21 +24,22 @@ def with_guessed_names(unit: UnitOfWork, entity: Entity, *, known: Iterable[Enti
     parts = parts_of_name(entity.name) if entity.entity_type == "character" else []
     listed_names = entity.profile.get(GUESSED_NAMES, [])
     refused = {
-        name_key(name)
-        for name in [*entity.names(), *listed_names, *dropped_names(unit), *_undone(unit, entity.entity_id)]
+        name_key(name) for name in [*entity.names(), *listed_names, *_dropped(unit), *_undone(unit, entity.entity_id)]
     }
     parts = [part for part in parts if name_key(part) not in refused]
-    scenes = unit.scenes.texts_as_of(as_of=END_OF_STORY)
-    texts = [text for _, _, text in scenes if NameFinder(parts).find(text)] if parts else []
+    scenes = unit.scenes.texts_as_of(as_of=END_OF_STORY) if parts else []
+    finder = NameFinder(parts)
+    holding = [scene for scene in scenes if finder.find(scene[2])] if parts else []
+    texts = [text for _, _, text in holding]
     if not texts:
         return entity
     # What the texts deny is not asked of all names that they offer, which takes long for a book.
     names = [name for name in short_names(entity.name, texts) if name in parts]
-    others = _other_names(unit, entity, known, names) if names else []
+    others = _other_names(entity, known, names, holding) if names else []
     added = [name for name in short_names(entity.name, texts, other_names=others) if name in names]
     if not added:
         return entity
-    aliases = [_alias(name, entity, scenes) for name in added]
+    aliases = [_alias(name, entity, holding) for name in added]
     return entity.model_copy(
         update={
             "aliases": [*entity.aliases, *aliases],
@@ -59,6 +60,11 @@ def guess_names_in(unit: UnitOfWork, text: str, *, stores: MemoryStores) -> None
                 with unit.journal.recording_card(entity.entity_id) as rows:
                     store_entities_in(unit, [named], origin=stored_entity.origin, stores=stores)
                 unit.journal.keep("edit", entity.entity_id, entity.name, rows)
+
+
+def _dropped(unit: UnitOfWork) -> list[str]:
+    changes = unit.merges.list_all()
+    return [change.other_id for change in changes if change.kind == "drop" and change.undone_at is None]
 
 
 def _undone(unit: UnitOfWork, entity_id: str) -> set[str]:
@@ -82,14 +88,16 @@ def _guesses_of(image: Image | None) -> list[str]:
     return list(profile.get(GUESSED_NAMES, [])) if isinstance(profile, dict) else []
 
 
-def _other_names(unit: UnitOfWork, entity: Entity, known: Iterable[Entity], parts: Collection[str]) -> list[str]:
+def _other_names(
+    entity: Entity, known: Iterable[Entity], parts: Collection[str], scenes: Iterable[SceneText]
+) -> list[str]:
     """Return the names of other cards, and those that the text offers beside the parts of this full name."""
     own_keys = {title_free_key(name) for name in entity.names()}
     of_cards = [name for other in known if other.entity_id != entity.entity_id for name in other.names()]
     part_keys = {name_key(part) for part in parts}
     offered = [
         name
-        for candidate in names_of_text(unit, as_of=END_OF_STORY)
+        for candidate in find_name_candidates(scenes, min_count=1, is_story=True)
         for name in candidate.names()
         if candidate.kind not in _PEOPLE or title_free_key(name) not in part_keys | own_keys
     ]

@@ -78,7 +78,7 @@ def _rules_mark() -> str:
 def open_candidates(unit: UnitOfWork, *, as_of: StoryPosition, min_count: int | None) -> list[NameCandidate]:
     """Return open name candidates, joined as the author decided."""
     decided = _decided(unit)
-    dropped = _dropped(decided)
+    dropped = [change.other_id for change in decided if change.kind == "drop"]
     known_ids = [name for entity in unit.entities.list_as_of(as_of=as_of) for name in entity.names()]
     offered = without_known(
         names_of_text(unit, as_of=as_of), [*known_ids, *dropped], joined_names=_joined_names(decided)
@@ -97,15 +97,6 @@ def names_in_text(unit: UnitOfWork, names: Sequence[str], *, as_of: StoryPositio
     texts = unit.scenes.texts_as_of(as_of=as_of) if len(results) < len(set(names)) else []
     held_names = {match.name for _, _, text in texts for match in others.find(text)}
     return results | {name: [name] for name in names if name in held_names}
-
-
-def dropped_names(unit: UnitOfWork) -> list[str]:
-    """Return the names that the author never wants offered again."""
-    return _dropped(_decided(unit))
-
-
-def _dropped(decided: Sequence[Change]) -> list[str]:
-    return [change.other_id for change in decided if change.kind == "drop"]
 
 
 def _decided(unit: UnitOfWork) -> list[Change]:
