@@ -34,7 +34,7 @@ from novelgen.models.context import (
 from novelgen.models.entity import Entity, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relationship, snapshot_of
 from novelgen.models.knowledge import KnowledgeMode
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import NOTE_ID, StoryMemoryChunk
 from novelgen.models.position import StoryPosition, story_place
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, OpenLoop, Relationship, StateChange
 from novelgen.shell_words import in_shell
@@ -682,6 +682,16 @@ def doubted_scenes(hidden: HiddenContext | None) -> list[tuple[int, int]]:
     return sorted({place for places in guesses for place in places})
 
 
+def doubted_by_notes(context: SceneMemoryContext) -> list[tuple[int, int]]:
+    """Return the scenes of the point of view's text of which a guess hides what is noted."""
+    view, hidden = context.report.point_of_view, context.hidden
+    if view is None or hidden is None:
+        return []
+    noted = [item for item in hidden.items if item.chunk_id.startswith(NOTE_ID)]
+    scenes = doubted_scenes(hidden.model_copy(update={"items": noted, "story_so_far": []}))
+    return [place for place in scenes if place not in view.doubted_scenes]
+
+
 def guessed_scenes_issues(context: SceneMemoryContext) -> list[ReportIssue]:
     """Return the issues for guessed casts that tell or hide something."""
     view = context.report.point_of_view
@@ -692,7 +702,14 @@ def guessed_scenes_issues(context: SceneMemoryContext) -> list[ReportIssue]:
         places = _named(view.guessed_scenes)
         messages.append(
             f"whether {view.name!r} was in {', '.join(places)} is a guess: the text names them there, nobody says "
-            f"who was there, and nothing of it is kept from them. Say it: "
+            f"who was there, and its text is not kept from them. Say it: "
+            f"`novelgen scene set {context.project_id} {places[-1]} --cast …`"
+        )
+    if noted_scenes := doubted_by_notes(context):
+        places = _named(noted_scenes)
+        messages.append(
+            f"that {view.name!r} did not learn what is noted of {', '.join(places)} is a guess: nobody says who was "
+            f"there, and the notes and states with the mark are hidden from them. Say it: "
             f"`novelgen scene set {context.project_id} {places[-1]} --cast …`"
         )
     if view.doubted_scenes:

@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field
 
 from novelgen.context.card_facts import render_card_facts
 from novelgen.context.labels import Labels, labels_for
+from novelgen.context.point_of_view import doubted_by_notes
 from novelgen.context.rendering import (
     SECTION_ORDER,
     render_left_off,
@@ -236,7 +237,7 @@ def render_context(context: SceneMemoryContext, *, language: str | None = None) 
     notes = [labels.note]
     if view is not None and view.guessed_scenes:
         notes.append(labels.guessed.format(plain_name))
-    if view is not None and view.doubted_scenes and hidden:
+    if view is not None and hidden and (view.doubted_scenes or doubted_by_notes(context)):
         notes.append(labels.doubted.format(plain_name))
     if view is not None and view.doubted_notes and hidden:
         notes.append(labels.doubted_note.format(plain_name))

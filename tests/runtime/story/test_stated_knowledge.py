@@ -650,4 +650,9 @@ def test_a_note_that_a_guessed_cast_hides_has_the_mark(story: Story, told: dict[
         [item] = [item for item in context.hidden.items if item.chunk_id == note.chunk_id]
         [state] = [state for state in context.hidden.entity_states if "status" in state.state_data]
         assert [bool(item.guessed_in), bool(state.guessed_in.get("status"))] == [is_guessed, is_guessed]
+        issues = [issue.message for issue in context.report.issues if issue.stage == "knowledge"]
+        # Of her own text nothing is hidden, of the notes on it this one: the report says both.
+        assert not any("nothing of it is kept" in issue for issue in issues)
+        assert any("did not learn what is noted of 3:1 is a guess" in issue for issue in issues) is is_guessed
+        assert (told["if_there"] in context.as_prompt()) is is_guessed
         story.scenes.set_staging((3, 1), cast=[captain])
