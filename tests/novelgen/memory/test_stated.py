@@ -596,3 +596,68 @@ def test_a_thing_may_stand_with_its_owner(content: str, entity_id: str, value: s
 def test_a_thing_with_its_owner_is_denied_as_without(content: str) -> None:
     """And found again, or the loss of somebody without a card."""
     assert statement_of(content, ACADEMY) is None
+
+
+HANDED = [
+    Entity(entity_id="C1", entity_type="character", name="顾长庚", aliases=[EntityAlias(alias="顾老")]),
+    Entity(entity_id="C2", entity_type="character", name="阿蓼"),
+    Entity(entity_id="C3", entity_type="character", name="Mara"),
+    Entity(entity_id="C4", entity_type="character", name="Tom", aliases=[EntityAlias(alias="old Tom")]),
+    Entity(entity_id="I1", entity_type="item", name="乌木棒"),
+    Entity(entity_id="I2", entity_type="item", name="铜钥匙"),
+    Entity(entity_id="I3", entity_type="item", name="the baton"),
+    Entity(entity_id="I4", entity_type="item", name="the brass key of cabinet seven"),
+    Entity(entity_id="L1", entity_type="location", name="灯塔巷九号"),
+    Entity(entity_id="L2", entity_type="location", name="Mill House"),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "entity_id", "value"),
+    [
+        ("顾长庚十月十九日五点十分死在灯塔巷九号。", "C1", "已死"),
+        ("Tom died at ten past five on 19 October in the Mill House.", "C4", "dead"),
+        ("乌木棒交到阿蓼手里了，顾老说她想给谁就给谁。", "I1", "C2"),
+        ("乌木棒交到阿蓼手里了，顾老说她可以随便送人。", "I1", "C2"),
+        ("第七柜唯一的铜钥匙交到阿蓼手里了。", "I2", "C2"),
+        ("唯一的铜钥匙在阿蓼手里。", "I2", "C2"),
+        ("乌木棒借给阿蓼用。", "I1", "C2"),
+        ("顾长庚把乌木棒借给阿蓼用了，不是送给她的。", "I1", "C2"),
+        ("The brass key of cabinet seven was handed to Mara.", "I4", "C3"),
+        ("The baton was put into Mara's hands.", "I3", "C3"),
+        ("The baton was put into Mara's hands; old Tom said she may give it to whom she likes.", "I3", "C3"),
+        ("The baton passed into Mara's keeping.", "I3", "C3"),
+        ("Tom put the baton into Mara's hands.", "I3", "C3"),
+        ("The only baton is with Mara.", "I3", "C3"),
+        ("The baton was lent to Mara to use, not given to her.", "I3", "C3"),
+        ("Tom lent the baton to Mara for a week.", "I3", "C3"),
+    ],
+)
+def test_a_hand_over_a_loan_and_a_death_at_a_minute_are_stated(content: str, entity_id: str, value: str) -> None:
+    """Also with leave to give it on, and of an only thing."""
+    statement = statement_of(content, HANDED)
+    assert statement is not None
+    assert (statement.entity_id, statement.value) == (entity_id, value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "第七柜唯一的铜钥匙没交到阿蓼手里。",
+        "第七柜唯一的铜钥匙要交到阿蓼手里。",
+        "乌木棒交到阿蓼手里了，顾老说这是假的。",
+        "乌木棒交到阿蓼手里了，顾老又拿走了。",
+        "乌木棒借给阿蓼用，后来还给顾长庚了。",
+        "乌木棒不是送给阿蓼的。",
+        "顾长庚五点十分差点死在灯塔巷九号。",
+        "The baton was not put into Mara's hands.",
+        "The baton was almost put into Mara's hands.",
+        "The baton was put into Mara's hands; old Tom said he has it.",
+        "The baton was lent to Mara to use, then stolen.",
+        # By whom a thing was given has it no more.
+        "The baton was given by Tom.",
+    ],
+)
+def test_a_hand_over_denied_or_moved_on_states_nothing(content: str) -> None:
+    """Nor a loan that is over, nor by whom a thing was given."""
+    assert statement_of(content, HANDED) is None
