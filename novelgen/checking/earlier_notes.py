@@ -8,6 +8,7 @@ from novelgen.checking.story import stem, telling_words
 from novelgen.language.language import has_cjk, patterns, phrases, word_list, wording
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE
+from novelgen.memory.stated import Statement, statement_of
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
@@ -36,6 +37,11 @@ _DESTROYED = re.compile(wording("ended_destroyed"), re.IGNORECASE)
 _OF_ONE_THING = frozenset({"holder", "count"})
 """Kinds of which two statements of somebody tell one thing only where both name it."""
 
+_TOLD_THAT = re.compile(wording("ended_told_that"), re.IGNORECASE)
+"""What somebody is told, which changes nothing of whom it is about."""
+
+_GIVEN_TO = re.compile(f"(?:{wording('ended_given_to')})$", re.IGNORECASE)
+
 _FOR_EVER = re.compile(wording("ended_for_ever"), re.IGNORECASE)
 
 
@@ -53,7 +59,8 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
     which it frees. Perhaps over is one that tells something lasting of the person or thing of which the new one tells
     a change of the same kind: a holder, a place, life, a promise, a count, bonds or health, a holder and a count of one
     thing. So is a note of somebody's that set no state and names the thing of which the new one tells the holder, and
-    one of what is in a thing or place that the new one destroys.
+    one of what is in a thing or place that the new one destroys. What somebody is told changes nothing, nor does a
+    holder to whom the earlier note gives or lends the thing.
     """
     resolver = NameResolver(entities)
     mentions = resolver.find_mentions(content)
@@ -63,7 +70,9 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
     thing_ids = {mention.entity_id for mention in mentions if kinds[mention.entity_id] == "item"}
     named_ids = {mention.entity_id for mention in mentions if kinds[mention.entity_id] in ("character", "item")}
     own_words = _words_beside_names(content, mentions)
-    own_kinds = kinds_told(content)
+    happened = _TOLD_THAT.sub("", content)
+    own_kinds = kinds_told(happened)
+    stated = statement_of(content, entities)
     over: list[StoryMemoryChunk] = []
     scored_notes: list[tuple[int, int, StoryMemoryChunk]] = []
     for number, note in enumerate(notes):
@@ -91,10 +100,22 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
         is_of_one_thing = shared or not thing_ids.isdisjoint(mention.entity_id for mention in of_note)
         if not is_of_one_thing and same_kinds <= _OF_ONE_THING:
             may_end = None
-        if was_inside or (may_end and _CHANGING.search(content)):
+        if may_end and stated is not None and _gives_to_the_same(stated, note.content, of_note, entities):
+            may_end = None
+        if was_inside or (may_end and _CHANGING.search(happened)):
             scored_notes.append((-shared, -number, note))
     scored_notes.sort(key=lambda scored: scored[:2])
     return EarlierNotes(over, [note for *_, note in scored_notes[:MAX_PERHAPS_OVER]])
+
+
+def _gives_to_the_same(stated: Statement, earlier: str, mentions: Sequence[Mention], entities: Sequence[Entity]) -> bool:
+    """Tell whether an earlier text has a thing with, or gives or lends it to, the holder that a later one states."""
+    if stated.attribute != HOLDER_ATTRIBUTE or statement_of(earlier, entities) == stated:
+        return stated.attribute == HOLDER_ATTRIBUTE
+    return any(
+        mention.entity_id == stated.value and _GIVEN_TO.search(earlier, 0, mention.start) is not None
+        for mention in mentions
+    )
 
 
 def _was_inside(later: str, subject: Mention, earlier: str, earlier_mentions: Sequence[Mention]) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from novelgen.checking.earlier_notes import MAX_PERHAPS_OVER, earlier_notes_ended
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 
 KNOWN = [
@@ -177,3 +177,33 @@ def test_only_a_note_on_the_same_thing_or_in_what_is_destroyed_is_offered(
     """Two things of one holder have nothing to do with each other; what was in a burnt place may be gone."""
     result = earlier_notes_ended(later, [note(earlier)], HOUSE)
     assert [one.content for one in result.perhaps_over] == ([earlier] if is_offered else [])
+
+
+TOLD = [
+    Entity(entity_id="C0", entity_type="character", name="Daniel Reese", aliases=[EntityAlias(alias="Daniel")]),
+    Entity(entity_id="C1", entity_type="character", name="Clara"),
+    Entity(entity_id="C2", entity_type="character", name="沈砚秋"),
+    Entity(entity_id="C3", entity_type="character", name="阿蓼"),
+    Entity(entity_id="I0", entity_type="item", name="白鹭"),
+    Entity(entity_id="I1", entity_type="item", name="the lamp"),
+]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "is_offered"),
+    [
+        ("Daniel Reese has a white scar on his left hand.", "Daniel told Clara in May that he is hers to hold.", False),
+        ("Clara promised Daniel to keep the door shut.", "Clara told Daniel that she promised to keep it shut.", False),
+        ("Clara promised Daniel to keep the door shut.", "Clara broke her promise to keep the door shut.", True),
+        ("沈砚秋答应阿蓼看守院门。", "沈砚秋告诉阿蓼，她没有忘记答应过看守院门。", False),
+        ("沈砚秋的伤还在，有一道疤。", "沈砚秋告诉阿蓼，她的伤是假的，没有好了。", False),
+        ("白鹭是阿蓼借给沈砚秋用的琴，不是送给她的。", "白鹭又回到沈砚秋手里了。", False),
+        ("白鹭是阿蓼借给沈砚秋用的琴，不是送给她的。", "白鹭又回到阿蓼手里了。", True),
+        ("The lamp is lent to Clara, and she keeps it.", "The lamp is back with Clara.", False),
+        ("The lamp is lent to Clara, and she keeps it.", "The lamp is back with Daniel.", True),
+    ],
+)
+def test_what_is_told_or_was_lent_to_the_holder_is_not_over(earlier: str, later: str, is_offered: bool) -> None:
+    """A tale changes nothing of its subject, and a thing that comes back to its borrower ends no loan."""
+    result = earlier_notes_ended(later, [note(earlier)], TOLD)
+    assert (result.over, bool(result.perhaps_over)) == ([], is_offered)
