@@ -406,12 +406,21 @@ class Journal(Repository):
                     kept_rows.append(row.model_copy(update={"before": before, "after": after}))
         return kept_rows, scene_ids
 
-    def _naming_later(self, change: Change, row: RowChange, error: UserInputError) -> UserInputError:
-        """Return an error that names the later changes of a row, where the journal has any."""
+    def naming_later_of_scene(self, change: Change, scene_id: str, error: UserInputError) -> UserInputError:
+        """Return an error that names the later changes of a scene, where the journal has any."""
+
+        def is_same(other: Change) -> bool:
+            is_own = other.subject == "scene" and other.entity_id == scene_id
+            return is_own or any(row.key.get("scene_id") == scene_id for row in other.rows)
+
+        return self._naming_later(change, is_same, error)
+
+    def _naming_later(self, change: Change, is_same: Callable[[Change], bool], error: UserInputError) -> UserInputError:
+        """Return an error that names the later changes of the same thing, where the journal has any."""
         later = [
             str(other.change_id)
             for other in self._changes(col(ChangeRow.row_id) > change.change_id, col(ChangeRow.undone_at).is_(None))
-            if any((other_row.table, other_row.key) == (row.table, row.key) for other_row in other.rows)
+            if is_same(other)
         ]
         return UserInputError(f"{error}; changed later by {', '.join(later[:MAX_NAMED])}") if later else error
 
@@ -551,7 +560,10 @@ class Journal(Repository):
             try:
                 require_row_as_left(change, row, current.get((row.table, key_text(row.table, row.key))))
             except UserInputError as error:
-                raise self._naming_later(change, row, error) from error
+                same = (row.table, row.key)
+                raise self._naming_later(
+                    change, lambda other, same=same: same in [(one.table, one.key) for one in other.rows], error
+                ) from error
         self._require_pairs(returning)
         # Parents come first, for what is to hang on them again; what was added goes before the rest comes, which
         # may need its numbers.

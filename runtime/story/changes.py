@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from pydantic import Field
 
+from novelgen.errors import UserInputError
 from novelgen.models.base import Model
 from novelgen.models.memory import StoryMemoryChunk, memory_place_text
 from novelgen.models.position import END_OF_STORY, StoryPosition
@@ -80,6 +81,15 @@ def changed_scene(scene: Scene, fields: Mapping[str, Any]) -> Scene:
     return scene.model_copy(update=values)
 
 
+@contextmanager
+def naming_later(unit: UnitOfWork, change: Change, scene: Scene) -> Iterator[None]:
+    """Let a refusal to undo a change of a scene name the later changes of that scene."""
+    try:
+        yield
+    except UserInputError as error:
+        raise unit.journal.naming_later_of_scene(change, scene.scene_id, error) from error
+
+
 def restore_scene(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:
     """Restore a scene as before a change.
 
@@ -89,7 +99,8 @@ def restore_scene(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> 
 
     scene = unit.scenes.require_id(change.entity_id)
     # Facts of the author may have come and gone since; what the scene itself says decides.
-    require_as_left(change, unit.scenes.image(scene), but_for=("spans",))
+    with naming_later(unit, change, scene):
+        require_as_left(change, unit.scenes.image(scene), but_for=("spans",))
     replace_stored_scene(unit, changed_scene(scene, change.before), stores=stores)
     if "spans" in change.before:
         unit.scenes.restore_spans(scene.scene_id, change.before["spans"])
@@ -106,9 +117,9 @@ def restore_taken(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> 
     for other_change in unit.journal.of_run(change):
         scene = unit.scenes.by_id(other_change.entity_id) if other_change.undone_at is None else None
         if scene is not None:
-            require_scene_as_left(
-                other_change, scene, is_as_left=unit.scenes.image_hash(scene) == other_change.after["image"]
-            )
+            is_as_left = unit.scenes.image_hash(scene) == other_change.after["image"]
+            with naming_later(unit, other_change, scene):
+                require_scene_as_left(other_change, scene, is_as_left=is_as_left)
             if "spans" in other_change.before:
                 replace_stored_scene(unit, changed_scene(scene, other_change.before), stores=stores)
                 unit.scenes.restore_spans(scene.scene_id, other_change.before["spans"])

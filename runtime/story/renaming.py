@@ -22,7 +22,7 @@ from runtime.storage.records import Scene
 from runtime.storage.undo_checks import require_scene_as_left
 from runtime.stores import MemoryStores
 from runtime.story.base import Name, StoryBase, async_twin, entity_of_exact_name, known_entities
-from runtime.story.changes import changed_scene
+from runtime.story.changes import changed_scene, naming_later
 from runtime.story.entity_fields import changed_card
 
 RenamedKind = Literal["card", "scene", "memory", "state", "thread", "relationship", "summary", "character_memory"]
@@ -308,7 +308,8 @@ def restore_renamed(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -
             continue
         now = _image(unit, scene, row.after)
         is_as_left = all(now[name] == value for name, value in row.after.items() if name != "spans")
-        require_scene_as_left(change, scene, is_as_left=is_as_left)
+        with naming_later(unit, change, scene):
+            require_scene_as_left(change, scene, is_as_left=is_as_left)
         replace_stored_scene(unit, changed_scene(scene, row.before), stores=stores)
         unit.scenes.restore_spans(scene.scene_id, row.before["spans"])
 

@@ -8,6 +8,7 @@ import pytest
 from novelgen.errors import UnknownEntityError, UnknownSceneError, UserInputError
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import SceneRecord
+from novelgen.words.messages import message_in
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
@@ -284,6 +285,24 @@ def test_the_value_of_a_state_is_changed(lamp: Story) -> None:
     assert changes["C0"]["goals"] == ["sleep", "free Nell by Orla's Night"]
     assert changes["I0"]["holder"] == "C5"
     assert {each.source_id: each.value for each in told.facts}["I0.holder"] == "Sparrow"
+
+
+@pytest.mark.slow
+def test_a_refused_undo_names_the_later_changes_of_the_scene(lamp: Story) -> None:
+    """Of a scene that came, and of one that was edited: their numbers, in either language."""
+    lamp.ingest(text="The lamp was lit.", chapter_index=91, scene_index=1)
+    came = lamp.changes.list()[0].change_id
+    edits = [lamp.scenes.edit(position=(91, 1), title=title).change_id for title in ("The lamp", "Noon")]
+    for number, later in ((came, edits), (edits[0], edits[1:])):
+        with pytest.raises(UserInputError) as refusal:
+            lamp.undo(number)
+        numbers = ", ".join(map(str, reversed(later)))
+        assert f"changed since change {number}" in str(refusal.value)
+        assert str(refusal.value).endswith(f"; changed later by {numbers}")
+        assert message_in(str(refusal.value), "zh").endswith(f"；此后由改动 {numbers} 改过")
+    for number in reversed(edits):
+        lamp.undo(number)
+    lamp.undo(came)
 
 
 @pytest.mark.slow
