@@ -75,6 +75,7 @@ MAX_KEPT_CHANGES = 500
 be undone any more."""
 
 MAX_NAMED = 5
+
 """So many later changes an error names."""
 
 _FORGOTTEN_SUBJECTS: tuple[ChangeSubject, ...] = ("memory", "scene", "thread", "consolidation")
@@ -415,6 +416,12 @@ class Journal(Repository):
 
         return self._naming_later(change, is_same, error)
 
+    def _naming_later_of_row(self, change: Change, row: RowChange, error: UserInputError) -> UserInputError:
+        def is_same(other: Change) -> bool:
+            return any((other_row.table, other_row.key) == (row.table, row.key) for other_row in other.rows)
+
+        return self._naming_later(change, is_same, error)
+
     def _naming_later(self, change: Change, is_same: Callable[[Change], bool], error: UserInputError) -> UserInputError:
         """Return an error that names the later changes of the same thing, where the journal has any."""
         later = [
@@ -560,10 +567,7 @@ class Journal(Repository):
             try:
                 require_row_as_left(change, row, current.get((row.table, key_text(row.table, row.key))))
             except UserInputError as error:
-                same = (row.table, row.key)
-                raise self._naming_later(
-                    change, lambda other, same=same: same in [(one.table, one.key) for one in other.rows], error
-                ) from error
+                raise self._naming_later_of_row(change, row, error) from error
         self._require_pairs(returning)
         # Parents come first, for what is to hang on them again; what was added goes before the rest comes, which
         # may need its numbers.

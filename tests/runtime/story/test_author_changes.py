@@ -299,7 +299,7 @@ def test_a_refused_undo_names_the_later_changes_of_the_scene(lamp: Story) -> Non
         numbers = ", ".join(map(str, reversed(later)))
         assert f"changed since change {number}" in str(refusal.value)
         assert str(refusal.value).endswith(f"; changed later by {numbers}")
-        assert message_in(str(refusal.value), "zh").endswith(f"；此后由改动 {numbers} 改过")
+        assert message_in(str(refusal.value), "zh").endswith(f"；此后由改动 {numbers.replace(', ', '、')} 改过")
     for number in reversed(edits):
         lamp.undo(number)
     lamp.undo(came)
