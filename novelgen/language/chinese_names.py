@@ -81,6 +81,12 @@ _NAME_SAID = rf"(?P<name>[{CJK_RANGES}]{{2,4}}?)(?=[，。；、！：”」』]
 _INTRODUCED = re.compile(rf"(?:名叫|名唤|名为|我叫|我名|自称|道号|法号|法名){_NAME_SAID}")
 _CALLED = re.compile(rf"(?:[他她]叫(?={'|'.join(sorted(_SURNAMES))})|(?:大家|人人|都)[叫喊唤称][他她]){_NAME_SAID}")
 """How a person is called: 她叫柳四娘, 大家叫他聋伯."""
+_TITLED_PERSON = re.compile(
+    rf"(?:(?<![{CJK_RANGES}])|(?<=[的是叫找和与跟识见]))(?P<name>(?:{'|'.join(sorted(_SURNAMES))})[{CJK_RANGES}]{{1,2}}?)"
+    r"(?=医生|大夫|老师|护士|律师|教授|警官|队长|师傅|记者|院长|校长)"
+)
+"""A full name before what somebody is: 许眠医生; counted in a short story alone."""
+
 _NAMED_BEFORE = 60
 """So many characters before, in the same sentence or the one before, the name of who is called so stands."""
 
@@ -297,6 +303,9 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]], *, is_short: bool =
         {match["name"] for _, scene in readings for match in pattern.finditer(scene.simple)}
         for pattern in (_INTRODUCED, _CALLED)
     )
+    if is_short:
+        titled_names = {match["name"] for _, scene in readings for match in _TITLED_PERSON.finditer(scene.simple)}
+        called |= {name for name in titled_names if not word_class(name) or word_class(name).startswith("nr")}
     kept_names |= {name for name in introduced | called if _may_name(name) and not looks_like_a_thing(name)}
     declared = _declared([scene.simple for _, scene in readings], kept_names)
     kept_names |= set(declared)

@@ -64,6 +64,14 @@ _SAYS_BEFORE = re.compile(rf"\b(?:{'|'.join(_SPEECH_VERBS)})\s+(?:the |old |youn
 _BEGINS_A_NAME = frozenset("mr mrs miss ms mme mlle madame mademoiselle monsieur".split())
 _OPENS = "“‘\"'«([_*—–- \t\n"
 _ENDS = ".!?…:"
+_CLOSED = re.compile(r'" ')
+"""A straight mark that closes a speech: "Shut the door," Augustin said."""
+
+_LOOKS = re.compile(
+    r"\b(?:look|glanc|star|gaz|smil|nod|wav|shout|laugh|frown|point|grinn?)(?:e?d|ing|e?s|ded)? (?:at|to|towards?) $"
+)
+"""Somebody is looked at or waved to; it says of no place."""
+
 _LONGEST_BEFORE = 24
 _CALLED_BEFORE = re.compile(
     r"(?:(?:\b[a-z]|[“\"‘'`.!?—]\s?[A-Z])[^\W\d_’']*(?:[’'][a-z]+)?,|\b[Mm]y dear|\b[Oo]ld|\b[Yy]oung|\b[Dd]ear)\s$"
@@ -129,7 +137,7 @@ def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
         before = line[max(0, start - _LONGEST_BEFORE) : start]
         stripped = before.rstrip(_OPENS)
         gap = before[len(stripped) :]
-        opens = not stripped or stripped[-1] in _ENDS or any(mark in gap for mark in '“"«*\n')
+        opens = not stripped or stripped[-1] in _ENDS or any(mark in _CLOSED.sub(" ", gap) for mark in '“"«*\n')
         if stripped.endswith(".") and _ends_in_title(stripped):
             opens = False
         text = line[start:end].removesuffix(".")
@@ -158,6 +166,8 @@ def _runs(line: str, match: re.Match[str], paragraph: int) -> list[EnglishRun]:
 
 def _place_sign(before: str) -> float:
     """The place sign before a name: "in London", "across the Channel"."""
+    if _LOOKS.search(before):
+        return 0.0
     words = before.casefold().split()[-2:]
     if words and words[-1] == "the":
         words = words[:-1]
@@ -371,7 +381,7 @@ def _is_kept(name_match: FoundName, words: _WordUse) -> bool:
     if not proper:
         return words.free[name_match.name] > words.lower[name_match.name.casefold()]
     # Ben is somebody, though every sentence that holds the name begins with it.
-    is_given = _bare(parts[0]) in _GIVEN_NAMES and name_match.count >= LEAST_COUNT
+    is_given = _bare(parts[0]) in _GIVEN_NAMES and name_match.count >= LEAST_OPENING
     is_free = bool(name_match.free) or (is_given and not words.lower[_bare(parts[0])])
     return len(parts) > 1 or not (words.is_common(parts[0]) or not is_free or len(parts[0]) < 3)
 
@@ -400,6 +410,9 @@ OFTEN_SIDE_BY_SIDE = 2.5
 """Mr. X and a given name that share paragraphs so many times as often as chance would have it are father and son."""
 
 LEAST_COUNT = 3
+LEAST_OPENING = 2
+"""A given name that stands in no small letters is somebody's, where so many sentences begin with it."""
+
 LARGE_FAMILY = 4
 _PARTICLES = frozenset("de la du des del della di da le von van der den al el bin ibn of".split())
 _PLAIN_TITLES = frozenset("mr mrs miss ms old young little poor dear my our his her your their mx".split())

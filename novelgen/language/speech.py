@@ -55,6 +55,14 @@ _IS_SUBJECT = re.compile(rf"(?![的把被对向跟给替让将之和与同及是
 _PRONOUN = r"(?:(?:She|He)\b|[她他](?![们的]))"
 _PRONOUN_BEGINS = re.compile(rf"[.!?。！？…”」』\"]\s*{_PRONOUN}|\n\s*{_PRONOUN}")
 """A sentence that goes on with somebody named before."""
+_COMMON_PLACE = re.compile(
+    r"\b(?:in|into|inside|at|through|across|beside|outside|behind|on) (?:the|a|his|her|their|its) (?:[a-z]+ ){0,2}?"
+    r"(?P<english>churchyard|graveyard|church|chapel|hospital|bedroom|dining room|kitchen|cellar|attic|garden|orchard"
+    r"|barn|stable|station|harbou?r|quay|beach|market|school|inn|tavern|office|library|prison|forest|woods)\b"
+    r"|(?<=[在到进回出])[^，。！？；\n的]{0,4}?(?P<chinese>医院|海堤|码头|墓地|坟地|教堂|学校|车站|厨房|卧室|餐厅|办公室|图书馆|警察局"
+    r"|监狱|市场|酒馆|茶馆|客栈|海边|河边|树林|花园|地窖|阁楼)"
+)
+"""A place without a name in which a scene plays, as its narration says."""
 _LONGEST_VERB = 14
 LONGEST_OF_ONE_PLACE = {"en": 12_000, "zh": 3_000}
 """Characters of a text beyond which it has no one place: a chapter without breaks goes from one to another."""
@@ -88,8 +96,16 @@ def presence_of(
     participants = [entity_id for entity_id in ranking if scores[entity_id] >= ON_STAGE_SCORE]
     here = [mention.entity_id for mention in _of_type(mentions, types, "location") if not _is_spoken(mention, speech)]
     is_one_scene = len(text) <= LONGEST_OF_ONE_PLACE["zh" if has_cjk(text) else "en"]
-    place = (max(here, key=here.count) if here else previous_location_id) if is_one_scene else None
+    before_names = [name for entity in entities if entity.entity_id == previous_location_id for name in entity.names()]
+    goes_on = not here and _plays_at(text, before_names)
+    place = (max(here, key=here.count) if here else previous_location_id if goes_on else None) if is_one_scene else None
     return ScenePresence(participants, place)
+
+
+def _plays_at(text: str, names: Sequence[str]) -> bool:
+    """Tell whether a narration names no place without a name, or the one with these names."""
+    common = {match["english"] or match["chinese"] for match in _COMMON_PLACE.finditer(QUOTED.sub(" ", text))}
+    return not common or any(word in simplified(name).casefold() for word in common for name in names)
 
 
 def _of_type(mentions: Sequence[Mention], types: dict[str, EntityType], entity_type: EntityType) -> list[Mention]:

@@ -468,3 +468,27 @@ def test_a_known_name_with_a_verb_behind_it_is_no_candidate() -> None:
     candidates = [some.model_copy(update={"name": name, "variants": []}) for name in ("桂婶用", "沈伯年")]
     assert [one.name for one in without_known(candidates, ["桂婶", "沈伯"])] == ["沈伯年"]
     assert len(without_known(candidates, [])) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "is_offered"),
+    [
+        ('"Shut the door," Augustin said. "It is late."', "Augustin", True),
+        ("“Matthew's the elder,” she said.\n\n“Matthew minds everything.”", "Matthew", True),
+        ("走廊很白。许眠医生摘下口罩。", "许眠", True),
+        ("“云港，你认识罗芸老师吗？”沈砚秋随口问。", "罗芸", True),
+        ("“云港，你认识罗芸老师吗？”沈砚秋随口问。", "沈砚秋随口", False),
+        ("钱太太堵在楼梯口。楼梯口没有人。", "楼梯口", False),
+        ("碗里盛着白米饭，白米饭凉了。", "白米饭", False),
+    ],
+)
+def test_names_of_a_first_chapter(text: str, name: str, is_offered: bool) -> None:
+    """Who is named once is offered, what is no name is not."""
+    offered = [one for candidate in find_name_candidates([(1, 1, text)], is_story=True) for one in candidate.names()]
+    assert (name in offered) is is_offered
+
+
+def test_who_is_looked_at_is_no_place() -> None:
+    """“At” behind a look or a smile speaks of nobody's being a place."""
+    (vash,) = find_name_candidates([(1, 1, "He looked at Isaura Vash, and she laughed.")], is_story=True)
+    assert (vash.name, vash.kind == "location") == ("Isaura Vash", False)

@@ -76,3 +76,20 @@ def test_the_narrator_is_on_stage() -> None:
 def test_the_place_is_the_narrated_one(text: str, previous: str | None, place: str | None) -> None:
     """Narration tells the place, else the scene before; speech does not, and a long chapter has no one place."""
     assert presence(text, london(), previous).location_id == place
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "location_id"),
+    [
+        ("They stood in the old churchyard and talked.", "Ferris Office", None),
+        ("They stood in the office and talked.", "Ferris Office", "L0"),
+        ("“In the churchyard,” he said. They talked.", "Ferris Office", "L0"),
+        ("她在市立医院坐了一夜。", "灯塔巷九号", None),
+        ("她在医院坐了一夜。", "市立医院", "L0"),
+        ("“她在医院。”他说。", "灯塔巷九号", "L0"),
+    ],
+)
+def test_a_place_without_a_name_is_not_the_one_before(text: str, place: str, location_id: str | None) -> None:
+    """Where the narration names another place plainly, none is guessed in place of the scene before."""
+    story = [Entity(entity_id="L0", entity_type="location", name=place)]
+    assert presence_of(text, [], story, previous_location_id="L0").location_id == location_id
