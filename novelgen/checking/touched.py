@@ -16,6 +16,7 @@ from novelgen.language.counted_nouns import find_counts
 from novelgen.language.language import StoryLanguage, has_cjk, wording
 from novelgen.language.numerals import Quantity, find_quantities
 from novelgen.language.sentences import Span, split_sentences
+from novelgen.memory.ledger import asks_something
 from novelgen.models.continuity import ContinuityEvidence, TouchedKind, TouchedMatter
 from novelgen.models.entity import Entity, EntityType
 from novelgen.words import words
@@ -37,7 +38,7 @@ KIND_OF: Mapping[EntityType, TouchedKind] = {
     "term": "term",
 }
 
-ORDER: Sequence[TouchedKind] = ("person", "thing", "place", "group", "term", "promise", "number")
+ORDER: Sequence[TouchedKind] = ("person", "thing", "place", "group", "term", "promise", "question", "number")
 """The most decisive kind first."""
 
 _CHINESE_POINTING = wording("touched_pointing_zh")
@@ -56,7 +57,7 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
         evidence: What was gathered for it, best first.
 
     Returns:
-        The most decisive first: persons, things, places, groups and terms, promises, numbers.
+        The most decisive first: persons, things, places, groups and terms, promises, questions, numbers.
     """
     about = [
         (evidence_item, {*evidence_item.entity_ids, *story.resolver.entity_ids_in(evidence_item.text)})
@@ -78,7 +79,7 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
             ],
             said_texts=[one.text for matter in entity_matters for one in matter.sayings],
         ),
-        *_of_promises(draft, story),
+        *_of_threads(draft, story),
         *_of_numbers(draft, story, evidence),
     ]
     matters.sort(key=lambda matter: (ORDER.index(matter.kind), -matter.sayings[0].score, matter.draft_span))
@@ -244,10 +245,11 @@ def _of_words(
         yield _matter(draft, match.noun.kind, draft.text[span.start : span.end], span, match.sayings)
 
 
-# --- Promises and numbers ---
+# --- Threads and numbers ---
 
 
-def _of_promises(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
+def _of_threads(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
+    asking_ids = {thread.loop_id for thread in story.threads if asks_something(thread.category, thread.description)}
     terms = [telling_words(draft.plain[start:end]) for start, end in draft.sentences]
     for thread in threads_of(draft.mentions_of, story):
         own, people = telling_words(thread.text), set(thread.entity_ids)
@@ -257,7 +259,8 @@ def _of_promises(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
         best = max((at for at in named_numbers if at is not None), key=lambda at: len(own & terms[at]), default=None)
         if best is not None:
             name = story.name(thread.entity_ids[0]) if thread.entity_ids else thread.source_id
-            yield _matter(draft, "promise", name, draft.sentences[best], [thread])
+            kind: TouchedKind = "question" if thread.source_id in asking_ids else "promise"
+            yield _matter(draft, kind, name, draft.sentences[best], [thread])
 
 
 def _of_numbers(draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityEvidence]) -> Iterator[TouchedMatter]:

@@ -35,6 +35,11 @@ _CHINESE_LOAD = re.compile(
     rf"(?:[陈新旧老春秋湿干粗细])?(?P<stuff>[茶米粮谷盐炭柴煤糖棉布药])"
 )
 """Loads of a stuff, whose noun has one character: 四十二担陈茶."""
+_CHINESE_VOTES = re.compile(
+    rf"(?<![{CHINESE_DIGITS}第数几每\d])(?P<low>\d+|[{CHINESE_DIGITS}]+)票(?P<against>反对|弃权)?"
+    rf"(?=$|[^{CJK_RANGES}]|赞成|同意|通过|当选|支持|对|比)"
+)
+"""Votes that were counted; those against and those withheld are others."""
 
 
 def find_counts(text: str, language: StoryLanguage) -> list[Quantity]:
@@ -69,6 +74,10 @@ def _chinese(text: str) -> Iterator[Quantity]:
         numbers = chinese_numbers(load["low"])
         if numbers is not None:
             yield Quantity(load.start(), load.end(), "count", *numbers, load["measure"] + load["stuff"])
+    for votes in _CHINESE_VOTES.finditer(text):
+        numbers = chinese_numbers(votes["low"])
+        if numbers is not None:
+            yield Quantity(votes.start(), votes.end(), "count", *numbers, "票" + (votes["against"] or ""))
     matches = list(_CHINESE.finditer(text))
     if not matches:
         return

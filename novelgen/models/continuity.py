@@ -87,7 +87,7 @@ def continuity_finding_id(kind: str, draft_quote: str, evidence: list[Continuity
     return f"K{digest[:12]}"
 
 
-TouchedKind = Literal["person", "thing", "place", "group", "term", "promise", "number"]
+TouchedKind = Literal["person", "thing", "place", "group", "term", "promise", "question", "number"]
 
 
 class TouchedMatter(BaseModel):

@@ -11,7 +11,7 @@ from novelgen.checking.story import StoryBefore, read_draft
 from novelgen.checking.touched import find_touched
 from novelgen.language.language import story_language
 from novelgen.models.continuity import TouchedMatter
-from novelgen.models.entity import DATED
+from novelgen.models.entity import DATED, Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, OpenLoop, StateChange
@@ -149,6 +149,25 @@ def test_a_sum_as_people_say_it_is_a_number_of_the_sentence_beside_its_speaker()
     matters = touched("“五千块，我一分没少你的。”韩三说。", replace(story, language="zh"))
     [number] = [each for each in matters if each.kind == "number"]
     assert (number.name, number.sayings[0].text) == ("五千块", "赵凯欠了韩三整整八千块钱。")
+
+
+@pytest.mark.parametrize(
+    ("people", "draft", "description", "category", "kind"),
+    [
+        (ENGLISH, "Anselm looked at the lamp.", "Who broke the lamp of Anselm?", "", "question"),
+        (ENGLISH, "Anselm looked at the lamp.", "The broken lamp", "mystery", "question"),
+        (ENGLISH, "Anselm looked at the lamp.", "Anselm promises to mend the lamp", "promise", "promise"),
+        (CHINESE, "陆青崖看着那盏灯。", "是谁打碎了那盏灯？", "", "question"),
+        (CHINESE, "陆青崖看着那盏灯。", "陆青崖答应修好那盏灯", "承诺", "promise"),
+    ],
+)
+def test_an_open_question_is_no_promise(
+    people: tuple[Entity, ...], draft: str, description: str, category: str, kind: str
+) -> None:
+    """By its category or its words."""
+    thread = OpenLoop(loop_id="OL0", description=description, category=category, related_entities=["C0", "C1"])
+    story = replace(told(people), threads=[thread], language=story_language(draft))
+    assert [matter.kind for matter in touched(draft, story) if matter.sayings[0].source == "thread"] == [kind]
 
 
 def test_promises_and_numbers_come_last() -> None:

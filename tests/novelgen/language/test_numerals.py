@@ -118,5 +118,13 @@ def test_sums_without_a_unit_and_decades_of_age(text: str, dimension: str, amoun
 
 def test_loads_of_a_stuff_are_counted() -> None:
     """Of the same stuff with and without an adjective."""
+    votes = [
+        find_counts(text, "zh") for text in ("三十二票赞成，九票反对。", "乐团投票时，二十七票赞成。", "他买了三票货。")
+    ]
+    assert [[(one.low, one.unit) for one in counts] for counts in votes] == [
+        [(32, "票"), (9, "票反对")],
+        [(27, "票")],
+        [],
+    ]
     loads = [find_counts(text, "zh") for text in ("西仓里有四十二担陈茶。", "烧掉了四十八担茶。")]
     assert [[(one.low, one.unit) for one in load] for load in loads] == [[(42, "担茶")], [(48, "担茶")]]
