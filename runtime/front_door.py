@@ -227,6 +227,7 @@ class Memory:
         dry_run: bool = False,
         update: bool = False,
         replace: bool = False,
+        overwrite: bool = False,
         keep_remarks: bool = False,
         headings: Sequence[str] = (),
         progress: Progress | None = None,
@@ -241,6 +242,8 @@ class Memory:
             update: Take chapters of a manuscript in again whose text changed; without it nothing stored is changed.
             replace: With `update` let a chapter take the place of one with another heading, too; without it such a
                 chapter waits, and `changes.other_chapters` lists it.
+            overwrite: With `update` let the file's text take the place of what was edited in the project, where the
+                file changed, too; without it such scenes stay, and `changes.conflicting_scenes` lists them.
             keep_remarks: Whether what an author says to readers stays in the text of a manuscript.
             headings: Headings of a manuscript as an example each, where they are not recognised without.
             progress: Called after each scene with the scenes done and the scenes in all.
@@ -254,6 +257,7 @@ class Memory:
             dry_run=dry_run,
             update=update,
             replace=replace,
+            overwrite=overwrite,
             keep_remarks=keep_remarks,
             headings=headings,
             progress=progress,

@@ -472,9 +472,10 @@ class MemoryStores:
             )
         if cause is not None:
             return errors.UnknownProjectError(f"{cause}{self._suggest_project(project_id)}")
+        # A door without a shell leaves this part out.
+        elsewhere = f", or name another folder of projects (--projects-dir){self._suggest_project(project_id)}"
         return errors.UnknownProjectError(
-            f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; create it first, or name "
-            f"another folder of projects (--projects-dir){self._suggest_project(project_id)}"
+            f"no project {project_id!r} in {str(self.settings.projects_dir)!r}; create it first{elsewhere}"
         )
 
     def _others_in_database(self, project_id: str) -> list[str]:

@@ -134,6 +134,7 @@ class SceneDocument(Document):
     extraction_status: columns.ExtractionStatus = "none"
     failure_reason: str | None = None
     staged: dict[str, Any] = Field(default_factory=dict)
+    file_version: dict[str, str] | None = None
     key: str = ""
     content_hash: str = ""
     mentions: list[tuple[str, str]] = Field(default_factory=list)

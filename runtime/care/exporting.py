@@ -111,6 +111,8 @@ class MemoryDocuments:
         scene_fields = scene.model_dump(mode="json", exclude={"project_id", "text_hash", "other_fields"})
         if not scene.staged:
             del scene_fields["staged"]
+        if scene.file_version is None:
+            del scene_fields["file_version"]
         record = scene_fields["record"] or {}
         return {
             **scene.other_fields,

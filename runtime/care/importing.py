@@ -4,7 +4,7 @@ Nothing that is stored is changed, unless an update is asked for, and a repeated
 """
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace as with_fields
@@ -23,13 +23,15 @@ from novelgen.glossary_table import is_glossary
 from novelgen.language.language import count_words
 from novelgen.models.context import ReportIssue
 from runtime.care.companion_files import CompanionCopy, take_companions
-from runtime.care.manuscript_changes import ManuscriptChanges, rearrangement
+from runtime.care.manuscript_changes import ManuscriptChanges, Rearrangement, rearrangement
 from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
 from runtime.care.reading import IncomingStory, is_memory_folder, read_memory_folder
 from runtime.files import manuscripts
 from runtime.files.file_reading import Unpacked, is_archive, read_text_file, unpack
+from runtime.ingest.file_versions import FileEdit, Reconciliation, reconciled, with_file_version
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes, new_run
+from runtime.ingest.likeness import are_alike
 from runtime.ingest.scene_input import SceneInput, bare_text, scenes_of_chapter
 from runtime.storage.change import ChangeNumber
 from runtime.storage.columns import ScenePlace
@@ -142,6 +144,9 @@ def import_story(
         index=False,
         progress=lambda done_count, _: tell(len(plan.scenes) + done_count),
     )
+    with stores.database(project_id).write() as unit:
+        for scene_id, version in plan.file_versions.items():
+            unit.scenes.note_file_version(scene_id, version)
     if plan.told_beside or plan.told_places:
         with stores.database(project_id).write() as unit:
             unit.exchange.note_told_scenes(plan.told_beside)
@@ -217,6 +222,18 @@ class _ImportPlan:
     def new_scenes(self) -> list[Scene | SceneInput]:
         """Those to store, whole ones first, then those that come as text."""
         return [*self.scenes, *self.told_scenes]
+
+    @property
+    def file_versions(self) -> dict[str, dict[str, str]]:
+        """What files say of scenes that say the same already, by the ids of these."""
+        return {
+            there.scene_id: scene.file_version
+            for scene in self._incoming.scenes
+            if (there := self._here.get(_place(scene))) is not None
+            and scene.file_version not in (None, there.file_version)
+            and scene not in self.told_scenes
+            and _tells_the_same(there, scene)
+        }
 
     @property
     def told_places(self) -> set[ScenePlace]:
@@ -401,7 +418,11 @@ def _moved(scene: Scene, moves: Mapping[ScenePlace, ScenePlace]) -> Scene:
 
 
 def _spelt(scene: Scene | SceneInput) -> str:
-    return f"{scene.chapter_index}:{scene.scene_index}"
+    return _spelt_place(_place(scene))
+
+
+def _spelt_place(place: ScenePlace) -> str:
+    return f"{place[0]}:{place[1]}"
 
 
 # --- Importing a path ---
@@ -415,6 +436,11 @@ class SourceImport(manuscripts.ManuscriptNotes, ImportResult):
         default=None, description="What differs from the story that is stored; None where none is."
     )
     updated: bool = Field(default=False, description="Whether what differs was taken in.")
+    overwritten: bool = Field(
+        default=False,
+        exclude_if=lambda overwritten: not overwritten,
+        description="Whether the file's text took the place of what was edited here, too.",
+    )
     copied_files: list[str] = Field(
         default_factory=list,
         description="Settings, characters, word lists and plans that came into the project's folder.",
@@ -430,6 +456,7 @@ def import_source(
     index: bool = True,
     update: bool = False,
     replace: bool = False,
+    overwrite: bool = False,
     keep_remarks: bool = False,
     every_file: bool = False,
     headings: Sequence[str] = (),
@@ -442,7 +469,8 @@ def import_source(
     Without `update` nothing stored changes.
 
     A chapter that is new stands where its heading says, else after the last one, and takes the place of none; one with
-    another heading takes the place of a stored one only with `replace`.
+    another heading takes the place of a stored one only with `replace`. What was edited here stays: where the file
+    changed, too, it takes the file's text only with `overwrite`.
     """
     stores.paths(project_id)
     take_in = partial(
@@ -469,6 +497,7 @@ def import_source(
             return SourceImport(**dict(result), **fields, copied_files=companions.taken)
         issues: list[ReportIssue] = []
         plans: list[Path] = []
+        is_placed = True
         is_numbered = path.is_dir() and is_novel_gen_folder(path)
         if is_numbered:
             stored_contents = _stored_contents(stores, project_id) or ProjectContents()
@@ -494,6 +523,7 @@ def import_source(
                 ProjectContents(name=manuscript.title, parts=manuscript.parts),
                 [scene for chapter in manuscript.chapters for scene in scenes_of_chapter(chapter)],
             )
+            is_placed = not manuscripts.tells_no_place(manuscript, path)
             fields = {**dict(manuscript), "chapters": manuscript.preview()}
             fields["passed_over"] = [*passed_over, *manuscript.passed_over]
         elif path.is_file() and path.suffix.lower() in _GLOSSARY_FILES:
@@ -504,10 +534,22 @@ def import_source(
                 "chapter, nor a manuscript (.txt, .md, .epub, .docx), nor a .zip of one of these; check the path"
             )
         followed = _followed(
-            stores, project_id, story, update=update, replace=replace, dry_run=dry_run, by_number=is_numbered
+            stores,
+            project_id,
+            story,
+            update=update,
+            replace=replace,
+            overwrite=overwrite,
+            dry_run=dry_run,
+            by_number=is_numbered,
+            is_placed=is_placed,
         )
         result = take_in(followed.story, update=update, moves=followed.moves_to_come)
         changes = followed.changes
+        if changes is not None:
+            kept_places = {*changes.edited_scenes, *changes.conflicting_scenes}
+            same_scenes = [place for place in result.preview.same_scenes if place not in kept_places]
+            result.preview.same_scenes = same_scenes
         if changes is not None and changes.numbers and "chapters" in fields:
             fields |= _renumbered(fields, changes.numbers)
         if not dry_run and "parts" in fields:
@@ -515,7 +557,14 @@ def import_source(
         copied = [] if dry_run else _copied_plans(plans, stores.paths(project_id).chapters)
         issues = [*result.issues, *issues]
         result = result.model_copy(update={"issues": issues})
-        return SourceImport(**dict(result), **fields, changes=changes, updated=update, copied_files=copied)
+        return SourceImport(
+            **dict(result),
+            **fields,
+            changes=changes,
+            updated=update,
+            overwritten=overwrite and update,
+            copied_files=copied,
+        )
 
 
 _GLOSSARY_FILES = (".csv", ".tsv", ".json")
@@ -562,23 +611,27 @@ def _followed(
     *,
     update: bool,
     replace: bool,
+    overwrite: bool,
     dry_run: bool,
     by_number: bool,
+    is_placed: bool,
 ) -> _Followed:
     """Move scenes as in the manuscript, where requested, and return the rest."""
     try:
         database = stores.database(project_id)
     except UnknownProjectError:
-        return _Followed(story)
+        return _Followed(with_fields(story, scenes=[with_file_version(scene) for scene in story.scenes]))
     with database.read() as unit:
         listed_scenes = unit.scenes.list_as_of(with_text=True)
+        edited_ids = unit.journal.scenes_edited()
     if not listed_scenes:
-        return _Followed(story)
+        return _Followed(with_fields(story, scenes=[with_file_version(scene) for scene in story.scenes]))
     matching_rearrangement = rearrangement(
         {_place(scene): scene.text or "" for scene in listed_scenes},
-        [scene.scrubbed() for scene in story.scenes],
+        [with_file_version(scene.scrubbed()) for scene in story.scenes],
         titles={_place(scene): scene.title for scene in listed_scenes},
         by_number=by_number,
+        is_placed=is_placed,
         replace=replace and update,
     )
     may_move = bool(matching_rearrangement.moves) and (update or matching_rearrangement.only_makes_room)
@@ -590,11 +643,52 @@ def _followed(
         if update or matching_rearrangement.only_makes_room
         else matching_rearrangement.untouched
     )
-    scenes = [scene for scene in matching_rearrangement.scenes if _place(scene) in wanted_places]
+    moved_scenes_by_place = {
+        matching_rearrangement.moves.get(_place(scene), _place(scene)): scene for scene in listed_scenes
+    }
+    reconciliations = {
+        _place(scene): reconciled(
+            scene, stored_scene, is_edited=stored_scene.scene_id in edited_ids, overwrite=overwrite and update
+        )
+        for scene in matching_rearrangement.scenes
+        if (stored_scene := moved_scenes_by_place.get(_place(scene))) is not None
+    }
+    scenes = [
+        reconciliations[_place(scene)].scene if _place(scene) in reconciliations else scene
+        for scene in matching_rearrangement.scenes
+        if _place(scene) in wanted_places
+    ]
     return _Followed(
         with_fields(story, scenes=scenes),
-        matching_rearrangement.changes,
+        _with_edits(matching_rearrangement, reconciliations, moved_scenes_by_place),
         matching_rearrangement.moves if may_move and dry_run else None,
+    )
+
+
+def _with_edits(
+    followed_rearrangement: Rearrangement,
+    reconciliations: Mapping[ScenePlace, Reconciliation],
+    stored_scenes: Mapping[ScenePlace, Scene],
+) -> ManuscriptChanges:
+    """Return the changes with what was edited here told from what the file changed."""
+    changes = followed_rearrangement.changes
+    places_by_edit: dict[FileEdit, list[ScenePlace]] = defaultdict(list)
+    for place, reconciliation in sorted(reconciliations.items()):
+        places_by_edit[reconciliation.edit].append(place)
+    scenes_by_place = {_place(scene): scene for scene in followed_rearrangement.scenes}
+    changed_chapters = {
+        chapter for chapter, _ in (*places_by_edit["newer"], *(scenes_by_place.keys() - reconciliations))
+    }
+    changed_chapters |= {int(place.partition(":")[0]) for place in changes.gone_scenes}
+    return changes.model_copy(
+        update={
+            "changed_chapters": [chapter for chapter in changes.changed_chapters if chapter in changed_chapters],
+            "edited_scenes": [_spelt_place(place) for place in places_by_edit["edited"]],
+            "conflicting_scenes": [_spelt_place(place) for place in places_by_edit["conflict"]],
+            "is_same_story": any(
+                are_alike(stored_scenes[place].text or "", scenes_by_place[place].text) for place in reconciliations
+            ),
+        }
     )
 
 

@@ -58,6 +58,17 @@ class ManuscriptChanges(BaseModel):
         exclude_if=lambda others: not others,
         description="Stored chapters whose place one with another heading would take; only `replace` lets it.",
     )
+    edited_scenes: list[str] = Field(
+        default_factory=list,
+        exclude_if=lambda edited: not edited,
+        description="Places of scenes that were edited here since their file was taken in, and that the file did not "
+        "change: they stay.",
+    )
+    conflicting_scenes: list[str] = Field(
+        default_factory=list,
+        exclude_if=lambda conflicting: not conflicting,
+        description="Places of scenes that were edited here and in the file: they stay, but with `overwrite`.",
+    )
     numbers: dict[int, int] = Field(
         default_factory=dict,
         exclude_if=lambda numbers: not numbers,
@@ -67,6 +78,9 @@ class ManuscriptChanges(BaseModel):
         default=False,
         exclude_if=lambda goes_on: not goes_on,
         description="Whether the manuscript is what follows the last chapter that is stored.",
+    )
+    is_same_story: bool = Field(
+        default=False, exclude=True, description="Whether a chapter of it is one that is stored, or an edit of it."
     )
 
     @property
@@ -133,6 +147,7 @@ def rearrangement(
     *,
     titles: Mapping[ScenePlace, str] | None = None,
     by_number: bool = False,
+    is_placed: bool = True,
     replace: bool = False,
 ) -> Rearrangement:
     """Find out which scenes of a manuscript are those that are stored; where lines break tells no two texts apart.
@@ -142,6 +157,8 @@ def rearrangement(
         scenes: Those of the manuscript.
         titles: Titles of the stored scenes.
         by_number: Whether chapters bear their numbers for good, as the files of a project do; headings tell nothing.
+        is_placed: Whether the numbers of chapters without headings say anything; else such a one is known by its text
+            alone.
         replace: Whether a chapter may take the place of one with another heading.
     """
     titles = titles or {}
@@ -152,7 +169,7 @@ def rearrangement(
         {} if by_number else {place: scene.title for place, scene in places.items()},
     )
     next_number = _following_number(old)
-    pairs = _paired_chapters(old, new, next_number)
+    pairs = _paired_chapters(old, new, next_number, is_placed=is_placed)
     is_whole = by_number or _is_whole(old, pairs)
     others = _others(old, new, pairs, next_number, is_whole=is_whole)
     if replace:
@@ -195,7 +212,9 @@ def _is_whole(old: Sequence[_Chapter], pairs: _Pairs) -> bool:
     return not old or (old[0].place in pairs and len(pairs) * 2 >= len(old))
 
 
-def _paired_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], next_number: int | None) -> _Pairs:
+def _paired_chapters(
+    old: Sequence[_Chapter], new: Sequence[_Chapter], next_number: int | None, *, is_placed: bool
+) -> _Pairs:
     """Return which stored chapters are which of a manuscript: the same text, else alike, else the same heading."""
     pairs: _Pairs = {}
     matcher = SequenceMatcher(
@@ -206,18 +225,20 @@ def _paired_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], next_numb
             same = zip(old[start:end], new[new_start:new_end], strict=True)
             pairs |= {before.place: after.place for before, after in same}
         elif kind == "replace":
-            pairs |= _alike_chapters(old[start:end], new[new_start:new_end], next_number)
+            pairs |= _alike_chapters(old[start:end], new[new_start:new_end], next_number, is_placed=is_placed)
     given_places = set(pairs.values())
     rest = (
         [chapter for chapter in old if chapter.place not in pairs],
         [chapter for chapter in new if chapter.place not in given_places],
     )
     if len(rest[0]) * len(rest[1]) <= MOST_COMPARED:
-        pairs |= _alike_chapters(*rest, next_number)
+        pairs |= _alike_chapters(*rest, next_number, is_placed=is_placed)
     return dict(sorted(pairs.items()))
 
 
-def _alike_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], next_number: int | None) -> _Pairs:
+def _alike_chapters(
+    old: Sequence[_Chapter], new: Sequence[_Chapter], next_number: int | None, *, is_placed: bool
+) -> _Pairs:
     scored = _scored({chapter.place: chapter.text for chapter in old}, {chapter.place: chapter.text for chapter in new})
     pairs: _Pairs = {}
     for score, before, after in scored:
@@ -228,7 +249,9 @@ def _alike_chapters(old: Sequence[_Chapter], new: Sequence[_Chapter], next_numbe
             same = (
                 earlier
                 for earlier in old
-                if earlier.place not in pairs and _is_same_chapter(earlier, chapter, next_number)
+                if earlier.place not in pairs
+                and (is_placed or chapter.name is not None)
+                and _is_same_chapter(earlier, chapter, next_number)
             )
             before_ = next(same, None)
             if before_ is not None:

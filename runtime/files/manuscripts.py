@@ -231,11 +231,18 @@ def read_manuscript(
 
 def _named_by_file(chapters: Sequence[GeneratedChapter], file: Path) -> list[GeneratedChapter]:
     """Let a chapter that is alone in its file, without a heading, bear that of its name: 第13章.txt."""
-    name = heading_of(file.stem.replace("_", " "))
+    name = _chapter_name(file)
     if name is None or len(chapters) != 1 or chapters[0].chapter_title:
         return list(chapters)
     number = chapters[0].chapter_number if name.number is None else name.number
     return [chapters[0].model_copy(update={"chapter_title": name.title, "chapter_number": number})]
+
+
+def tells_no_place(manuscript: Manuscript, file: Path) -> bool:
+    """Tell whether a file holds one chapter and neither its name nor its text says which."""
+    if file.is_dir() or len(manuscript.chapters) != 1 or _chapter_name(file) is not None:
+        return False
+    return heading_of(manuscript.chapters[0].chapter_title) is None
 
 
 def read_draft(file: Path, *, may_be_pipe: bool = False) -> str:

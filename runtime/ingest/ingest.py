@@ -168,6 +168,8 @@ def take_in(
     stored_scene = unit.scenes.get(StoryPosition(**place))
     scene, issues = _with_stored_record(_with_ids_for_names(given, unit, stores=stores), stored_scene)
     if stored_scene is not None and _is_unchanged(scene, stored_scene):
+        if scene.file_version is not None:
+            unit.scenes.note_file_version(stored_scene.scene_id, scene.file_version)
         return SceneIngestResult(**place, scene_id=stored_scene.scene_id, outcome="unchanged", issues=issues)
     if not unit.projects.require().language:
         unit.projects.update(language=story_language(scene.text))

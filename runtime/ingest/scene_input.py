@@ -56,13 +56,16 @@ class SceneInput(BaseModel):
         default_factory=dict, description="What the author says of who is there and where; it outranks a record."
     )
     story_time: str | None = Field(default=None, description="When it plays, in the story's words; likewise.")
+    file_version: dict[str, str] | None = Field(
+        default=None, description="As `Scene.file_version`; None keeps what is stored."
+    )
 
     @classmethod
     def of_stored(cls, scene: Scene, **changes: Any) -> SceneInput:
         """Return a stored scene as it would come again, with changes."""
         names = [
             *("chapter_index", "scene_index", "title", "record", "extraction_status", "failure_reason"),
-            *("story_time", "staged"),
+            *("story_time", "staged", "file_version"),
         ]
         fields = {name: getattr(scene, name) for name in names}
         origin = record_origin_of(scene)

@@ -56,7 +56,12 @@ def replace_scene(
     """Derive and store a scene's facts, replacing earlier ones."""
     if stored_scene is not None:
         # A text that is taken in anew keeps what its author corrected, but for what it comes with.
-        scene = scene.model_copy(update={"staged": stored_scene.staged | scene.staged})
+        kept_fields = {"staged": stored_scene.staged | scene.staged}
+        if scene.file_version is None:
+            kept_fields["file_version"] = stored_scene.file_version
+        scene = scene.model_copy(update=kept_fields)
+    elif scene.file_version is None:
+        scene = scene.model_copy(update={"file_version": {}})
     ended_memories = _ended_memories(unit, scene, surroundings)
     write = scene_write(
         scene,
@@ -308,6 +313,7 @@ def scene_write(
         extraction_status="done" if record else scene.extraction_status,
         failure_reason=None if record else scene.failure_reason,
         staged=scene.staged,
+        file_version=scene.file_version,
         chunks=brought_memories,
         kept=list(kept_ids),
         states=scene_states(scene, reading, surroundings.entities),

@@ -214,6 +214,7 @@ def preview_page(
     keep_remarks: Tick = "",
     update: Tick = "",
     replace: Tick = "",
+    overwrite: Tick = "",
     heading: HeadingLine = "",
     shown: Shown = 60,
 ) -> Response:
@@ -231,6 +232,7 @@ def preview_page(
         keep_remarks=bool(keep_remarks),
         update=bool(project and update),
         replace=bool(project and update and replace),
+        overwrite=bool(project and update and overwrite),
         headings=_headings(heading),
     )
     query_params = request.query_params
@@ -248,6 +250,7 @@ def preview_page(
             "keep_remarks": keep_remarks,
             "update": update,
             "replace": replace,
+            "overwrite": overwrite,
             "heading": heading,
         },
         shown=min(shown, MAX_SHOWN),
@@ -279,6 +282,7 @@ def take_in(app_state: TheHouse, upload_id: Id, form: Form) -> Response:
             "file": upload.file,
             "update": bool(form.get("update")),
             "replace": bool(form.get("replace")),
+            "overwrite": bool(form.get("overwrite")),
             "keep_remarks": bool(form.get("keep_remarks")),
             "headings": _headings(form.get("heading", "")),
         },
@@ -307,6 +311,7 @@ def _preview(
     keep_remarks: bool,
     update: bool,
     replace: bool,
+    overwrite: bool,
     headings: Sequence[str],
 ) -> Preview:
     """Preview an import, with errors beside the form."""
@@ -317,6 +322,7 @@ def _preview(
             dry_run=True,
             update=update,
             replace=replace,
+            overwrite=overwrite,
             keep_remarks=keep_remarks,
             headings=headings,
         )
@@ -427,10 +433,13 @@ def read_scenes(visit: Visited, form: Form) -> Response:
 def _outcome(job: Job) -> dict[str, Any]:
     """Return a job's outcome, tolerating older versions."""
     result = job.result if isinstance(job.result, dict) else {}
+    changes = result.get("changes") or {}
     scenes = [item for item in result.get("scenes") or () if isinstance(item, dict)]
     issues = [*(result.get("issues") or ()), *((result.get("indexing") or {}).get("issues") or ())]
     return {
         **{name: result.get(name) for name in ("stored", "condition", "stopped", "usage", "price")},
+        **{name: changes.get(name) or [] for name in ("edited_scenes", "conflicting_scenes")},
+        "overwritten": bool(result.get("overwritten")),
         "passed_over": result.get("passed_over") or [],
         "left_out": result.get("left_out") or "",
         "left_out_parts": [part for part in result.get("left_out_parts") or () if isinstance(part, dict)],

@@ -297,6 +297,15 @@ class Journal(Repository):
         of_these = [] if entity_ids is None else [col(ChangeRow.entity_id).in_(list(entity_ids))]
         return self._changes(ChangeRow.subject == subject, *of_these, order=[col(ChangeRow.row_id)])
 
+    def scenes_edited(self) -> frozenset[str]:
+        """Return the ids of the scenes whose last standing change of text or title was made by hand."""
+        kinds_by_scene = {
+            change.entity_id: change.kind
+            for change in self.list_all("scene")
+            if change.undone_at is None and change.kind in ("text", "title", "ingest")
+        }
+        return frozenset(scene_id for scene_id, kind in kinds_by_scene.items() if kind != "ingest")
+
     def latest(self, limit: int, *, subjects: Sequence[ChangeSubject]) -> list[Change]:
         """Return the last changes of subjects, latest first, one per run."""
         runs = (self._session.owns(ChangeRow), col(ChangeRow.kind).in_(RUNS))

@@ -56,6 +56,7 @@ class SceneWrite(Model):
     extraction_status: ExtractionStatus = "none"
     failure_reason: str | None = None
     staged: dict[str, Any] = Field(default_factory=dict, description="As `Scene.staged`.")
+    file_version: dict[str, str] | None = Field(default=None, description="As `Scene.file_version`.")
     chunks: list[StoryMemoryChunk] = Field(default_factory=list)
     kept: list[str] = Field(default_factory=list, description="Ids of stored memories that stay as they are.")
     chunk_links: dict[str, list[str]] = Field(default_factory=dict, description="Chunk id to entity ids.")

@@ -221,6 +221,11 @@ class Scene(Row, table=True):
         description="What the author says of who is there and where, and whom names mean: participants, location_id, "
         "names.",
     )
+    file_version: NullableJson[dict[str, str] | None] = Field(
+        default=None,
+        description="Title and hash of the text that its file had when it was last taken in. Empty of a scene that "
+        "came from no file, None where nobody knows.",
+    )
     created_at: UtcDatetime
     updated_at: UtcDatetime
     other_fields: Json[dict[str, Any]] = Field(

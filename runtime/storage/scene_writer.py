@@ -127,7 +127,11 @@ class SceneWriter:
             copied = write.model_dump(include=_COPIED)
             scene_fields = {
                 # Where the author said nothing of it, the mark is that of a scene of before.
-                "scene": {name: value for name, value in copied.items() if name != "staged" or value},
+                "scene": {
+                    name: value
+                    for name, value in copied.items()
+                    if name != "file_version" and (name != "staged" or value)
+                },
                 "record": None if record is None else {**record, "chapter_index": 0, "scene_index": 0},
                 # Passages follow from the text and the names.
                 "chunks": [

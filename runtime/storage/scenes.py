@@ -53,6 +53,7 @@ SCENE_FIELDS = (
     "failure_reason",
     "story_time",
     "staged",
+    "file_version",
 )
 """What a change of a scene keeps of it."""
 
@@ -270,6 +271,10 @@ class SceneRepository(Repository):
         record = {**(fields["record"] or {}), "chapter_index": None, "scene_index": None}
         staged = {"staged": scene.staged} if scene.staged else {}
         return text_hash(json.dumps({**fields, **staged, "record": record}, sort_keys=True))
+
+    def note_file_version(self, scene_id: str, version: Mapping[str, str] | None) -> None:
+        """Note what the file of a scene says, where the scene says the same already."""
+        self._session.update(Scene, Scene.scene_id == scene_id, file_version=version and dict(version))
 
     def spans_by_hand(self, scene_id: str) -> dict[str, list[Any]]:
         """Return where the words of the author's own facts stand in a scene, and whether they count as proved."""

@@ -36,6 +36,7 @@ from runtime.files.project_files import (
 from runtime.ingest import ingest as ingesting
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities
+from runtime.ingest.file_versions import file_version
 from runtime.ingest.indexing import IndexingResult, drain_outbox, rebuild_if_bloated, stored_otherwise
 from runtime.ingest.ingest import IngestResult
 from runtime.ingest.scene_input import SceneInput, bare_text, scenes_of_chapter
@@ -199,6 +200,13 @@ class SceneIngest(StoryBase):
         counted_ingest_report.warnings += [issue.message for issue in staging.issues]
         return _count_contents(self._stores, counted_ingest_report, tell_changes=False)
 
+    def note_file(self, report: IngestReport) -> None:
+        """Note of the scenes that a file's text made that they came from a file, which an import may bring again."""
+        new_ids = [result.scene_id for result in report.scenes if result.outcome == "added"]
+        with self._stores.database(self.project_id).write() as unit:
+            for scene in map(unit.scenes.require_id, new_ids):
+                unit.scenes.note_file_version(scene.scene_id, file_version(scene.title, scene.text or ""))
+
     def _place_for(self, at: str, names: ChapterNames) -> StoryPosition:
         """Return the place of a new text, a chapter alone being a chapter."""
         text = at.strip()
@@ -330,9 +338,11 @@ class SceneIngest(StoryBase):
         except UnknownProjectError as error:
             paths = self._stores.paths(self.project_id)
             if not bring_demo(paths):
+                # A door without a shell leaves this part out.
+                elsewhere = ", or set --projects-dir"
                 raise UnknownProjectError(
                     f"there is no project {self.project_id!r}: no folder {str(paths.folder)!r}; make it with "
-                    f"`novelgen init {self.project_id}`, or set --projects-dir"
+                    f"`novelgen init {self.project_id}`{elsewhere}"
                 ) from error
 
     def _follow_settings(self, input_settings: Settings | None) -> None:

@@ -117,6 +117,7 @@ class StoryTransfer(StoryUpkeep):
         index: bool = True,
         update: bool = False,
         replace: bool = False,
+        overwrite: bool = False,
         keep_remarks: bool = False,
         every_file: bool = False,
         headings: Sequence[str] = (),
@@ -136,6 +137,7 @@ class StoryTransfer(StoryUpkeep):
             index=index,
             update=update,
             replace=replace,
+            overwrite=overwrite,
             keep_remarks=keep_remarks,
             every_file=every_file,
             headings=headings,
@@ -180,7 +182,10 @@ def is_of_another_story(stores: MemoryStores, project_id: str, *, found: Project
     """
     preview, changes = found.preview, found.changes
     is_own = bool(preview.same_scenes or preview.same_entities)
-    is_own = is_own or (changes is not None and bool(changes.moved_chapters or changes.goes_on))
+    is_own = is_own or (
+        changes is not None
+        and bool(changes.moved_chapters or changes.goes_on or changes.is_same_story or changes.edited_scenes)
+    )
     if changes is not None and not is_own:
         # Of a text whose lines broken at a width were kept, every scene is told anew, and no chapter another one.
         chapters = {int(place.partition(":")[0]) for place in preview.changed_scenes}

@@ -191,15 +191,20 @@ def can_ask() -> bool:
     return sys.stdin.isatty()
 
 
+def is_agreed(action: str) -> bool:
+    """Ask at the terminal whether to do something."""
+    text = in_words(action)
+    question = f"{text[:1].upper()}{text[1:]}?" if text.isascii() else f"{text}？"
+    return click.confirm(question, err=True)
+
+
 def require_confirmation(action: str, *, is_confirmed: bool) -> None:
     """Ask before something is taken away for good."""
     if is_confirmed:
         return
     if not can_ask():
         raise UserInputError(f"about to {action}, and no terminal to ask at; add --yes to do it")
-    text = in_words(action)
-    question = f"{text[:1].upper()}{text[1:]}?" if text.isascii() else f"{text}？"
-    if not click.confirm(question, err=True):
+    if not is_agreed(action):
         click.echo(in_words("nothing was changed"), err=True)
         raise click.exceptions.Exit(ExitCode.FAILED)
 

@@ -387,6 +387,7 @@ def offer_work(app_state: AppState) -> None:
             source=order.folder / order.job.arguments["file"],
             update=order.job.arguments["update"],
             replace=order.job.arguments.get("replace", False),
+            overwrite=order.job.arguments.get("overwrite", False),
             keep_remarks=order.job.arguments.get("keep_remarks", False),
             headings=order.job.arguments.get("headings", ()),
             progress=order.progress_of("text"),
@@ -445,6 +446,9 @@ def import_manuscript(
     replace: Annotated[
         bool, Query(description="With update: let a chapter take the place of one with another heading, too.")
     ] = False,
+    overwrite: Annotated[
+        bool, Query(description="With update: let the file's text take the place of what was edited here and in it.")
+    ] = False,
     heading: Annotated[
         list[str],
         Query(max_length=20, description="Headings as they stand in the text, where they are not recognised without."),
@@ -456,7 +460,7 @@ def import_manuscript(
     job = project.app_state.jobs.start(
         "manuscript",
         project.project_id,
-        {"file": file, "update": update, "replace": replace, "headings": heading},
+        {"file": file, "update": update, "replace": replace, "overwrite": overwrite, "headings": heading},
         source=(file, content),
     )
     return _accepted(job, response)

@@ -1,6 +1,7 @@
 """Projects on the page: made, imported with a look first, read by a model, taken out, deleted."""
 
 import io
+import re
 import json
 import threading
 import zipfile
@@ -81,6 +82,46 @@ def test_a_book_is_looked_at_and_taken_in(empty: TestClient) -> None:
     assert ENGLISH["id_taken"].format(project="weir") in taken
     assert empty.post(again.partition("?")[0], data=WEIR).status_code == 409
     assert empty.get("/v1/projects/weir").json()["scenes"] == 3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("words", "language"), [(ENGLISH, "en"), (CHINESE, "zh-CN")])
+def test_what_was_edited_here_stays_unless_a_tick_says_otherwise(
+    empty: TestClient, words: dict[str, str], language: str
+) -> None:
+    """The preview and the job tell edits here from those of the file; where both changed, a choice is offered."""
+    empty.headers["Accept-Language"] = language
+    files = {f"{number}.txt": f"Chapter {number}\n\nA lamp was lit. It rained." for number in (1, 2, 3)}
+    _ended(empty, _job_of(empty, _send(empty, {name: text.encode() for name, text in files.items()}), WEIR))
+    for number in (1, 2):
+        edited = empty.patch(f"/v1/projects/weir/scenes/{number}/1", json={"text": "A lamp was lit. It snowed."})
+        assert edited.status_code == 200
+    files["2.txt"] += " Nobody came."
+    files["3.txt"] += " Nobody came."
+    for overwrite, shown in ({}, "kept"), ({"overwrite": "1"}, "taken"):
+        address = _send(empty, {name: text.encode() for name, text in files.items()}, project="weir").partition("?")[0]
+        form = {"project": "weir", "update": "1", **overwrite}
+        seen = read(empty.get(address, params=form)).text
+        assert re.search(rf"{re.escape(words['edited_here'])}\s*1:1", seen)
+        assert words["overwrite_edits"] in seen
+        in_both = words["edited_in_both_taken" if overwrite else "edited_in_both"]
+        assert re.search(rf"{re.escape(in_both)}\s*2:1", seen)
+        job = _job_of(empty, address, form)
+        assert _ended(empty, job) == "done"
+        assert re.search(rf"{re.escape(words[f'edited_in_both_{shown}'])}\s*2:1", read(empty.get(job)).text)
+        texts = [empty.get(f"/v1/projects/weir/scenes/{number}/1").json()["text"] for number in (1, 2, 3)]
+        assert ["snowed" in text for text in texts] == [True, not overwrite, False]
+        assert texts[2].endswith("Nobody came.")
+
+
+def test_a_project_that_is_not_there_is_named_in_the_readers_language(empty: TestClient) -> None:
+    """On a Chinese page no English stands in the sentence."""
+    empty.headers["Accept-Language"] = "zh-CN"
+    address = _send(empty, {"1.txt": b"A lamp was lit."})
+    answer = empty.get(address.partition("?")[0], params={"project": "nowhere"})
+    assert answer.status_code == 404
+    assert "没有项目“nowhere”；请先建立" in answer.text
+    assert "create it first" not in answer.text
 
 
 def test_chapters_come_as_files_and_as_an_archive(empty: TestClient) -> None:

@@ -68,6 +68,7 @@ def _store_text(
                     )
                 parameters.require_confirmation(f"let the new text take the place of {there}", is_confirmed=False)
             report = story.store_text(text, **requested_fields, replace=True)
+            story.note_file(report)
             place = report.place
         labels = parameters.labels_where_stored(stores, project, else_of=text)
     for warning in report.warnings:
@@ -172,10 +173,9 @@ def import_command(
         if dry_run:
             result = story.import_source(**arguments)
         else:
-            if not is_confirmed:
-                _ask_before_import(
-                    stores, project, source, update=update, replace=replace, headings=arguments["headings"]
-                )
+            arguments["overwrite"] = is_confirmed or _ask_before_import(
+                stores, project, source, update=update, replace=replace, headings=arguments["headings"]
+            )
             bars = output.progress_bars("text, characters", "meaning, characters")
             with resuming(project, command="novelgen import"), bars as (progress, index_progress):
                 result = story.import_source(**arguments, progress=progress, index_progress=index_progress)
@@ -194,19 +194,22 @@ def import_command(
         output.report_line(labels["line.not_indexed_yet"].format(project=project))
     for issue in result.issues:
         output.report_warning(issue.message)
+    is_refused = update and not dry_run and not result.overwritten
+    if is_refused and result.changes is not None and result.changes.conflicting_scenes:
+        raise click.exceptions.Exit(ExitCode.FAILED)
 
 
 def _ask_before_import(
     stores: MemoryStores, project: str, source: Path, *, update: bool, replace: bool, headings: Sequence[str]
-) -> None:
-    """Ask before an import mixes stories or edited texts."""
+) -> bool:
+    """Ask before an import mixes stories or edited texts, and return whether it may replace what was edited here."""
     project_import = StoryTransfer(stores, project).preview_import(
         source=source, update=update, replace=replace, headings=headings
     )
     if project_import is None:
-        return
+        return False
     if is_of_another_story(stores, project, found=project_import, update=update):
-        action = f"import {str(source)!r} into {project!r}, which holds another story"
+        action = f"take {str(source)!r} into {project!r}, which holds another story"
         parameters.require_confirmation(action, is_confirmed=False)
     elif may_store_twice(found=project_import, update=update):
         preview = project_import.preview
@@ -218,6 +221,13 @@ def _ask_before_import(
             raise UserInputError(f"{text}; give --update to let what is stored follow the text, or --yes to store both")
         output.report_line(in_words(text))
         parameters.require_confirmation("store both; --update lets what is stored follow the text", is_confirmed=False)
+    conflicting_scenes = project_import.changes.conflicting_scenes if project_import.changes is not None else []
+    if not (update and conflicting_scenes and parameters.can_ask()):
+        return False
+    return parameters.is_agreed(
+        f"scenes that were edited both here and in the file: {', '.join(conflicting_scenes)}; let the file's text take"
+        " their place"
+    )
 
 
 def _report_stored(totals: StoredText) -> None:
@@ -262,11 +272,14 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
         "new_consolidations": preview.new_consolidations or None,
         "new_memories_of_characters": preview.new_character_memories or None,
         "copied_files": _join_names(result.copied_files, labels),
-        "already_there": len(preview.same_entities) + len(preview.same_scenes) or None,
+        "already_there": _join_names(preview.same_scenes, labels)
+        if len(result.chapters) == 1
+        else len(preview.same_entities) + len(preview.same_scenes) or None,
         "kept_as_stored": _join_names([*preview.kept_entities, *preview.kept_scenes], labels),
         "mean_somebody_else": _join_names(preview.clashing_entities, labels),
     }
     output.print_pairs(counts_by_label, labels)
+    _print_edits(result, labels)
     _print_changes(result, project, labels)
 
 
@@ -288,6 +301,18 @@ def _print_unread(result: ProjectImport, labels: ViewLabels) -> None:
     output.print_heading(labels["line.unread_headings"].format(len(result.unread_headings)))
     for line in result.unread_headings[: None if result.dry_run else MAX_LISTED]:
         output.print_text(f"  {line.line}: {line.text}")
+
+
+def _print_edits(result: ProjectImport, labels: ViewLabels) -> None:
+    """Print which scenes were edited here since their files were taken in."""
+    changes = result.changes
+    if changes is None:
+        return
+    if changes.edited_scenes:
+        output.print_text(labels["line.edited_here"].format(_join_names(changes.edited_scenes, labels)))
+    if changes.conflicting_scenes:
+        key = "edited_in_both_taken" if result.overwritten else "edited_in_both"
+        output.print_text(labels[f"line.{key}"].format(_join_names(changes.conflicting_scenes, labels)))
 
 
 def _print_changes(result: ProjectImport, project: str, labels: ViewLabels) -> None:

@@ -207,3 +207,58 @@ def test_lines_that_look_like_headings_are_shown_and_one_of_them_reads_all(run: 
     assert [chapter["title"] for chapter in told["chapters"]] == ["夜·一 雪", "夜·二 雪", "夜·三 雪"]
     assert told["unread_headings"] == []
     run.refused("import", str(file), "--project", "book", "--heading", "晨·一", told="晨·一")
+
+
+@pytest.mark.parametrize(
+    ("language", "says"),
+    [
+        ("zh", ("保留这里的：1: 1:1", "这里和文件都改过，保留这里的：1: 2:1", "已换成文件里的")),
+        ("en", ("did not change: kept: 1: 1:1", "edited both here and in the file: 1: 2:1", "took their place")),
+    ],
+)
+def test_an_update_keeps_what_was_edited_here(
+    run: Run, tmp_path: Path, language: str, says: tuple[str, str, str]
+) -> None:
+    """What was edited in the file, too, is named and stays, unless --yes or an answer says otherwise."""
+    heading, tail = ("第{}章", "雨下了一夜。") if language == "zh" else ("Chapter {}", "It rained all night.")
+    folder = tmp_path / "book"
+    folder.mkdir()
+    text = "灯灭了。门外有人。{}" if language == "zh" else "The lamp went out. Somebody was outside. {}"
+    for number in (1, 2, 3):
+        (folder / f"{number}.txt").write_text(f"{heading.format(number)}\n\n{text.format(tail * number)}", "utf-8")
+    run.well("import", str(folder), "--project", "book")
+    for number in (1, 2):
+        here = tmp_path / "here.txt"
+        here.write_text(text.format(tail * number) * 2, "utf-8")
+        run.well("ingest", "book", str(here), "--as", f"{number}:1", "--replace")
+    for number in (2, 3):
+        (folder / f"{number}.txt").write_text(f"{heading.format(number)}\n\n{text.format(tail * 9)}", "utf-8")
+    update = ("import", str(folder), "--project", "book", "--update")
+    refused = run(*update)
+    assert refused.exit_code == 1
+    assert [part in refused.stdout for part in says] == [True, True, False]
+    assert tail * 9 not in run.well("scene", "show", "book", "2:1").stdout
+    assert tail * 9 in run.well("scene", "show", "book", "3:1").stdout
+    forced = run.well(*update, "--yes")
+    assert [part in forced.stdout for part in says] == [True, False, True]
+    assert tail * 9 in run.well("scene", "show", "book", "2:1").stdout
+    assert text.format(tail) * 2 in run.well("scene", "show", "book", "1:1").stdout
+
+
+def test_a_chapter_that_ingest_stored_follows_its_file(run: Run, tmp_path: Path) -> None:
+    """Its text came from a file as that of an import does: nothing of it was edited here."""
+    (tmp_path / "1.txt").write_text("第一回 雪\n\n林冲上山。\n\n雪很大。\n\n他没有回头。", "utf-8")
+    run.well("ingest", "book", str(tmp_path / "1.txt"), "--as", "next")
+    (tmp_path / "1.txt").write_text("第一回 雪\n\n林冲上山。\n\n雪很大。\n\n他回了头。", "utf-8")
+    run.well("import", str(tmp_path / "1.txt"), "--project", "book", "--update")
+    assert "他回了头" in run.well("scene", "show", "book", "1:1").stdout
+
+
+def test_the_question_of_an_import_is_of_one_language(run: Run, tmp_path: Path) -> None:
+    """In Chinese no English stands within it."""
+    for name, text in (("一.txt", "第一回 雪\n\n林冲上山。"), ("二.txt", "第七回 风\n\n武松打虎。")):
+        (tmp_path / name).write_text(text, "utf-8")
+    run.well("import", str(tmp_path / "一.txt"), "--project", "b")
+    answer = run("import", str(tmp_path / "二.txt"), "--project", "b")
+    assert "其中存的是另一个故事" in answer.stderr
+    assert "which holds" not in answer.stderr

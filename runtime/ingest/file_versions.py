@@ -1,0 +1,77 @@
+"""What a scene's file said when it was last taken in, by which an edit of the file is told from one made here."""
+
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
+
+from novelgen.language.normalise import scrub_text
+from runtime.ingest.scene_input import SceneInput, bare_text
+from runtime.storage.chunks import text_hash
+from runtime.storage.records import Scene
+
+FileEdit = Literal["same", "newer", "edited", "conflict"]
+"""Where file and story differ: the file changed, the scene was edited here, or both."""
+
+
+def file_version(title: str, text: str) -> dict[str, str]:
+    """Return by which the title and text of a file are known again."""
+    return {"title": scrub_text(title), "text": text_hash(scrub_text(text))}
+
+
+def with_file_version(scene: SceneInput) -> SceneInput:
+    """Return a scene as it comes from its file."""
+    return scene.model_copy(update={"file_version": file_version(scene.title, scene.text)})
+
+
+class Reconciliation(NamedTuple):
+    """A scene of a file against the stored one."""
+
+    edit: FileEdit
+    scene: SceneInput
+    """What to store: of title and text each that which changed since the file was last taken in."""
+
+
+def reconciled(scene: SceneInput, stored_scene: Scene, *, is_edited: bool, overwrite: bool = False) -> Reconciliation:
+    """Tell which of title and text the file changed, and which was edited here.
+
+    Args:
+        scene: The scene of the file.
+        stored_scene: What stands in its place.
+        is_edited: Whether a change by hand is known of a scene whose file's version is not.
+        overwrite: Whether the file's text stands where both changed.
+    """
+    base, version = stored_scene.file_version, scene.file_version or file_version(scene.title, scene.text)
+    stored_text = stored_scene.text or ""
+    title_edit: FileEdit = "same"
+    if scene.title and scene.title != stored_scene.title:
+        title_edit = _edit(base, "title", version, stored_scene.title, is_edited=is_edited)
+        if title_edit == "conflict" and not (stored_scene.title and (base is None or base.get("title"))):
+            title_edit = "newer"
+    text_edit: FileEdit = "same"
+    if scene.text != stored_text:
+        text_edit = _edit(base, "text", version, text_hash(stored_text), is_edited=is_edited)
+        if text_edit == "conflict" and bare_text(scene.text) == bare_text(stored_text):
+            text_edit = "same"
+    edits = (title_edit, text_edit)
+    if "conflict" in edits:
+        kept_scene = _as_stored(scene, stored_scene).model_copy(update={"file_version": base})
+        return Reconciliation("conflict", scene if overwrite else kept_scene)
+    values = {
+        "title": stored_scene.title if title_edit == "edited" else scene.title,
+        "text": scene.text if text_edit == "newer" else stored_text,
+    }
+    edit: FileEdit = "newer" if "newer" in edits else "edited" if "edited" in edits else "same"
+    return Reconciliation(edit, scene.model_copy(update=values))
+
+
+def _as_stored(scene: SceneInput, stored_scene: Scene) -> SceneInput:
+    return scene.model_copy(update={"title": stored_scene.title, "text": stored_scene.text or ""})
+
+
+def _edit(
+    base: Mapping[str, str] | None, name: str, version: Mapping[str, str], stored_value: str, *, is_edited: bool
+) -> FileEdit:
+    if base is None:
+        return "conflict" if is_edited else "newer"
+    if base.get(name) == version[name]:
+        return "edited"
+    return "newer" if base.get(name) == stored_value else "conflict"

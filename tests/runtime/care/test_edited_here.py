@@ -1,0 +1,223 @@
+"""Importing a manuscript again after its author edited the story, too: nothing of that is lost unasked."""
+
+import itertools
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from novelgen.models.position import StoryPosition
+from runtime.care.importing import SourceImport, import_source
+from runtime.ingest.file_versions import file_version
+from runtime.stores import MemoryStores
+from runtime.story.ingest import SceneIngest
+from runtime.story.scene_editing import StorySceneEditing
+from runtime.story.transfer import StoryTransfer, is_of_another_story
+from runtime.story.undo import StoryUndo
+
+_numbers = itertools.count(1)
+SENTENCES = {
+    "zh": "沈砚秋走进潮音厅，这是第{0}天。坑有两米六深。灯开着{0}盏。雨下了{0}夜。",
+    "en": "Ada walked into hall {0}. The pit was deep. There were {0} lamps. It rained for {0} nights.",
+}
+HERE = {"zh": ("两米六", "三米二"), "en": ("deep", "shallow")}
+IN_FILE = {"zh": ("盏", "支"), "en": ("lamps", "candles")}
+HEADING = {"zh": "第{0}章", "en": "Chapter {0}"}
+
+
+class Book:
+    """A folder with a file for each chapter, and the project that it was imported into."""
+
+    def __init__(self, stores: MemoryStores, folder: Path, language: str) -> None:
+        self.stores, self.folder, self.language = stores, folder, language
+        self.project_id = f"edited-here-{next(_numbers)}"
+        folder.mkdir()
+        for number in range(1, 6):
+            self.write(number, SENTENCES[language].format(number))
+
+    def write(self, number: int, text: str) -> None:
+        """Write the file of a chapter."""
+        heading = HEADING[self.language].format(number)
+        (self.folder / f"chapter_{number:03}.txt").write_text(f"{heading}\n\n{text}\n", encoding="utf-8")
+
+    def change_file(self, *numbers: int) -> None:
+        """Edit the files of chapters."""
+        for number in numbers:
+            self.write(number, SENTENCES[self.language].format(number).replace(*IN_FILE[self.language]))
+
+    def take_in(self, **options: Any) -> SourceImport:
+        """Import the folder."""
+        return import_source(self.stores, self.folder, project_id=self.project_id, index=False, **options)
+
+    def text(self, number: int) -> str:
+        """Return the stored text of a chapter."""
+        with self.stores.database(self.project_id).read() as unit:
+            return unit.scenes.require(StoryPosition(number, 1)).text or ""
+
+    def edit(self, *numbers: int, **fields: str) -> None:
+        """Edit stored chapters by hand, as the page does."""
+        editing = StorySceneEditing(self.stores, self.project_id)
+        for number in numbers:
+            editing.edit((number, 1), **(fields or {"text": self.text(number).replace(*HERE[self.language])}))
+
+
+@pytest.fixture(params=["zh", "en"])
+def book(request: pytest.FixtureRequest, stores: MemoryStores, tmp_path: Path) -> Book:
+    """Five chapters that were imported from their files."""
+    imported = Book(stores, tmp_path / "book", request.param)
+    imported.take_in()
+    return imported
+
+
+def _has(book: Book, number: int, words: Mapping[str, tuple[str, str]]) -> bool:
+    return words[book.language][1] in book.text(number)
+
+
+def test_a_chapter_edited_here_stays_where_its_file_did_not_change(book: Book) -> None:
+    """The preview tells the edit here, the edit of the file and both apart, and so does the update."""
+    book.edit(1, 3)
+    book.change_file(3, 5)
+    before = book.take_in(dry_run=True)
+    assert (before.changes.edited_scenes, before.changes.conflicting_scenes) == (["1:1"], ["3:1"])
+    assert (before.changes.changed_chapters, before.preview.kept_scenes) == ([5], ["5:1"])
+    done = book.take_in(update=True)
+    assert (done.changes.edited_scenes, done.changes.conflicting_scenes) == (["1:1"], ["3:1"])
+    assert (done.preview.changed_scenes, done.preview.same_scenes) == (["5:1"], ["2:1", "4:1"])
+    assert [_has(book, number, HERE) for number in (1, 3, 5)] == [True, True, False]
+    assert [_has(book, number, IN_FILE) for number in (1, 3, 5)] == [False, False, True]
+    again = book.take_in(update=True)
+    assert (again.preview.changed_scenes, again.changes.conflicting_scenes) == ([], ["3:1"])
+
+
+def test_the_file_takes_a_place_where_that_is_said_and_undo_brings_the_edit_back(book: Book) -> None:
+    """Only where both changed; after the undo all is as it was, so that the same may be asked again."""
+    book.edit(1, 3)
+    book.change_file(3)
+    for _ in range(2):
+        done = book.take_in(update=True, overwrite=True)
+        assert (done.preview.changed_scenes, done.overwritten) == (["3:1"], True)
+        assert (_has(book, 1, HERE), _has(book, 3, HERE), _has(book, 3, IN_FILE)) == (True, False, True)
+        assert book.take_in(update=True).changes.conflicting_scenes == []
+        StoryUndo(book.stores, book.project_id).undo(done.change_id)
+        assert (_has(book, 3, HERE), book.take_in(dry_run=True).changes.conflicting_scenes) == (True, ["3:1"])
+
+
+def test_overwriting_needs_an_update(book: Book) -> None:
+    """Without it nothing that is stored changes."""
+    book.edit(3)
+    book.change_file(3)
+    assert not book.take_in(overwrite=True).overwritten
+    assert _has(book, 3, HERE)
+
+
+def test_a_title_and_a_text_are_told_apart(book: Book) -> None:
+    """The title that was given here stays with the text that the file brings."""
+    book.edit(2, title="Rain 雨")
+    book.change_file(2)
+    assert book.take_in(update=True).preview.changed_scenes == ["2:1"]
+    with book.stores.database(book.project_id).read() as unit:
+        assert unit.scenes.require(StoryPosition(2, 1)).title == "Rain 雨"
+    assert _has(book, 2, IN_FILE)
+
+
+def test_a_file_that_follows_the_edit_is_the_same_again(book: Book) -> None:
+    """Once the file says what was edited here, its next edit is taken in as any other."""
+    book.edit(4)
+    text = book.text(4)
+    book.write(4, text)
+    assert book.take_in().changes.edited_scenes == []
+    book.write(4, text.replace(*IN_FILE[book.language]))
+    assert book.take_in(update=True).preview.changed_scenes == ["4:1"]
+    assert _has(book, 4, HERE)
+    assert _has(book, 4, IN_FILE)
+
+
+def test_a_chapter_of_another_door_is_never_replaced_unasked(book: Book) -> None:
+    """No file of it was ever taken in."""
+    SceneIngest(book.stores, book.project_id).store_text(
+        f"{HEADING[book.language].format(6)}\n\n{HERE[book.language][1] * 9}", at="next"
+    )
+    book.write(6, SENTENCES[book.language].format(6))
+    done = book.take_in(update=True)
+    assert (done.changes.conflicting_scenes, done.preview.changed_scenes) == (["6:1"], [])
+    assert _has(book, 6, HERE)
+
+
+@pytest.mark.parametrize("is_edited", [True, False])
+def test_a_project_of_an_earlier_version_is_asked_for_where_an_edit_is_known(book: Book, is_edited: bool) -> None:
+    """Nobody knows what its files said: the list of changes tells."""
+    if is_edited:
+        book.edit(2)
+    with book.stores.database(book.project_id).write() as unit:
+        for scene in unit.scenes.list_as_of():
+            unit.scenes.note_file_version(scene.scene_id, None)
+    book.change_file(2)
+    done = book.take_in(update=True)
+    assert done.changes.conflicting_scenes == (["2:1"] if is_edited else [])
+    assert (_has(book, 2, HERE), _has(book, 2, IN_FILE)) == (is_edited, not is_edited)
+
+
+def test_what_the_files_said_goes_along_with_an_export(book: Book, stores: MemoryStores, tmp_path: Path) -> None:
+    """A copy keeps its edits as the project does."""
+    book.edit(1)
+    StoryTransfer(stores, book.project_id).export(tmp_path / "out")
+    book.project_id = f"copy-{book.project_id}"
+    import_source(stores, tmp_path / "out", project_id=book.project_id, index=False)
+    done = book.take_in(update=True)
+    assert (done.changes.edited_scenes, done.preview.changed_scenes) == (["1:1"], [])
+    assert _has(book, 1, HERE)
+
+
+def test_an_edited_chapter_alone_is_no_other_story(book: Book) -> None:
+    """The project holds that very chapter, whatever part of it changed."""
+    book.change_file(2)
+    file = book.folder / "chapter_002.txt"
+    preview = StoryTransfer(book.stores, book.project_id).preview_import(source=file, update=True)
+    assert preview is not None
+    assert preview.preview.changed_scenes == ["2:1"]
+    assert not is_of_another_story(book.stores, book.project_id, found=preview, update=True)
+    file.write_text(HEADING[book.language].format(2) + "\n\nThe sea is wide. Nobody came.\n", encoding="utf-8")
+    other = StoryTransfer(book.stores, book.project_id).preview_import(source=file, update=True)
+    assert other is not None
+    assert is_of_another_story(book.stores, book.project_id, found=other, update=True)
+
+
+@pytest.mark.parametrize("update", [False, True])
+def test_a_chapter_that_says_no_number_stands_after_the_last_one(book: Book, update: bool) -> None:
+    """Alone in its file it takes the place of none; the same again is stored already, and an edit of it is its own."""
+    text = {
+        "zh": "林渡走到灯塔下面。灯塔里没有人。门开着。",
+        "en": "Ben went up the tower. Nobody was there. A door stood open.",
+    }
+    file = book.folder.parent / "draft.txt"
+    file.write_text(text[book.language], encoding="utf-8")
+    first = book.text(1)
+    options = {"project_id": book.project_id, "index": False, "update": update}
+    assert import_source(book.stores, file, **options).preview.new_scenes == ["6:1"]
+    again = import_source(book.stores, file, **options)
+    assert (again.preview.new_scenes, again.preview.same_scenes) == ([], ["6:1"])
+    rain = {"zh": "雨。", "en": " Rain."}[book.language]
+    file.write_text(text[book.language] + rain, encoding="utf-8")
+    assert import_source(book.stores, file, **options).changes.changed_chapters == [6]
+    assert (book.text(1), book.text(6).endswith(rain)) == (first, update)
+
+
+@pytest.mark.parametrize(("name", "place"), [("02.md", "2:1"), ("7.txt", "4:1")])
+def test_a_number_alone_names_a_chapters_file(stores: MemoryStores, tmp_path: Path, name: str, place: str) -> None:
+    """As it does within a folder."""
+    project_id, folder = f"numbered-{next(_numbers)}", tmp_path / "numbered"
+    folder.mkdir()
+    for number in (1, 2, 3):
+        (folder / f"{number:02}.md").write_text(SENTENCES["en"].format(number), encoding="utf-8")
+    import_source(stores, folder, project_id=project_id, index=False)
+    file = tmp_path / name
+    file.write_text("The sea is wide. Nobody came.", encoding="utf-8")
+    preview = import_source(stores, file, project_id=project_id, dry_run=True, update=True).preview
+    assert [*preview.changed_scenes, *preview.new_scenes] == [place]
+
+
+def test_a_files_version_is_that_of_its_text_and_title() -> None:
+    """Nothing else."""
+    assert file_version("a", "b") == file_version("a", "b")
+    assert file_version("a", "b") != file_version("a", "c")
