@@ -56,7 +56,7 @@ def replace_scene(
     """Derive and store a scene's facts, replacing earlier ones."""
     if stored_scene is not None:
         # A text that is taken in anew keeps what its author corrected, but for what it comes with.
-        kept_fields = {"staged": stored_scene.staged | scene.staged}
+        kept_fields: dict[str, Any] = {"staged": stored_scene.staged | scene.staged}
         if scene.file_version is None:
             kept_fields["file_version"] = stored_scene.file_version
         scene = scene.model_copy(update=kept_fields)
