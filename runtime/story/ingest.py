@@ -200,13 +200,6 @@ class SceneIngest(StoryBase):
         counted_ingest_report.warnings += [issue.message for issue in staging.issues]
         return _count_contents(self._stores, counted_ingest_report, tell_changes=False)
 
-    def note_file(self, report: IngestReport) -> None:
-        """Note of the scenes that a file's text made that they came from a file, which an import may bring again."""
-        new_ids = [result.scene_id for result in report.scenes if result.outcome == "added"]
-        with self._stores.database(self.project_id).write() as unit:
-            for scene in map(unit.scenes.require_id, new_ids):
-                unit.scenes.note_file_version(scene.scene_id, file_version(scene.title, scene.text or ""))
-
     def _place_for(self, at: str, names: ChapterNames) -> StoryPosition:
         """Return the place of a new text, a chapter alone being a chapter."""
         text = at.strip()
@@ -365,6 +358,14 @@ class SceneIngest(StoryBase):
 
     astore_text = async_twin(store_text)
     astore = async_twin(store)
+
+
+def note_file(stores: MemoryStores, report: IngestReport) -> None:
+    """Note of the scenes that a file's text made that they came from a file, which an import may bring again."""
+    new_ids = [result.scene_id for result in report.scenes if result.outcome == "added"]
+    with stores.database(report.project_id).write() as unit:
+        for scene in map(unit.scenes.require_id, new_ids):
+            unit.scenes.note_file_version(scene.scene_id, file_version(scene.title, scene.text or ""))
 
 
 class ProjectIngest(SceneIngest):

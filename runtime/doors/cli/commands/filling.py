@@ -12,7 +12,7 @@ from runtime.doors.cli.commands.projects import resuming
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words
 from runtime.stores import MemoryStores
-from runtime.story.ingest import IngestReport, ProjectIngest
+from runtime.story.ingest import IngestReport, ProjectIngest, note_file
 from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer, is_of_another_story, may_store_twice
 
 _OF_ONE_TEXT = ("at", "title", "location", "cast", "replace", "dry_run")
@@ -68,7 +68,7 @@ def _store_text(
                     )
                 parameters.require_confirmation(f"let the new text take the place of {there}", is_confirmed=False)
             report = story.store_text(text, **requested_fields, replace=True)
-            story.note_file(report)
+            note_file(stores, report)
             place = report.place
         labels = parameters.labels_where_stored(stores, project, else_of=text)
     for warning in report.warnings:
