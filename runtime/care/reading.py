@@ -103,11 +103,14 @@ def read_memory_folder(folder: Path, *, project_id: str, now: datetime) -> Incom
         },
         memories=[
             *(
-                _memory(memory, project_id, context.scene_ids[document.id])
+                _memory_of_document(memory, project_id, context.scene_ids[document.id])
                 for document in stored_documents
                 for memory in document.memories
             ),
-            *(_memory(fields, project_id, None) for fields in _read_entries(root / "notes.json", "notes", dict)),
+            *(
+                _memory_of_document(fields, project_id, None)
+                for fields in _read_entries(root / "notes.json", "notes", dict)
+            ),
         ],
         states=entity_states(entities, context),
         loop_events=_in_order([event for loop_document in loops for event in _loop_events(loop_document, context)]),
@@ -175,7 +178,7 @@ def _scene(document: shapes.SceneDocument, project_id: str, context: "EventConte
     return records.Scene(**fields, other_fields=document.other_fields())
 
 
-def _memory(document: shapes.MemoryDocument, project_id: str, scene_id: str | None) -> models.StoredMemory:
+def _memory_of_document(document: shapes.MemoryDocument, project_id: str, scene_id: str | None) -> models.StoredMemory:
     marks = {name: value for name, value in document.items() if name in _MARKS}
     payload = {"chunk": _chunk(document, project_id, _MARKS), **marks, "scene_id": scene_id}
     return validated(models.StoredMemory, payload, where=_where(document))

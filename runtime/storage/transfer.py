@@ -119,7 +119,7 @@ def _in_order(session: StorageSession, table: type[Record]) -> list[Record]:
     return session.read(table, order=[*story_order(columns), columns.row_id])
 
 
-def _memory(row: MemoryRow) -> StoredMemory:
+def _memory_of_row(row: MemoryRow) -> StoredMemory:
     """Return an original memory, with its manual changes."""
     chunk = {name: getattr(row, name) for name in StoryMemoryChunk.model_fields if name in MemoryRow.model_fields}
     marks = {name: getattr(row, name) for name in StoredMemory.model_fields if name in MemoryRow.model_fields}
@@ -149,7 +149,7 @@ class ExchangeRepository(Repository):
             entities=EntityRepository(session).list_all(),
             scenes=SceneRepository(session).list_as_of(with_text=True),
             mentions={scene_id: [(row.entity_id, row.name) for row in rows] for scene_id, rows in mentions.items()},
-            memories=[_memory(row) for row in _in_order(session, MemoryRow) if row.chunk_id not in derived],
+            memories=[_memory_of_row(row) for row in _in_order(session, MemoryRow) if row.chunk_id not in derived],
             states=_in_order(session, State),
             loop_events=_in_order(session, LoopEvent),
             pairs=read_pairs(session),

@@ -71,7 +71,7 @@ def is_consolidated(unit: UnitOfWork) -> bool:
     return ONE in seen
 
 
-RETRIEVERS: dict[str, Callable[[UnitOfWork, StoryPosition], list[str]]] = {
+READS: dict[str, Callable[[UnitOfWork, StoryPosition], list[str]]] = {
     "by id": lambda unit, as_of: [each.chunk_id for each in unit.memories.by_ids([*SOURCES, "M4", ONE], as_of=as_of)],
     "ids for the index": lambda unit, as_of: unit.memories.filtered_ids(MemoryFilter(as_of=as_of)),
     "words": lambda unit, as_of: [
@@ -97,7 +97,7 @@ def test_every_retriever_reads_the_sources_up_to_the_last_and_the_one_memory_aft
     positions = (at(2, 1), at(*LAST), at(3, 2), at(4, 1), at(4), END_OF_STORY)
     expected = {"2:1": {"M1"}, "3:1": {"M1", "M2"}, "3:2": {ONE}, "4:1": {ONE}, "4": {ONE}, "end": {ONE, "M4"}}
     with story.project("demo").read() as unit:
-        for name, retriever in RETRIEVERS.items():
+        for name, retriever in READS.items():
             assert {str(as_of): set(retriever(unit, as_of)) for as_of in positions} == expected, name
     with story.project("demo").write() as unit:
         unit.memories.decide("M4", "pin")
@@ -122,7 +122,7 @@ def test_what_a_later_source_says_is_never_read_before_it(story: DatabaseManager
         unit.embeddings.put("model", vectors)
     with story.project("demo").read() as unit:
         for as_of in (at(1, 1), at(2, 1), at(3), at(*LAST)):
-            assert ONE not in {each for retriever in RETRIEVERS.values() for each in retriever(unit, as_of)}
+            assert ONE not in {each for retriever in READS.values() for each in retriever(unit, as_of)}
             cut = MemoryFilter(as_of=as_of)
             assert unit.lexical.search("PLANTEDMARK", memory_filter=cut) == []
 
@@ -154,7 +154,7 @@ def test_undo_brings_the_sources_back(story: DatabaseManager) -> None:
     with story.project("demo").write() as unit:
         assert unit.consolidations.undo_all() == [ONE]
         assert not is_consolidated(unit)
-        assert set(RETRIEVERS["words"](unit, END_OF_STORY)) == {*SOURCES, "M4"}
+        assert set(READS["words"](unit, END_OF_STORY)) == {*SOURCES, "M4"}
         assert unit.consolidations.undo_all() == []
 
 
