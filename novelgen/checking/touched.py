@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from novelgen.checking.evidence import CHANGING_EVENTS
 from novelgen.checking.findings import SUBJECT, of_memory, place_of
+from novelgen.checking.hidden_sayings import HiddenSayings
 from novelgen.checking.person_traits import card_sayings, disability_sayings
 from novelgen.checking.prompt_lists import facts_of, threads_of
 from novelgen.checking.shared_ground import LEAST_SHARED, denies_number, shared_ground
@@ -57,7 +58,8 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
         evidence: What was gathered for it, best first.
 
     Returns:
-        The most decisive first: persons, things, places, groups and terms, promises, questions, numbers.
+        The most decisive first: persons, things, places, groups and terms, promises, questions, numbers. What is
+        hidden from the point of view is marked.
     """
     about = [
         (evidence_item, {*evidence_item.entity_ids, *story.resolver.entity_ids_in(evidence_item.text)})
@@ -83,7 +85,11 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
         *_of_numbers(draft, story, evidence),
     ]
     matters.sort(key=lambda matter: (ORDER.index(matter.kind), -matter.sayings[0].score, matter.draft_span))
-    return matters[:MAX_MATTERS]
+    hidden = HiddenSayings(story)
+    return [
+        matter.model_copy(update={"sayings": [hidden.mark(saying) for saying in matter.sayings]})
+        for matter in matters[:MAX_MATTERS]
+    ]
 
 
 # --- People, things, places ---

@@ -35,6 +35,16 @@ Severity = Literal["low", "medium", "high"]
 EvidenceSource = Literal["memory", "note", "passage", "state", "relationship", "thread", "knowledge", "presence"]
 
 
+class UnknownTo(BaseModel):
+    """The point of view from which something is hidden."""
+
+    entity_id: str
+    name: str
+    is_guess: bool = Field(
+        default=False, exclude_if=not_, description="Only a guess has them away: nobody says who was in its scene."
+    )
+
+
 class ContinuityEvidence(BaseModel):
     """One thing that the story established before the draft."""
 
@@ -49,6 +59,11 @@ class ContinuityEvidence(BaseModel):
     )
     by_author: bool = Field(default=False, exclude_if=not_, description="No scene says it: it holds after that scene.")
     is_guess: bool = Field(default=False, exclude_if=not_, description="Rules inferred it, no record and no author.")
+    unknown_to: UnknownTo | None = Field(
+        default=None,
+        exclude_if=not_,
+        description="In `touched`: the point of view, where it does not know this memory or note, or what a note sets.",
+    )
     text: str
     quote: str = Field(default="", description="What of the scene's text, or of `text`, proves it, verbatim.")
     entity_ids: list[str] = Field(default_factory=list)

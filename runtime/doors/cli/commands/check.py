@@ -251,6 +251,10 @@ def _print_sayings(sayings: Sequence[ContinuityEvidence], labels: ViewLabels, la
         text = " ".join(evidence_item.text.split())
         text = text if len(text) <= MAX_TEXT_SHOWN else text[:MAX_TEXT_SHOWN] + "…"
         text += guess_mark(labels) if evidence_item.is_guess else ""
+        unknown_to = evidence_item.unknown_to
+        if unknown_to is not None:
+            text += labels.in_brackets(labels["line.does_not_know_this"].format(unknown_to.name))
+            text += guess_mark(labels) if unknown_to.is_guess else ""
         output.print_text(f"  {where_told(evidence_item, language)}{source}{labels.prompt.colon}{text}")
         quote = " ".join(evidence_item.quote.split())
         if quote and not " ".join(evidence_item.text.split()).startswith(quote):

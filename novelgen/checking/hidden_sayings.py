@@ -1,0 +1,50 @@
+"""Marks on evidence that is hidden from a draft's point of view."""
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from novelgen.checking.story import StoryBefore
+from novelgen.memory.character_view import CharacterView, StoryKnowledge
+from novelgen.memory.stated import NOBODY, Statement, statement_of
+from novelgen.models.continuity import ContinuityEvidence, UnknownTo
+from novelgen.models.memory import StoryMemoryChunk
+
+
+class HiddenSayings:
+    """Marks what the point of view of a draft does not know, as its context would hide it."""
+
+    def __init__(self, story: StoryBefore) -> None:
+        self._story = story
+        self._view: CharacterView | None = StoryKnowledge(story.knowledge).of(story.pov) if story.pov else None
+        self._memories = {memory.memory_id: memory for memory in story.memories}
+
+    def mark(self, evidence: ContinuityEvidence) -> ContinuityEvidence:
+        """Return a memory or note, or a state that a note sets, with the point of view where it is hidden from them."""
+        memory = self._memories.get(evidence.source_id)
+        if memory is None and evidence.source == "state":
+            memory = self._unknown_notes.get(self._statement_of(evidence))
+        unknown_to = None if memory is None else self._unknown_to(memory)
+        return evidence if unknown_to is None else evidence.model_copy(update={"unknown_to": unknown_to})
+
+    def _unknown_to(self, memory: StoryMemoryChunk) -> UnknownTo | None:
+        view = self._view
+        if view is None or memory.memory_id not in view.shared.memory_of or view.knows(memory):
+            return None
+        is_guess = view.doubt_of(memory) is not None
+        return UnknownTo(entity_id=view.character_id, name=self._story.name(view.character_id), is_guess=is_guess)
+
+    @cached_property
+    def _unknown_notes(self) -> Mapping[Statement, StoryMemoryChunk]:
+        """The hidden notes by the states that they set, without states that a known note sets, too."""
+        if self._view is None:
+            return {}
+        notes = [memory for memory in self._memories.values() if memory.content_type == "note"]
+        statements = [(statement_of(note.content, self._story.entities), note) for note in notes]
+        known = {statement for statement, note in statements if self._unknown_to(note) is None}
+        return {statement: note for statement, note in statements if statement is not None and statement not in known}
+
+    def _statement_of(self, evidence: ContinuityEvidence) -> Statement:
+        entity_id, _, attribute = evidence.source_id.partition(".")
+        change = self._story.in_force.get((entity_id, attribute))
+        value = NOBODY if change is None or change.value is None else str(change.value)
+        return Statement(entity_id, attribute, value)
