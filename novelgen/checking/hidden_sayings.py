@@ -11,7 +11,7 @@ from novelgen.models.memory import StoryMemoryChunk
 
 
 class HiddenSayings:
-    """Marks what the point of view of a draft does not know, as its context would hide it."""
+    """Marks evidence unknown to the point of view of a draft, by the rules of contexts."""
 
     def __init__(self, story: StoryBefore) -> None:
         self._story = story
@@ -19,7 +19,7 @@ class HiddenSayings:
         self._memories = {memory.memory_id: memory for memory in story.memories}
 
     def mark(self, evidence: ContinuityEvidence) -> ContinuityEvidence:
-        """Return a memory or note, or a state that a note sets, with the point of view where it is hidden from them."""
+        """Return evidence with a mark if the point of view does not know its memory, or the note behind its state."""
         memory = self._memories.get(evidence.source_id)
         if memory is None and evidence.source == "state":
             memory = self._unknown_notes.get(self._statement_of(evidence))
@@ -40,8 +40,12 @@ class HiddenSayings:
             return {}
         notes = [memory for memory in self._memories.values() if memory.content_type == "note"]
         statements = [(statement_of(note.content, self._story.entities), note) for note in notes]
-        known = {statement for statement, note in statements if self._unknown_to(note) is None}
-        return {statement: note for statement, note in statements if statement is not None and statement not in known}
+        known_statements = {statement for statement, note in statements if self._unknown_to(note) is None}
+        return {
+            statement: note
+            for statement, note in statements
+            if statement is not None and statement not in known_statements
+        }
 
     def _statement_of(self, evidence: ContinuityEvidence) -> Statement:
         entity_id, _, attribute = evidence.source_id.partition(".")

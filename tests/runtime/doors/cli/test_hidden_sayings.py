@@ -1,0 +1,130 @@
+"""What a draft touches and its point of view does not know, in Python, over HTTP, in commands and on the page."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import novelgen
+from runtime.story.story import Story
+from tests.runtime.doors.cli.conftest import Run
+from tests.runtime.doors.http.serving import client_of
+from tests.runtime.page.reading import read
+
+pytestmark = pytest.mark.slow
+
+STORIES: dict[str, dict[str, Any]] = {
+    "en": {
+        "cards": ("Clara", "Abe", "the brass key", "the green lantern"),
+        "alone": "Abe counted the coins alone.",
+        "together": "Clara and Abe sat down to supper.",
+        "unsaid": "The rain fell on the yard all night.",
+        "hidden": "The brass key is in Abe's hands.",
+        "guess": "Abe painted the green lantern red.",
+        "known": "The brass key opens Clara's chest.",
+        "draft": "Clara turned the brass key, and the green lantern shone.",
+        "mark": " (Clara does not know this)",
+        "guess_mark": " (guess)",
+    },
+    "zh": {
+        "cards": ("林渡", "老秦", "铜钥匙", "绿灯笼"),
+        "alone": "老秦独自数着铜钱。",
+        "together": "林渡和老秦坐下吃晚饭。",
+        "unsaid": "雨在院子里下了一夜。",
+        "hidden": "铜钥匙在老秦手里。",
+        "guess": "老秦把绿灯笼漆成了红色。",
+        "known": "铜钥匙能打开林渡的箱子。",
+        "draft": "林渡转动铜钥匙，绿灯笼亮了起来。",
+        "mark": "（林渡不知道）",
+        "guess_mark": "（推测）",
+    },
+}
+
+
+@pytest.fixture(params=STORIES)
+def told(request: pytest.FixtureRequest) -> dict[str, Any]:
+    return {"language": request.param, **STORIES[request.param]}
+
+
+@pytest.fixture
+def story(told: dict[str, Any], projects_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
+    """A scene with both, one without the point of view, and one of which nobody says who was there."""
+    monkeypatch.setenv("NOVELGEN_MEMORY__EMBEDDING_MODEL", "fake:64")
+    heroine, other, *things = told["cards"]
+    with novelgen.open(projects_dir, embeddings="fake:64") as memory:
+        story = memory.create("yard", language=told["language"])
+        for name in (heroine, other):
+            story.entities.add(name, start="1:1")
+        for name in things:
+            story.entities.add(name, kind="item", start="1:1")
+        for number, text in enumerate((told["together"], told["alone"], told["unsaid"]), 1):
+            story.ingest(text=text, chapter_index=1, scene_index=number)
+        story.scenes.set_staging("1:1", cast=[heroine, other])
+        story.scenes.set_staging("1:2", cast=[other])
+        story.memories.add(told["known"], start="1:1")
+        story.memories.add(told["hidden"], start="1:2")
+        story.memories.add(told["guess"], start="1:3")
+        yield story
+
+
+def _place() -> dict[str, int]:
+    return {"chapter_index": 2, "scene_index": 1}
+
+
+def _marks(touched: list[dict[str, Any]]) -> dict[str, tuple[str, bool] | None]:
+    """Return by each text who does not know it, and whether by a guess."""
+    return {
+        saying["text"]: (unknown["name"], unknown.get("is_guess", False))
+        if (unknown := saying.get("unknown_to"))
+        else None
+        for matter in touched
+        for saying in matter["sayings"]
+    }
+
+
+def test_what_the_point_of_view_does_not_know_is_marked(story: Story, told: dict[str, Any]) -> None:
+    """A hidden note, the state that it sets, and with the mark of a guess what a guessed cast hides."""
+    heroine, other, thing, _ = told["cards"]
+    check = story.check(told["draft"], **_place(), pov=heroine, use_model=False)
+    marks = _marks(check.model_dump()["touched"])
+    assert (marks[told["hidden"]], marks[told["guess"]]) == ((heroine, False), (heroine, True))
+    assert marks[told["known"]] is None
+    [state] = [text for text in marks if text.startswith(thing) and text.endswith(other)]
+    assert marks[state] == (heroine, False)
+
+
+def test_who_knows_or_no_point_of_view_has_no_mark(story: Story, told: dict[str, Any]) -> None:
+    """The one who was there knows it; without a point of view nobody is asked; said to be known, the mark goes."""
+    heroine, other, *_ = told["cards"]
+    for pov in (None, other):
+        check = story.check(told["draft"], **_place(), pov=pov, use_model=False)
+        assert told["hidden"] in (marks := _marks(check.model_dump()["touched"]))
+        assert marks[told["hidden"]] is None
+    story.knowledge.set(heroine, "note-N1", "knows", start="1:3")
+    check = story.check(told["draft"], **_place(), pov=heroine, use_model=False)
+    marks = _marks(check.model_dump()["touched"])
+    assert [text for text, mark in marks.items() if mark is not None] == [told["guess"]]
+
+
+def test_every_surface_says_so(
+    story: Story, told: dict[str, Any], projects_dir: Path, tmp_path: Path, run: Run
+) -> None:
+    """The command, HTTP and the page mark the same sentences, in the story's language and the reader's."""
+    heroine = told["cards"][0]
+    file = tmp_path / "draft.txt"
+    file.write_text(told["draft"], encoding="utf-8")
+    place = ("--chapter", "2", "--scene", "1")
+    result = run("check", "yard", *place, "--text", str(file), "--pov", heroine, "--no-model")
+    assert f"{told['hidden']}{told['mark']}\n" in result.stdout
+    assert f"{told['guess']}{told['mark']}{told['guess_mark']}\n" in result.stdout
+    assert f"{told['known']}\n" in result.stdout
+    with client_of(projects_dir) as client:
+        asked = {**_place(), "text": told["draft"], "pov": heroine, "use_model": False}
+        marks = _marks(client.post("/v1/projects/yard/check", json=asked).json()["touched"])
+        assert (marks[told["hidden"]], marks[told["guess"]]) == ((heroine, False), (heroine, True))
+        client.headers["Accept-Language"] = told["language"]
+        form = {"chapter": "2", "scene": "1", "text": told["draft"], "pov": heroine}
+        seen = " ".join(read(client.post("/page/projects/yard/check", data=form)).text.split())
+        assert f"{told['hidden']} {told['mark'].strip()}" in seen
+        assert f"{told['guess']} {told['mark'].strip()} {told['guess_mark'].strip()}" in seen
