@@ -233,9 +233,11 @@ _KILLS = re.compile(
 
 _DEAD = re.compile(
     r"^(?:now |already |found |presumed )?"
-    r"(?:dead(?! (?:drunk|tired|asleep|set|broke|certain|sure|calm))|died|deceased|killed|slain|murdered|executed)\b"
+    r"(?:dead(?! (?:drunk|tired|asleep|set|broke|certain|sure|calm))|died|deceased|killed|slain|murdered|executed|"
+    r"breathed (?:his|her) last(?! (?:words?|wish|secret))|drew (?:his|her) last breath(?! of))\b"
     r"|^(?:[一二三四五六七八九十正腊去今昨前]{1,3}[年月日夜晚][里间中]?)?(?:已经?|当场|不幸)?(?:被[^，。；、]{0,8}?(?:杀死|打死|害死|毒死|杀害|所杀)|被杀|被害身亡"
-    r"|死(?!里逃生|而复生|心|守|战|期|对头|敌|牢|囚|罪|者|不|讯|因)|身亡|身死|身故|亡故|丧命|丧生|毙命|遇害|去世|病逝|病故|圆寂|战死|病死|阵亡|自尽身亡)",
+    r"|死(?!里逃生|而复生|心|守|战|期|对头|敌|牢|囚|罪|者|不|讯|因)|身亡|身死|身故|亡故|丧命|丧生|毙命|遇害|去世|病逝|病故|圆寂|战死|病死|阵亡|自尽身亡"
+    r"|(?:(?:断|咽)了?气|咽下了?最后一口气)(?=了?(?:$|[，。；！、])))",
     re.IGNORECASE,
 )
 _ALIVE = word_pattern("attributes_alive")

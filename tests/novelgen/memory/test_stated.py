@@ -315,6 +315,10 @@ CANAL = [
     [
         ("沈伯年三月二十九日清早死了，只有桂婶在跟前。", "C0", "status", "已死"),
         ("沈伯年三月二十九日清早去世。", "C0", "status", "已死"),
+        ("沈伯年断了气。", "C0", "status", "已死"),
+        ("Corvin breathed his last at the mill.", "C7", "status", "dead"),
+        ("Tamsin drew her last breath.", "C8", "status", "dead"),
+        ("沈伯年昨夜咽气了，只有桂婶在跟前。", "C0", "status", "已死"),
         ("沈伯年昨夜在青石镇病逝了。", "C0", "status", "已死"),
         ("民国二十三年三月，沈伯年死了。", "C0", "status", "已死"),
         ("沈伯年在睡梦中去世了。", "C0", "status", "已死"),
