@@ -5,7 +5,7 @@ Nothing that is stored is changed, unless an update is asked for, and a repeated
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace as with_fields
 from functools import partial
@@ -21,7 +21,9 @@ from pydantic import BaseModel, Field
 from novelgen.errors import InvalidFileError, UnknownProjectError, UserInputError
 from novelgen.glossary_table import is_glossary
 from novelgen.language.language import count_words
+from novelgen.language.resolver import NameResolver
 from novelgen.models.context import ReportIssue
+from novelgen.models.entity import Entity
 from runtime.care.companion_files import CompanionCopy, take_companions
 from runtime.care.manuscript_changes import ManuscriptChanges, Rearrangement, rearrangement
 from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_folder
@@ -624,6 +626,7 @@ def _followed(
     with database.read() as unit:
         listed_scenes = unit.scenes.list_as_of(with_text=True)
         edited_ids = unit.journal.scenes_edited()
+        entities = [stored_entity.entity for stored_entity in unit.entities.list_all()]
     if not listed_scenes:
         return _Followed(with_fields(story, scenes=[with_file_version(scene) for scene in story.scenes]))
     matching_rearrangement = rearrangement(
@@ -660,7 +663,7 @@ def _followed(
     ]
     return _Followed(
         with_fields(story, scenes=scenes),
-        _with_edits(matching_rearrangement, reconciliations, moved_scenes_by_place),
+        _with_edits(matching_rearrangement, reconciliations, moved_scenes_by_place, entities=entities),
         matching_rearrangement.moves if may_move and dry_run else None,
     )
 
@@ -669,6 +672,8 @@ def _with_edits(
     followed_rearrangement: Rearrangement,
     reconciliations: Mapping[ScenePlace, Reconciliation],
     stored_scenes: Mapping[ScenePlace, Scene],
+    *,
+    entities: Sequence[Entity],
 ) -> ManuscriptChanges:
     """Return the changes with what was edited here told from what the file changed."""
     changes = followed_rearrangement.changes
@@ -687,9 +692,21 @@ def _with_edits(
             "conflicting_scenes": [_spelt_place(place) for place in places_by_edit["conflict"]],
             "is_same_story": any(
                 are_alike(stored_scenes[place].text or "", scenes_by_place[place].text) for place in reconciliations
-            ),
+            )
+            or _name_two(entities, [scene.text for scene in followed_rearrangement.scenes]),
         }
     )
+
+
+def _name_two(entities: Sequence[Entity], texts: Iterable[str]) -> bool:
+    """Return whether texts name two entities of a story, as further chapters of it do."""
+    resolver = NameResolver(entities)
+    entity_ids: set[str] = set()
+    for text in texts:
+        entity_ids.update(resolver.entity_ids_in(text))
+        if len(entity_ids) > 1:
+            return True
+    return False
 
 
 def _renumbered(fields: Mapping[str, Any], numbers: Mapping[int, int]) -> dict[str, Any]:

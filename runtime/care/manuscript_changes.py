@@ -80,7 +80,9 @@ class ManuscriptChanges(BaseModel):
         description="Whether the manuscript is what follows the last chapter that is stored.",
     )
     is_same_story: bool = Field(
-        default=False, exclude=True, description="Whether a chapter of it is one that is stored, or an edit of it."
+        default=False,
+        exclude=True,
+        description="Whether a chapter of it is a stored one or its edit, or it names two of the entities.",
     )
 
     @property

@@ -178,7 +178,7 @@ def is_of_another_story(stores: MemoryStores, project_id: str, *, found: Project
     """Return whether a dry run shows a different story.
 
     An import that was interrupted and is repeated, or one that brings further chapters, finds scenes of its
-    own there; one into the wrong project finds none.
+    own there or names entities of the story; one into the wrong project does neither.
     """
     preview, changes = found.preview, found.changes
     is_own = bool(preview.same_scenes or preview.same_entities)

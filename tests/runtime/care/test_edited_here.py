@@ -11,6 +11,7 @@ from novelgen.models.position import StoryPosition
 from runtime.care.importing import SourceImport, import_source
 from runtime.ingest.file_versions import file_version
 from runtime.stores import MemoryStores
+from runtime.story.entities import StoryEntities
 from runtime.story.ingest import SceneIngest
 from runtime.story.scene_editing import StorySceneEditing
 from runtime.story.transfer import StoryTransfer, is_of_another_story
@@ -221,3 +222,22 @@ def test_a_files_version_is_that_of_its_text_and_title() -> None:
     """Nothing else."""
     assert file_version("a", "b") == file_version("a", "b")
     assert file_version("a", "b") != file_version("a", "c")
+
+
+def test_further_chapters_that_name_two_entities_are_of_this_story(book: Book, tmp_path: Path) -> None:
+    """One name is no sign of it, since other stories have a Nell or a 林渡, too."""
+    names = {"zh": ("林渡", "顾晚"), "en": ("Nell Hargrave", "Jory Penrose")}[book.language]
+    further = tmp_path / "further"
+    further.mkdir()
+    heading = HEADING[book.language].format(9)
+    (further / "chapter_009.txt").write_text(f"{heading}\n\n{names[0]}. {names[1]}.\n", encoding="utf-8")
+    verdicts = []
+    for name in names:
+        preview = StoryTransfer(book.stores, book.project_id).preview_import(source=further)
+        assert preview is not None
+        verdicts.append(is_of_another_story(book.stores, book.project_id, found=preview))
+        StoryEntities(book.stores, book.project_id).add(name, start="1:1")
+    preview = StoryTransfer(book.stores, book.project_id).preview_import(source=further)
+    assert preview is not None
+    assert verdicts == [True, True]
+    assert not is_of_another_story(book.stores, book.project_id, found=preview)
