@@ -1,15 +1,16 @@
 """Attributes of states: their names, deaths and the end of earlier facts."""
 
 import re
-from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from math import inf
 from typing import Any, NamedTuple
 
 from novelgen.language.language import significant_words, synonyms, word_pattern
 from novelgen.language.normalise import simplified
 from novelgen.models.folds import HOLDER_ATTRIBUTE, is_guessed_presence
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import Place
+from novelgen.models.position import Place, StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
 from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
 
@@ -268,13 +269,10 @@ def is_return_to_life(attribute: str, value: Any) -> bool:
 
 def seen_alive(changes: Iterable[StateChange]) -> list[StateChange]:
     """Return changes, in the order in which they count, without guesses that somebody was there after their death."""
-    dead: set[str] = set()
+    dead: dict[str, StateChange] = {}
     kept_changes = []
     for change in changes:
-        if is_death(change.attribute, change.value):
-            dead.add(change.entity_id)
-        elif is_return_to_life(change.attribute, change.value):
-            dead.discard(change.entity_id)
+        _tell_life(dead, change)
         if change.kind != "presence" or change.entity_id not in dead or not is_guessed_presence(change.value):
             kept_changes.append(change)
     return kept_changes
@@ -284,8 +282,43 @@ def deaths(changes: Iterable[StateChange]) -> dict[str, StateChange]:
     """Return the dead after ordered changes, with the statements."""
     dead: dict[str, StateChange] = {}
     for change in changes:
-        if is_death(change.attribute, change.value):
-            dead[change.entity_id] = change
-        elif is_return_to_life(change.attribute, change.value):
-            dead.pop(change.entity_id, None)
+        _tell_life(dead, change)
     return dead
+
+
+def _tell_life(dead: dict[str, StateChange], change: StateChange) -> None:
+    """Add to the dead, or take away, by a change."""
+    if is_death(change.attribute, change.value):
+        dead[change.entity_id] = change
+    elif is_return_to_life(change.attribute, change.value):
+        dead.pop(change.entity_id, None)
+
+
+class Lifetimes:
+    """The dead at each place of a story, by statements in the order in which they count."""
+
+    def __init__(self, changes: Iterable[StateChange]) -> None:
+        self._life_signs = [
+            change
+            for change in changes
+            if is_death(change.attribute, change.value) or is_return_to_life(change.attribute, change.value)
+        ]
+        self._turns = sorted(
+            # What is said of a whole chapter is known at its end.
+            (
+                -1 if change.chapter_index is None else change.chapter_index,
+                inf if change.scene_index is None else change.scene_index,
+            )
+            for change in self._life_signs
+        )
+        self._dead: dict[int, Set[str]] = {}
+
+    def dead_at(self, place: Place) -> Set[str]:
+        """Return the dead on entering a scene."""
+        turns = bisect_left(self._turns, place)
+        if turns not in self._dead:
+            at = StoryPosition(*place)
+            self._dead[turns] = deaths(
+                change for change in self._life_signs if at.admits(change.chapter_index, change.scene_index)
+            ).keys()
+        return self._dead[turns]

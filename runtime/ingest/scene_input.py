@@ -162,7 +162,6 @@ class SceneSurroundings:
     entities: Sequence[Entity] = ()
     recent_ids: Sequence[str] = ()
     previous_location_id: str | None = None
-    dead_ids: frozenset[str] = frozenset()
 
 
 class SceneReading:
@@ -191,13 +190,9 @@ class SceneReading:
         )
         known_ids = {entity.entity_id for entity in known_entities}
         cast = [entity_id for entity_id in scene.cast if entity_id in known_ids]
-        seen_ids = [
-            participant_id for participant_id in presence.participant_ids if participant_id not in surroundings.dead_ids
-        ]
-        planned_text = scene.planned_location_id
-        return list(
-            dict.fromkeys([*cast, *seen_ids])
-        ), planned_text if planned_text in known_ids else presence.location_id
+        location_id = scene.planned_location_id
+        participants = list(dict.fromkeys([*cast, *presence.participant_ids]))
+        return participants, location_id if location_id in known_ids else presence.location_id
 
     def mentions_in(self, text: str) -> list[Mention]:
         """Find the entities that a part of the scene, or of its record, names."""

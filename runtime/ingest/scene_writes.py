@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from datetime import datetime
 from hashlib import sha256
 from itertools import count, groupby
@@ -20,7 +20,7 @@ from novelgen.language.matching import NameFinder, QuoteFinder
 from novelgen.language.normalise import is_description, name_key
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import TARGET_CHARACTERS, chunk_text
-from novelgen.memory.attributes import STATUS_ATTRIBUTES, deaths, ends_another, with_supersessions
+from novelgen.memory.attributes import ends_another, with_supersessions
 from novelgen.memory.knowledge_story import recorded_events
 from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
@@ -30,7 +30,6 @@ from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
 from runtime.settings import IngestSettings
 from runtime.storage.change import Change, RowChange
-from runtime.storage.columns import ScenePlace
 from runtime.storage.database import UnitOfWork
 from runtime.storage.models import MemoryFilter, SceneWrite, SceneWriteResult
 from runtime.storage.records import MEANINGS, Knowledge, Scene, Staging
@@ -141,26 +140,23 @@ def _writes_of_texts(
     names: Set[tuple[str, str]] | None,
 ) -> list[SceneWrite]:
     """Derive unrecorded scenes again in sequence, without storing."""
-    staged: dict[ScenePlace, Staging | SceneWrite] = {staging.place: staging for staging in unit.scenes.stagings()}
+    staged = {staging.place: staging for staging in unit.scenes.stagings()}
     places = list(staged)
-    stated = unit.states.stated(attributes=STATUS_ATTRIBUTES)
+    dead_ids = dict(zip(places, unit.scenes.dead_before(places), strict=True))
     passages = {} if names is None else unit.memories.passages_of([scene.scene_id for scene in scenes])
     doubtful = _doubtful_names(names or set(), entities)
     writes = []
     for stored_scene in scenes:
         place = (stored_scene.chapter_index, stored_scene.scene_index)
-        at = StoryPosition(*place)
         number = bisect_left(places, place)
         surroundings = _surroundings(
-            entities,
-            [staged[place] for place in places[max(0, number - SCENES_BEFORE) : number]],
-            deaths(change for change in stated if at.admits(change.chapter_index, change.scene_index)),
+            entities, [staged[place] for place in places[max(0, number - SCENES_BEFORE) : number]]
         )
         chunk_ids_by_span, text = passages.get(stored_scene.scene_id, {}), stored_scene.text or ""
         kept_chunk_ids = {
             span: chunk_id for span, chunk_id in chunk_ids_by_span.items() if not doubtful.find(text[slice(*span)])
         }
-        staged[place] = write = scene_write(
+        write = scene_write(
             SceneInput.of_stored(stored_scene),
             surroundings,
             ended_ids={},
@@ -170,6 +166,9 @@ def _writes_of_texts(
             passages=[span for span in chunk_ids_by_span if span not in kept_chunk_ids] if chunk_ids_by_span else None,
             kept_ids=list(kept_chunk_ids.values()),
         )
+        dead = set() if "participants" in write.staged else dead_ids[place]
+        present = [entity_id for entity_id in write.participants if entity_id not in dead]
+        staged[place] = Staging(place, present, write.location_id, write.pov)
         writes.append(write)
     return writes
 
@@ -205,25 +204,19 @@ def same_record(other: SceneRecord | None, right: SceneRecord | None) -> bool:
 def read_surroundings(
     unit: UnitOfWork, scene: SceneInput, entities: Sequence[Entity] | None = None
 ) -> SceneSurroundings:
-    """Read the entities, recent participants, places and deaths before a scene."""
+    """Read the entities, and the participants and places before a scene."""
     position = StoryPosition(scene.chapter_index, scene.scene_index)
     return _surroundings(
         [stored_entity.entity for stored_entity in unit.entities.list_all()] if entities is None else entities,
         unit.scenes.stagings(as_of=position, last=SCENES_BEFORE),
-        # A record says who is there. Who is dead is told by all that was ever said of anybody's state, so that
-        # reading it for each scene would cost more the longer the story is.
-        deaths(unit.states.stated(attributes=STATUS_ATTRIBUTES, as_of=position)) if scene.record is None else (),
     )
 
 
-def _surroundings(
-    entities: Sequence[Entity], before: Sequence[Staging | SceneWrite], dead: Iterable[str]
-) -> SceneSurroundings:
+def _surroundings(entities: Sequence[Entity], before: Sequence[Staging]) -> SceneSurroundings:
     return SceneSurroundings(
         entities=entities,
         recent_ids=_participants(before),
         previous_location_id=before[-1].location_id if before else None,
-        dead_ids=frozenset(dead),
     )
 
 
@@ -232,7 +225,7 @@ def lately_on_stage(unit: UnitOfWork, position: StoryPosition) -> list[str]:
     return _participants(unit.scenes.stagings(as_of=position, last=SCENES_BEFORE))
 
 
-def _participants(scenes: Sequence[Staging | SceneWrite]) -> list[str]:
+def _participants(scenes: Sequence[Staging]) -> list[str]:
     return list(dict.fromkeys(entity_id for scene in reversed(scenes) for entity_id in scene.participants))
 
 

@@ -213,13 +213,7 @@ def _lane(
     x_of = {column.scene.place: column.x for column in columns}
     fates = [change for change in changes if change.kind in ("died", "returned")]
     died_at = x_of[fates[-1].place] if fates and fates[-1].kind == "died" else None
-    dots = [
-        column
-        for column in columns
-        if who in column.scene.participants
-        # Nobody is guessed to be there after death.
-        and not (died_at is not None and column.x > died_at and "participants" in column.scene.guessed)
-    ]
+    dots = [column for column in columns if who in column.scene.participants]
     stays: list[Stay] = []
     for dot in dots:
         here, before = dot.scene.location_id, stays[-1] if stays else None

@@ -20,6 +20,7 @@ from novelgen.models.position import END_OF_STORY, StoryPosition
 from runtime.storage.columns import WITHOUT_RECORD
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
+from runtime.storage.living_casts import living_casts
 from runtime.storage.records import SCENE_RECORD, Knowledge, MemoryRow, Scene, State
 from runtime.storage.session import (
     Repository,
@@ -135,7 +136,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     learnings_by_id, dead = _learnings_and_dead(session, as_of, unmasked)
     project = session.project()
     # Decode lists of JSON all at once: there are tens of thousands.
-    decoded: list[list[str]] = decoded_json([row[-1] for row in scenes])
+    casts = living_casts(session, scenes, decoded_json([row[-1] for row in scenes]))
     return KnowledgeStory(
         as_of=as_of,
         scenes=[
@@ -148,7 +149,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
                 learnt=learnings_by_id.get(position, {}),
                 pov=unmasked.get(row.pov or "", row.pov or ""),
             )
-            for row, present in zip(scenes, decoded, strict=True)
+            for row, present in zip(scenes, casts, strict=True)
         ],
         memories=memories,
         names=_names_shown(stored_entities, entities.list_as_of(as_of=as_of), memories),

@@ -21,6 +21,7 @@ from runtime.storage.columns import WITHOUT_RECORD, ScenePlace, SummaryLevel, Su
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
 from runtime.storage.events import RelationshipRepository, ThreadRepository, stated_as_of
+from runtime.storage.living_casts import CAST_FIELDS, living_casts
 from runtime.storage.models import MemoryFilter
 from runtime.storage.records import (
     EVENT_TABLES,
@@ -409,18 +410,17 @@ def read_outline(
     recent = session.select([*place, SCENE_RECORD, col(Scene.text)], here, order=latest, limit=RECENT_RECORDS)
     fields = {(row[0], row[1]): _recap_fields(row[2] or {}, row[3]) for row in recent}
     # Thousands of scenes are read for every context: their participants are decoded all at once.
-    is_guessed = Scene.record_origin == WITHOUT_RECORD
     columns = (
         *place,
         col(Scene.title),
         col(Scene.location_id),
         cast(col(Scene.participants), Text),
-        is_guessed,
+        col(Scene.record_origin),
         col(Scene.staged),
         col(Scene.content_hash),
     )
     rows = session.select(columns, here, order=story_order(Scene))
-    participants = decoded_json([row[4] for row in rows])
+    participants = living_casts(session, rows, decoded_json([row[4] for row in rows]))
     # What else wants to know where scenes stand finds it here: every one of them is read above.
     session.once(("scene_places", as_of), lambda: sorted(packed_place(row[0], row[1]) for row in rows))
     chapters = dict.fromkeys(row[0] for row in rows if as_of.chapter_index is None or row[0] < as_of.chapter_index)
@@ -433,7 +433,11 @@ def read_outline(
         entities=entities,
         scenes=[
             _outline_scene(
-                row, tuple(present), fields.get((row[0], row[1])), is_guessed=bool(row[5]), statements=row[6]
+                row,
+                tuple(present),
+                fields.get((row[0], row[1])),
+                is_guessed=row.record_origin == WITHOUT_RECORD,
+                statements=row.staged,
             )
             for row, present in zip(rows, participants, strict=True)
         ],
@@ -486,14 +490,15 @@ def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: in
     """Return a recap before a position, with stored kinds and tags."""
     latest = (col(Scene.chapter_index).desc(), col(Scene.scene_index).desc())
     scenes = []
-    names = ("chapter_index", "scene_index", "title", "location_id", "participants", "text", "record_origin", "staged")
-    columns = [*columns_of(Scene, names), SCENE_RECORD]
-    for *place, participants, text, origin, staged, record in session.select(
-        columns, before(as_of, Scene), order=latest, limit=max(0, last_scenes)
-    ):
-        is_guessed = origin == WITHOUT_RECORD
-        scene = _outline_scene(place, tuple(participants), record, is_guessed=is_guessed, statements=staged)
-        told_text = "" if scene.summary or scene.key_events else gist(text)
+    columns = [
+        *columns_of(Scene, ("chapter_index", "scene_index", "title", "location_id", "text", *CAST_FIELDS)),
+        SCENE_RECORD,
+    ]
+    rows = session.select(columns, before(as_of, Scene), order=latest, limit=max(0, last_scenes))
+    for row, participants in zip(rows, living_casts(session, rows, [row.participants for row in rows]), strict=True):
+        is_guessed = row.record_origin == WITHOUT_RECORD
+        scene = _outline_scene(row, tuple(participants), row[-1], is_guessed=is_guessed, statements=row.staged)
+        told_text = "" if scene.summary or scene.key_events else gist(row.text)
         scenes.append(replace(scene, summary=(told_text,)) if told_text else scene)
     kind, conditions = col(MemoryRow.content_type), filter_conditions(session.project_id, MemoryFilter(as_of=as_of))
     kinds = session.values(kind, *conditions, group=[kind], order=[func.count().desc(), kind])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -20,6 +20,7 @@ from runtime.storage.chunks import ENDS_SEVERAL_ROWS, ChunkWriter, text_hash
 from runtime.storage.columns import PLACE, ExtractionStatus, ScenePlace
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
+from runtime.storage.living_casts import CAST_FIELDS, dead_before, living_casts
 from runtime.storage.models import FactCount, SceneCensus, SceneState, SceneWrite, SceneWriteResult
 from runtime.storage.placed_notes import placed_notes
 from runtime.storage.records import (
@@ -320,25 +321,35 @@ class SceneRepository(Repository):
         scenes = self._session.read(
             Scene, *wanted_conditions, order=latest_first, limit=last, without=() if with_text else (Scene.text,)
         )
-        return [_place_record(scene) for scene in reversed(scenes)]
+        return self._placed(scenes[::-1])
 
     def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
         """Return casts of scenes before a position, without texts."""
-        columns = columns_of(Scene, ("scene_id", "label", "pov", "participants", "location_id"))
+        columns = columns_of(Scene, ("scene_id", "label", "pov", "location_id", *CAST_FIELDS))
         naming_scene_ids = set(
             self._session.values(NameMention.scene_id, NameMention.entity_id == naming) if naming else []
         )
+        rows = self._before(as_of, *columns)
         return [
-            SceneCast._make((*row[3:], frozenset([naming] if naming and row.scene_id in naming_scene_ids else [])))
-            for row in self._before(as_of, *columns)
+            SceneCast(
+                row.label,
+                row.pov,
+                participants,
+                row.location_id,
+                frozenset([naming] if naming and row.scene_id in naming_scene_ids else []),
+            )
+            for row, participants in zip(rows, self._living(rows), strict=True)
         ]
 
     def stagings(self, *, as_of: StoryPosition = END_OF_STORY, last: int | None = None) -> list[Staging]:
         """Return casts and places of the last scenes before a position."""
-        columns = columns_of(Scene, ("chapter_index", "scene_index", *Staging._fields[1:]))
+        columns = columns_of(Scene, (*PLACE, "location_id", "pov", *CAST_FIELDS))
         latest_first = (col(Scene.chapter_index).desc(), col(Scene.scene_index).desc())
         rows = self._session.select(columns, before(as_of, Scene), order=latest_first, limit=last)
-        return [Staging((row[0], row[1]), *row[2:]) for row in reversed(rows)]
+        return [
+            Staging((row[0], row[1]), list(participants), row.location_id, row.pov)
+            for row, participants in reversed(list(zip(rows, self._living(rows), strict=True)))
+        ]
 
     def tellings(self, *, as_of: StoryPosition) -> list[TellingScene]:
         """Return times and openings of scenes before a position."""
@@ -349,10 +360,16 @@ class SceneRepository(Repository):
         is_readable = readable_json(self._session, col(Scene.record))
         rendered_case = case((is_readable, SCENE_RECORD["is_flashback"].as_boolean()))
         is_flashback = func.coalesce(rendered_case, false()).label("is_flashback")
-        told_by = columns_of(Scene, ("participants", "location_id", "record_origin", "staged"))
+        told_by = columns_of(Scene, ("location_id", *CAST_FIELDS))
+        rows = self._before(as_of, *columns, opening, is_flashback, *told_by)
         return [
-            replace(TellingScene(*row[:-2]), guessed=guessed_staging(row.record_origin, row.staged))
-            for row in self._before(as_of, *columns, opening, is_flashback, *told_by)
+            replace(
+                TellingScene(*row[:7]),
+                participants=participants,
+                location_id=row.location_id,
+                guessed=guessed_staging(row.record_origin, row.staged),
+            )
+            for row, participants in zip(rows, self._living(rows), strict=True)
         ]
 
     def namings(self, names: Mapping[str, Collection[str]], *, as_of: StoryPosition) -> list[SceneNaming]:
@@ -433,7 +450,23 @@ class SceneRepository(Repository):
 
     def _one(self, *conditions: Any) -> Scene | None:
         scene = self._session.first(Scene, *conditions)
-        return None if scene is None else _place_record(scene)
+        return None if scene is None else self._placed([scene])[0]
+
+    def _placed(self, scenes: Sequence[Scene]) -> list[Scene]:
+        """Return scenes with their records at their own places, and nobody guessed to be there after death."""
+        casts = self._living(scenes)
+        for scene, participants in zip(scenes, casts, strict=True):
+            scene.participants = list(participants)
+            if scene.record is not None:
+                scene.record.chapter_index, scene.record.scene_index = scene.chapter_index, scene.scene_index
+        return list(scenes)
+
+    def _living(self, scenes: Sequence[Any]) -> list[Sequence[str]]:
+        return living_casts(self._session, scenes, [scene.participants for scene in scenes])
+
+    def dead_before(self, places: Sequence[ScenePlace]) -> list[Set[str]]:
+        """Return the dead on entering the scenes at some places."""
+        return dead_before(self._session, places)
 
     def _before(self, as_of: StoryPosition, *columns: Any) -> Sequence[AnyRow]:
         order = (col(Scene.chapter_index), col(Scene.scene_index))
@@ -535,10 +568,3 @@ def _place(at: StoryPosition) -> ScenePlace:
     if at.chapter_index is None or at.scene_index is None:
         raise UnknownSceneError(f"{str(at)!r} names no scene; give chapter and scene")
     return at.chapter_index, at.scene_index
-
-
-def _place_record(scene: Scene) -> Scene:
-    """Return a scene with its record at its own place."""
-    if scene.record is not None:
-        scene.record.chapter_index, scene.record.scene_index = scene.chapter_index, scene.scene_index
-    return scene

@@ -5,7 +5,9 @@ from typing import NamedTuple
 import pytest
 
 from novelgen.errors import StaleVersionError, UnknownEntityError, UserInputError
+from novelgen.models.position import END_OF_STORY
 from runtime.front_door import Memory
+from runtime.story.base import story_position
 from runtime.story.story import Story
 from tests.support.copied_stories import copied
 
@@ -212,3 +214,68 @@ def test_a_place_or_cast_that_is_none_stores_nothing(memory: Memory, wharf: Whar
     with pytest.raises(UserInputError, match="2 scenes and one place and cast; store it at a scene: 13:1"):
         story.scenes.store_text(several, cast=[wharf.hero])
     assert len(story.scenes.list()) == len(wharf.texts)
+
+
+DIES: dict[str, str] = {"en": "Annie is dead.", "zh": "赵凯死了。"}
+"""A note that tells the death of the third person."""
+
+
+def _casts_of(memory: Memory, story: Story, place: str) -> list[list[str]]:
+    """Return who is in a scene by each way in which a story shows it."""
+    position = story_position(place)
+    at = (position.chapter_index, position.scene_index)
+    with memory._opened.of(story.project_id).database(story.project_id).read() as unit:
+        names = {stored.entity.entity_id: stored.entity.name for stored in unit.entities.list_all()}
+        scenes = [*unit.scenes.tellings(as_of=END_OF_STORY), *unit.outline(as_of=END_OF_STORY).scenes]
+        scenes += unit.recap(as_of=END_OF_STORY, last_scenes=9).scenes
+        ids = [scene.participants for scene in scenes if (scene.chapter_index, scene.scene_index) == at]
+        ids += [staging.participants for staging in unit.scenes.stagings() if staging.place == at]
+        number = unit.scenes.places().index(at)
+        ids += [unit.scenes.casts(as_of=END_OF_STORY)[number].participants]
+        ids += [unit.knowledge_story(as_of=END_OF_STORY).scenes[number].present]
+    listed = [item.on_stage for item in story.scenes.list() if item.scene.position == position]
+    return [story.scenes.read(place).on_stage, *listed, *([names[one] for one in present] for present in ids)]
+
+
+def test_a_death_noted_later_takes_a_guess_out_of_every_cast(memory: Memory, wharf: Wharf) -> None:
+    """In the scenes after it and no earlier one; undo and a return to life bring the guess back."""
+    story = _story(memory, wharf)
+    assert all(wharf.dead in cast for cast in _casts_of(memory, story, "1:3"))
+    story.memories.add(DIES[wharf.language], start="1:2")
+    for cast in _casts_of(memory, story, "1:3"):
+        assert wharf.hero in cast
+        assert wharf.dead not in cast
+    assert all(wharf.dead in cast for cast in _casts_of(memory, story, "1:1"))
+    story.undo()
+    assert all(wharf.dead in cast for cast in _casts_of(memory, story, "1:3"))
+    story.entities.edit(wharf.dead, {}, state={"status": "dead"}, start="1:1")
+    story.entities.edit(wharf.dead, {}, state={"status": {"en": "alive", "zh": "复活"}[wharf.language]}, start="1:2")
+    assert all(wharf.dead in cast for cast in _casts_of(memory, story, "1:3"))
+
+
+def test_a_death_known_when_a_scene_is_stored_can_be_taken_back_as_well(memory: Memory, wharf: Wharf) -> None:
+    """The scene keeps its reading, so that no guess is lost with the death."""
+    story = _story(memory, wharf)
+    note = story.memories.add(DIES[wharf.language], start="1:2").note
+    story.ingest(text=wharf.texts[2], chapter_index=2, scene_index=1)
+    assert not any(wharf.dead in cast for cast in _casts_of(memory, story, "2:1"))
+    story.memories.delete(note.chunk_id)
+    assert all(wharf.dead in cast for cast in _casts_of(memory, story, "2:1"))
+
+
+def test_who_is_dead_stays_in_a_stated_cast(memory: Memory, wharf: Wharf) -> None:
+    """The author's word stands, whatever is noted later."""
+    story = _story(memory, wharf)
+    story.scenes.set_staging("1:3", cast=[wharf.hero, wharf.dead])
+    story.memories.add(DIES[wharf.language], start="1:2")
+    assert all(wharf.dead in cast for cast in _casts_of(memory, story, "1:3"))
+
+
+def test_nobody_learns_after_death_by_a_guess(memory: Memory, wharf: Wharf) -> None:
+    """A fact of a scene is known to its guessed cast, to the dead no longer."""
+    story = _story(memory, wharf)
+    fact = {"en": "The inn is locked at night.", "zh": "客栈夜里上锁。"}[wharf.language]
+    fact_id = story.memories.add(fact, start="1:3").note.chunk_id
+    assert wharf.dead in {knower.name for knower in story.knowledge.who_knows(fact_id).known_by}
+    story.memories.add(DIES[wharf.language], start="1:2")
+    assert wharf.dead not in {knower.name for knower in story.knowledge.who_knows(fact_id).known_by}
