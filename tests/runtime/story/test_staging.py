@@ -269,13 +269,3 @@ def test_who_is_dead_stays_in_a_stated_cast(memory: Memory, wharf: Wharf) -> Non
     story.scenes.set_staging("1:3", cast=[wharf.hero, wharf.dead])
     story.memories.add(DIES[wharf.language], start="1:2")
     assert all(wharf.dead in cast for cast in _casts_of(memory, story, "1:3"))
-
-
-def test_nobody_learns_after_death_by_a_guess(memory: Memory, wharf: Wharf) -> None:
-    """A fact of a scene is known to its guessed cast, to the dead no longer."""
-    story = _story(memory, wharf)
-    fact = {"en": "The inn is locked at night.", "zh": "客栈夜里上锁。"}[wharf.language]
-    fact_id = story.memories.add(fact, start="1:3").note.chunk_id
-    assert wharf.dead in {knower.name for knower in story.knowledge.who_knows(fact_id).known_by}
-    story.memories.add(DIES[wharf.language], start="1:2")
-    assert wharf.dead not in {knower.name for knower in story.knowledge.who_knows(fact_id).known_by}
