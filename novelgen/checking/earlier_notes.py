@@ -111,7 +111,7 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
 def _gives_to_the_same(
     stated: Statement, earlier: str, mentions: Sequence[Mention], entities: Sequence[Entity]
 ) -> bool:
-    """Tell whether an earlier text has a thing with, or gives or lends it to, the holder that a later one states."""
+    """Tell whether an earlier text gives a thing to the holder that a later one states."""
     if stated.attribute != HOLDER_ATTRIBUTE or statement_of(earlier, entities) == stated:
         return stated.attribute == HOLDER_ATTRIBUTE
     return any(

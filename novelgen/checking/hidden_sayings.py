@@ -19,7 +19,7 @@ class HiddenSayings:
         self._memories = {memory.memory_id: memory for memory in story.memories}
 
     def mark(self, evidence: ContinuityEvidence) -> ContinuityEvidence:
-        """Return evidence with a mark if the point of view does not know its memory, or the note behind its state."""
+        """Return evidence with a mark where the point of view does not know its source."""
         memory = self._memories.get(evidence.source_id)
         if memory is None and evidence.source == "state":
             memory = self._unknown_notes.get(self._statement_of(evidence))
@@ -35,7 +35,7 @@ class HiddenSayings:
 
     @cached_property
     def _unknown_notes(self) -> Mapping[Statement, StoryMemoryChunk]:
-        """The hidden notes by the states that they set, without states that a known note sets, too."""
+        """The hidden notes by the states that they alone set."""
         if self._view is None:
             return {}
         notes = [memory for memory in self._memories.values() if memory.content_type == "note"]

@@ -1,4 +1,4 @@
-"""Short names of people: a surname or a given name alone, where a text uses it for one full name only."""
+"""Surnames and given names that a text uses alone for one person."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -31,11 +31,13 @@ _BEFORE = 40
 
 
 def parts_of_name(name: str) -> list[str]:
-    """Return the surname and the given name of a full name, the given name alone of a Chinese one."""
+    """Return the surname and the given name of a full name, of a Chinese one only the latter."""
     if has_cjk(name):
-        given = name[len(surname_of(name)) :]
-        is_given = given != name and len(given) == _CHINESE_GIVEN and given not in CHINESE_TITLES_AFTER
-        return [given] if is_given else []
+        given_name = name[len(surname_of(name)) :]
+        may_stand_alone = (
+            given_name != name and len(given_name) == _CHINESE_GIVEN and given_name not in CHINESE_TITLES_AFTER
+        )
+        return [given_name] if may_stand_alone else []
     words = _words(name)
     if len(words) < 2 or not all(_NAME_WORD.fullmatch(word) for word in (words[0], words[-1])):
         return []
@@ -62,22 +64,24 @@ def short_names(name: str, texts: Sequence[str], *, other_names: Collection[str]
     others = [title_free_key(other) for other in other_names if title_free_key(other) != own_key]
     parts = parts_of_name(name)
     if has_cjk(name):
-        return [given for given in parts if _is_chinese_used_alone(given, texts, others)]
+        return [given_name for given_name in parts if _is_chinese_used_alone(given_name, texts, others)]
     parts_of_others = {part for other in others for part in other.split()}
     return [
         word for word in parts if name_key(word) not in parts_of_others and _is_used_alone(word, texts, _words(name))
     ]
 
 
-def _is_chinese_used_alone(given: str, texts: Sequence[str], others: Collection[str]) -> bool:
-    if word_class(simplified(given))[:2] not in ("", "nr") or any(other.endswith(name_key(given)) for other in others):
+def _is_chinese_used_alone(given_name: str, texts: Sequence[str], others: Collection[str]) -> bool:
+    if word_class(simplified(given_name))[:2] not in ("", "nr") or any(
+        other.endswith(name_key(given_name)) for other in others
+    ):
         return False
-    is_alone = re.compile(rf"(?<![{CJK_RANGES}]){simplified(given)}")
+    is_alone = re.compile(rf"(?<![{CJK_RANGES}]){simplified(given_name)}")
     return any(is_alone.search(simplified(text)) for text in texts)
 
 
 def _is_used_alone(word: str, texts: Sequence[str], words: Sequence[str]) -> bool:
-    """Tell whether a text has a word of a full name alone, and no other full name that holds it."""
+    """Tell whether texts use a word of a full name alone, and in no other name."""
     pattern = re.compile(rf"(?<![\w’'-]){re.escape(word)}(?![\w-])")
     in_small_letters = re.compile(rf"(?<![\w’'-]){re.escape(word.lower())}(?![\w-])")
     is_surname = word == words[-1]
@@ -89,15 +93,18 @@ def _is_used_alone(word: str, texts: Sequence[str], words: Sequence[str]) -> boo
         small += len(in_small_letters.findall(text))
         for match in pattern.finditer(text):
             before = text[max(0, match.start() - _BEFORE) : match.start()]
-            left, right = _CAPITAL_BEFORE.search(before), _CAPITAL_AFTER.match(text, match.end())
-            left_word, right_word = left[1] if left else "", right[1] if right else ""
+            before_match, after_match = _CAPITAL_BEFORE.search(before), _CAPITAL_AFTER.match(text, match.end())
+            left_word = before_match[1] if before_match else ""
+            right_word = after_match[1] if after_match else ""
             title = name_key(left_word)
             if is_surname and title in MALE_TITLES | FEMALE_TITLES:
                 # Jonas Pruett and a Mrs. Pruett are a family.
                 if gender != "f" if title in FEMALE_TITLES else gender == "f":
                     return False
             elif is_surname and left_word and left_word not in words and title not in FUNCTION_WORDS | TITLES:
-                if gender_of_given(title) or not (left and _SENTENCE_OPENS.search(before[: left.start(1)])):
+                if gender_of_given(title) or not (
+                    before_match and _SENTENCE_OPENS.search(before[: before_match.start(1)])
+                ):
                     return False
             elif not is_surname and right_word and right_word not in words:
                 return False

@@ -1,4 +1,4 @@
-"""What a scene's file said when it was last taken in, by which an edit of the file is told from one made here."""
+"""Versions of scenes in their files, to tell edits of a file from edits here."""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple
@@ -27,7 +27,7 @@ class Reconciliation(NamedTuple):
 
     edit: FileEdit
     scene: SceneInput
-    """What to store: of title and text each that which changed since the file was last taken in."""
+    """The title and text to store: for each its newer value."""
 
 
 def reconciled(scene: SceneInput, stored_scene: Scene, *, is_edited: bool, overwrite: bool = False) -> Reconciliation:

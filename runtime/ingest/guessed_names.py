@@ -1,6 +1,6 @@
-"""Short names that a text suggests for cards of people: marked as guesses, and never given again once refused."""
+"""Guesses of short names for the cards of people."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from novelgen.language.candidates import SceneText, find_name_candidates
 from novelgen.language.matching import NameFinder
@@ -16,36 +16,47 @@ from runtime.stores import MemoryStores
 _PEOPLE = ("character", "unknown")
 
 
-def with_guessed_names(unit: UnitOfWork, entity: Entity, *, known: Iterable[Entity]) -> Entity:
+def with_guessed_names(unit: UnitOfWork, entity: Entity, *, known: Iterable[Entity], text: str | None = None) -> Entity:
     """Return a card with the short names that the stored texts use for it alone.
 
     Each counts from the first scene that has it, yet not before the full name counts.
+
+    Args:
+        unit: Where the texts stand.
+        entity: The card.
+        known: All cards.
+        text: A new scene, whose names alone are looked at.
     """
-    parts = parts_of_name(entity.name) if entity.entity_type == "character" else []
     listed_names = entity.profile.get(GUESSED_NAMES, [])
-    refused = {
-        name_key(name) for name in [*entity.names(), *listed_names, *_dropped(unit), *_undone(unit, entity.entity_id)]
-    }
-    parts = [part for part in parts if name_key(part) not in refused]
-    scenes = unit.scenes.texts_as_of(as_of=END_OF_STORY) if parts else []
+    names_of_cards = [name for other in known if other.entity_id != entity.entity_id for name in other.names()]
+    parts = parts_of_name(entity.name) if entity.entity_type == "character" else []
+    parts = _without(parts, [*entity.names(), *listed_names])
+    if text is not None and parts:
+        names_here = short_names(entity.name, [text], other_names=names_of_cards)
+        parts = [part for part in parts if part in names_here]
+    parts = _without(parts, [*_dropped_names(unit), *_undone_names(unit, entity.entity_id)]) if parts else []
     finder = NameFinder(parts)
-    holding = [scene for scene in scenes if finder.find(scene[2])] if parts else []
-    texts = [text for _, _, text in holding]
-    if not texts:
-        return entity
+    scenes = [scene for scene in unit.scenes.texts_as_of(as_of=END_OF_STORY) if finder.find(scene[2])] if parts else []
+    texts = [scene[2] for scene in scenes]
     # What the texts deny is not asked of all names that they offer, which takes long for a book.
-    names = [name for name in short_names(entity.name, texts) if name in parts]
-    others = _other_names(entity, known, names, holding) if names else []
-    added = [name for name in short_names(entity.name, texts, other_names=others) if name in names]
-    if not added:
+    names = [name for name in short_names(entity.name, texts, other_names=names_of_cards) if name in parts]
+    if names:
+        other_names = [*names_of_cards, *_offered_names(entity, names, scenes)]
+        names = [name for name in short_names(entity.name, texts, other_names=other_names) if name in names]
+    if not names:
         return entity
-    aliases = [_alias(name, entity, holding) for name in added]
+    aliases = [_alias(name, entity, scenes) for name in names]
     return entity.model_copy(
         update={
             "aliases": [*entity.aliases, *aliases],
-            "profile": {**entity.profile, GUESSED_NAMES: [*listed_names, *added]},
+            "profile": {**entity.profile, GUESSED_NAMES: [*listed_names, *names]},
         }
     )
+
+
+def _without(parts: Sequence[str], names: Iterable[str]) -> list[str]:
+    keys = {name_key(name) for name in names}
+    return [part for part in parts if name_key(part) not in keys]
 
 
 def guess_names_in(unit: UnitOfWork, text: str, *, stores: MemoryStores) -> None:
@@ -55,20 +66,20 @@ def guess_names_in(unit: UnitOfWork, text: str, *, stores: MemoryStores) -> None
     for stored_entity in stored_entities:
         entity = stored_entity.entity
         if stored_entity.origin == "author" and NameFinder(parts_of_name(entity.name)).find(text):
-            named = with_guessed_names(unit, entity, known=known)
-            if named is not entity:
+            extended_entity = with_guessed_names(unit, entity, known=known, text=text)
+            if extended_entity is not entity:
                 with unit.journal.recording_card(entity.entity_id) as rows:
-                    store_entities_in(unit, [named], origin=stored_entity.origin, stores=stores)
+                    store_entities_in(unit, [extended_entity], origin=stored_entity.origin, stores=stores)
                 unit.journal.keep("edit", entity.entity_id, entity.name, rows)
 
 
-def _dropped(unit: UnitOfWork) -> list[str]:
+def _dropped_names(unit: UnitOfWork) -> list[str]:
     changes = unit.merges.list_all()
     return [change.other_id for change in changes if change.kind == "drop" and change.undone_at is None]
 
 
-def _undone(unit: UnitOfWork, entity_id: str) -> set[str]:
-    """Return the guesses for a card that its author took back with `undo`."""
+def _undone_names(unit: UnitOfWork, entity_id: str) -> set[str]:
+    """Return the guesses for a card that `undo` took back."""
     undone_rows = [
         row
         for change in unit.merges.list_all()
@@ -88,20 +99,15 @@ def _guesses_of(image: Image | None) -> list[str]:
     return list(profile.get(GUESSED_NAMES, [])) if isinstance(profile, dict) else []
 
 
-def _other_names(
-    entity: Entity, known: Iterable[Entity], parts: Collection[str], scenes: Iterable[SceneText]
-) -> list[str]:
-    """Return the names of other cards, and those that the text offers beside the parts of this full name."""
-    own_keys = {title_free_key(name) for name in entity.names()}
-    of_cards = [name for other in known if other.entity_id != entity.entity_id for name in other.names()]
-    part_keys = {name_key(part) for part in parts}
-    offered = [
+def _offered_names(entity: Entity, parts: Collection[str], scenes: Iterable[SceneText]) -> list[str]:
+    """Return the names of candidates in the texts, but for those of this card."""
+    own_keys = {title_free_key(name) for name in entity.names()} | {name_key(part) for part in parts}
+    return [
         name
         for candidate in find_name_candidates(scenes, min_count=1, is_story=True)
         for name in candidate.names()
-        if candidate.kind not in _PEOPLE or title_free_key(name) not in part_keys | own_keys
+        if candidate.kind not in _PEOPLE or title_free_key(name) not in own_keys
     ]
-    return [*of_cards, *offered]
 
 
 def _alias(name: str, entity: Entity, scenes: Iterable[tuple[int, int, str]]) -> EntityAlias:

@@ -361,7 +361,7 @@ class SceneIngest(StoryBase):
 
 
 def note_file(stores: MemoryStores, report: IngestReport) -> None:
-    """Note of the scenes that a file's text made that they came from a file, which an import may bring again."""
+    """Note that scenes came from a file, which an import may bring again."""
     new_ids = [result.scene_id for result in report.scenes if result.outcome == "added"]
     with stores.database(report.project_id).write() as unit:
         for scene in map(unit.scenes.require_id, new_ids):

@@ -202,7 +202,7 @@ def import_command(
 def _ask_before_import(
     stores: MemoryStores, project: str, source: Path, *, update: bool, replace: bool, headings: Sequence[str]
 ) -> bool:
-    """Ask before an import mixes stories or edited texts, and return whether it may replace what was edited here."""
+    """Ask before an import mixes stories, and return whether it may replace edits made here."""
     project_import = StoryTransfer(stores, project).preview_import(
         source=source, update=update, replace=replace, headings=headings
     )
