@@ -1,4 +1,4 @@
-"""Glossaries of translators' tools as tables: a term, its translation and a note in each row, in and out as text.
+"""Glossaries of translators' tools as tables with a term, translation and note in each row.
 
 Read are the tables of LinguaGacha, AiNiee, SakuraLLM, GalTransl and OmegaT, and what a spreadsheet saves.
 """
@@ -101,7 +101,7 @@ def form_of(text: str) -> GlossaryForm:
 
 
 def is_glossary(text: str) -> bool:
-    """Tell whether a text of lines is a glossary, and no prose: nearly all lines are a short term and another."""
+    """Tell whether nearly all lines of a text are a short term and another."""
     lines = _lines(text)
     entries = [line for line in lines if _is_entry(line)]
     return len(entries) >= 2 and len(entries) >= 0.9 * len(lines)

@@ -1,4 +1,4 @@
-"""The memories of a planned scene or of a text, chosen by a language model from the list of all before it."""
+"""The choice of memories by a language model from the list of all before a scene."""
 
 from __future__ import annotations
 

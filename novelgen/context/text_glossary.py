@@ -27,7 +27,7 @@ class TextMention(BaseModel):
 
 
 class _Bearer(BaseModel):
-    """An entity with all names that its text may show, of which some are shown where the text has them alone."""
+    """An entity with all names that its text may show."""
 
     entity: Entity
     known_names: list[str]

@@ -125,7 +125,7 @@ def _stage_score(text: str, mention: Mention, speech: Sequence[tuple[int, int]],
 
 
 def _stays_subject(text: str, mention: Mention, speech: Sequence[tuple[int, int]], *, until: int) -> bool:
-    """Return whether a name that begins a sentence is the subject of it and, as a pronoun, of a later one."""
+    """Return whether a name is the subject of its sentence and of a later one."""
     if not _IS_SUBJECT.match(text, mention.end):
         return False
     follows = _PRONOUN_BEGINS.finditer(text, mention.end, until)

@@ -372,7 +372,7 @@ class CharacterView:
         return scenes[end - 1] if end else None
 
     def scene_naming(self, named: Sequence[Collection[str]], place: StoryPosition) -> KnowledgeScene | None:
-        """Return a scene of theirs from a place on, a sure one first, in which two sentences name all of some.
+        """Return a scene of theirs from a place on, a sure one first, that names all of some.
 
         Args:
             named: The names of each; no question tells them.

@@ -1,4 +1,4 @@
-"""What a manuscript that comes again changes: which of its chapters are stored ones, where they went, and what is new.
+"""Changes of a manuscript against the stored chapters: moved, edited, new and gone.
 
 Chapters are told by their text and by their heading, never by their place alone, and scenes within them by their text.
 So what was read from a scene never comes to stand for another text, and one more chapter takes the place of none. A

@@ -298,7 +298,7 @@ class Journal(Repository):
         return self._changes(ChangeRow.subject == subject, *of_these, order=[col(ChangeRow.row_id)])
 
     def scenes_edited(self) -> frozenset[str]:
-        """Return the ids of the scenes whose last standing change of text or title was made by hand."""
+        """Return the ids of the scenes with a title or text edited by hand."""
         kinds_by_scene = {
             change.entity_id: change.kind
             for change in self.list_all("scene")

@@ -623,7 +623,7 @@ def place_of_statement(unit: UnitOfWork, as_of: StoryPosition, *, scene_id: str 
 
 
 def is_of_chapter(place: StoryPosition, start: StoryPosition | None) -> bool:
-    """Tell whether a statement that stands at a place begins in the chapter of it, and not in the next one."""
+    """Tell whether a statement at a place begins in the chapter of that place."""
     return start is not None and start.chapter_index is not None and start.chapter_index == place.chapter_index
 
 

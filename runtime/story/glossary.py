@@ -1,4 +1,4 @@
-"""Glossaries of translators' tools, in and out: a term is a name on a card, its translation stands on the card."""
+"""Import and export of translators' glossaries: terms and translations stand on cards."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

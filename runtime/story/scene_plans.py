@@ -85,7 +85,7 @@ class StoryScenePlans(StoryProjects):
         return PlannedScene(**place, plan=plan, chapter_plan=chapter_plan)
 
     def list_own_plans(self, *, until: tuple[int, int], last: int = 50) -> list[PlannedScene]:
-        """List the plans that a project has, in story order: those of its chapters' plans and of its context files."""
+        """List the plans of a project in story order, from chapter plans and context files."""
         self.require_project_files()
         paths = self._stores.paths(self.project_id)
         places = [place for place in planned_places(paths) if place <= until]

@@ -179,7 +179,7 @@ def _quote(unit: UnitOfWork, change: StateChange) -> str:
 
 
 class StoryTimes(base.StoryBase):
-    """When the scenes of a stored story play: days, the time between them, the order told and the order lived."""
+    """Times of the stored scenes: days, intervals, the order told and the order lived."""
 
     def times(
         self, *, character_id: base.Name | None = None, limit: base.Count | None = None, as_of: base.Place = None
