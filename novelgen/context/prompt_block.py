@@ -22,7 +22,7 @@ from novelgen.context.timeline_section import need_of
 from novelgen.language.language import TokenCounter, estimate_tokens, story_language
 from novelgen.model_calls.prompt_data import as_data_lines
 from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, HiddenContext, HoldsNow, SceneMemoryContext
-from novelgen.models.memory import PASSAGE_TYPES, StoryMemoryChunk, memory_place_text
+from novelgen.models.memory import NOTE_ID, PASSAGE_TYPES, StoryMemoryChunk, memory_place_text
 from novelgen.models.position import story_place
 
 MemoryLike = TypeVar("MemoryLike", ContextItem, StoryMemoryChunk)
@@ -302,7 +302,8 @@ def memory_marks(context: SceneMemoryContext, labels: Labels) -> dict[str, str]:
         if memory.superseded_by:
             item = items_by_id.get(memory.chunk_id)
             newer = item.holds_now if item is not None else None
-            followed = _what_followed(newer, labels, is_over=bool(memory.slot_type))
+            is_over = bool(memory.slot_type) or memory.superseded_by.startswith(NOTE_ID)
+            followed = _what_followed(newer, labels, is_over=is_over)
             marks[memory.chunk_id] = followed + marks.get(memory.chunk_id, "")
     return marks
 

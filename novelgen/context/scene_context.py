@@ -74,8 +74,9 @@ def with_successors(
             source_id = newer.memory_id
             words = newer.short or newer.content
             is_new = source_id not in told_ids and newer.superseded_by is None
-            # A newer memory of several facts may be short for another one of them.
-            text = words if is_new and content_words(words) & content_words(chunk.content) else ""
+            # A newer memory of several facts may be short for another one of them. An author's note says what is over.
+            is_related = source_id.startswith(NOTE_ID) or content_words(words) & content_words(chunk.content)
+            text = words if is_new and is_related else ""
             place = newer.model_dump(include={"chapter_index", "scene_index"})
             now = HoldsNow(source_id=source_id, text=text, **place)
         else:

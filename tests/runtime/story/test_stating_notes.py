@@ -260,6 +260,28 @@ def test_a_note_that_a_later_one_denies_is_over(memory: Memory, told: dict[str, 
     assert ([each.memory_id for each in added.over], over()) == ([first], {held})
 
 
+@pytest.mark.parametrize(
+    ("language", "note", "end"),
+    [
+        ("en", "Anna and Ben are engaged.", "She broke with him at the station."),
+        ("zh", "林叔和陈默订了婚。", "她在车站跟他断了。"),
+    ],
+)
+def test_what_a_note_ends_is_told_with_what_ended_it(memory: Memory, language: str, note: str, end: str) -> None:
+    """The mark has the words of the end, or its place where the context tells it, and never "later" alone."""
+    story = _story(memory, {"language": language, **STORIES[language]})
+    first, second, _ = STORIES[language]["people"]
+    engagement = story.memories.add(note, start="1:1").note.memory_id
+    story.memories.add(end, start="1:2", ends=[engagement])
+    context = story.context(1, 4, {"purpose": note, "characters": [first, second]})
+    newer = next(item.holds_now for item in context.report.items if item.memory_id == engagement)
+    prompt = context.as_prompt(language=language)
+    mark = {"en": "(changed since: [", "zh": "（后来有变：["}[language]
+    assert newer is not None
+    assert mark in prompt
+    assert end in prompt
+
+
 def test_only_what_stands_before_a_note_is_ended_by_it(memory: Memory, told: dict[str, Any]) -> None:
     """A later one, itself, and an unknown id are refused, and nothing is stored."""
     story = _story(memory, told)
