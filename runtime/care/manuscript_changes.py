@@ -235,7 +235,24 @@ def _paired_chapters(
     )
     if len(rest[0]) * len(rest[1]) <= MOST_COMPARED:
         pairs |= _alike_chapters(*rest, next_number, is_placed=is_placed)
+    if is_placed and not pairs and len(new) == 1 and new[0].name is None:
+        pairs |= _numbered_alike(old, new[0], next_number)
     return dict(sorted(pairs.items()))
+
+
+def _numbered_alike(old: Sequence[_Chapter], chapter: _Chapter, next_number: int | None) -> _Pairs:
+    """Return the one stored chapter of the number that the file of a chapter without a heading has: 02.md."""
+    if chapter.number == next_number:
+        return {}
+    same = [stored_chapter for stored_chapter in old if _own_number(stored_chapter) == chapter.number]
+    return {same[0].place: chapter.place} if len(same) == 1 else {}
+
+
+def _own_number(chapter: _Chapter) -> int | None:
+    """Return the number of a chapter by its heading, else by its place; a prologue or 番外 has none."""
+    if chapter.name is None or not (chapter.name.is_heading or chapter.name.number is not None):
+        return chapter.number
+    return chapter.name.number
 
 
 def _alike_chapters(

@@ -126,6 +126,11 @@ def chapter_files(folder: Path) -> dict[int, Path]:
     return _numbered_files(folder, _CHAPTER_FILE)
 
 
+def is_text_without_number(file: Path) -> bool:
+    """Tell whether a file is a text whose name is none of a chapter's in a project, such as draft.txt."""
+    return _CHAPTER_FILE.match(file.name) is None and file.suffix.lower() != ".json"
+
+
 def record_files(folder: Path) -> dict[int, Path]:
     """Find record files `chapter_NNN_records.json`.
 
@@ -218,8 +223,8 @@ def _number_of(file: Path, pattern: re.Pattern[str], *, example: str) -> int:
     match = pattern.match(file.name)
     if match is None:
         raise InvalidFileError(
-            f"the name of {str(file)!r} tells no chapter; name it such as {example!r}, or say with `--as next` "
-            "that a text is the next chapter"
+            f"the name of {str(file)!r} tells no chapter; name it such as {example!r}, or say where its text goes: "
+            "`--as next` for the next chapter, `--chapter 3` for chapter 3"
         )
     return int(match["number"])
 

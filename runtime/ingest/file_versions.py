@@ -56,7 +56,7 @@ def reconciled(scene: SceneInput, stored_scene: Scene, *, is_edited: bool, overw
         kept_scene = _as_stored(scene, stored_scene).model_copy(update={"file_version": base})
         return Reconciliation("conflict", scene if overwrite else kept_scene)
     values = {
-        "title": stored_scene.title if title_edit == "edited" else scene.title,
+        "title": stored_scene.title if title_edit == "edited" or not scene.title else scene.title,
         "text": scene.text if text_edit == "newer" else stored_text,
     }
     edit: FileEdit = "newer" if "newer" in edits else "edited" if "edited" in edits else "same"

@@ -23,9 +23,11 @@ from runtime.care.novel_gen_folder import read_chapter_memory
 from runtime.files.chapter_headings import Remark
 from runtime.files.chapter_names import NEXT, ChapterNames, UnwrittenPosition
 from runtime.files.file_reading import described
+from runtime.files.manuscripts import read_draft
 from runtime.files.paths import ProjectPaths, bring_demo
 from runtime.files.project_files import (
     chapter_files,
+    is_text_without_number,
     load_chapters,
     load_characters,
     load_entities,
@@ -36,7 +38,7 @@ from runtime.files.project_files import (
 from runtime.ingest import ingest as ingesting
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities
-from runtime.ingest.file_versions import file_version
+from runtime.ingest.file_versions import FileEdit, file_version, reconciled, with_file_version
 from runtime.ingest.indexing import IndexingResult, drain_outbox, rebuild_if_bloated, stored_otherwise
 from runtime.ingest.ingest import IngestResult
 from runtime.ingest.scene_input import SceneInput, bare_text, scenes_of_chapter
@@ -468,7 +470,8 @@ class StoryIngest(StoryBase):
             files: Chapter files or folders of them, in place of those in the project's `chapters` folder.
             text: One scene's text, at `chapter_index` and `scene_index`.
             record: What that scene established; without `text`, of the scene that is stored there.
-            chapter_index: Chapter of the text; with files, only this chapter.
+            chapter_index: Chapter of the text, also of one file whose name tells no chapter; with other files, only
+                this chapter.
             scene_index: Scene of the text within its chapter.
             title: Title of that scene.
             at: Place of the text in place of the two numbers: `next`, `13`, `13:1`, `第13章`; see `store_text`.
@@ -489,19 +492,11 @@ class StoryIngest(StoryBase):
                 raise UserInputError("a text has one place; pass `at`, or chapter_index and scene_index")
             return project.store_text(text, at=at, title=title, record=record, replace=replace)
         if text is None and record is None:
-            # Chapter files, those of a folder in its place.
             paths = [Path(files)] if isinstance(files, str | Path) else [Path(file) for file in files]
-            matching_paths: list[Path] = []
-            for path in paths:
-                in_folder = list(chapter_files(path).values()) if path.is_dir() else [path]
-                if not in_folder:
-                    raise UserInputError(
-                        f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md"
-                    )
-                matching_paths += in_folder
-            return project.ingest_project(
-                files=matching_paths, records=records, chapter_index=chapter_index, progress=progress
-            )
+            is_text = len(paths) == 1 and not paths[0].is_dir() and is_text_without_number(paths[0])
+            if chapter_index is not None and is_text:
+                return project.store_text(read_draft(paths[0]), at=str(chapter_index), title=title, replace=replace)
+            return project.ingest_project(files=paths, records=records, chapter_index=chapter_index, progress=progress)
         if files:
             raise UserInputError("ingest takes either files, or one scene's text and record; leave one of them out")
         if chapter_index is None or scene_index is None:
@@ -535,7 +530,10 @@ class _Sources:
                 f"there are no records in {str(paths.records)!r}; write chapter_001_records.json there, or "
                 "leave out --records"
             )
-        self.files = list(files) or _choose_files(chapter_files(paths.chapters), chapter_index, paths)
+        self.are_named = bool(files) and not any(file.is_dir() for file in files)
+        self.files = [file for given in files for file in _files_in(given)] or _choose_files(
+            chapter_files(paths.chapters), chapter_index, paths
+        )
         self._chapter_index = chapter_index if files else None
 
     def scenes(self, file: Path) -> list[SceneInput]:
@@ -544,7 +542,8 @@ class _Sources:
         numbers = [chapter.chapter_number for chapter in manuscript.chapters]
         if self._chapter_index is not None and self._chapter_index not in numbers:
             raise InvalidFileError(
-                f"{str(file)!r} is chapter {numbers[0]}, not {self._chapter_index}; leave out --chapter"
+                f"{str(file)!r} is chapter {numbers[0]}, not {self._chapter_index}; leave out --chapter, or store its "
+                f"text there with `--as {self._chapter_index}`"
             )
         twice = next((number for number in numbers if number in self._origins), None)
         if twice is not None:
@@ -555,7 +554,7 @@ class _Sources:
         self.remarks += manuscript.remarks
         self.parts += manuscript.parts
         return [
-            scene
+            _from_file(scene)
             for chapter in manuscript.chapters
             if self._chapter_index in (None, chapter.chapter_number)
             for scene in scenes_of_chapter(
@@ -563,6 +562,20 @@ class _Sources:
                 load_records(self._records[chapter.chapter_number]) if chapter.chapter_number in self._records else [],
             )
         ]
+
+
+def _from_file(scene: SceneInput) -> SceneInput:
+    """Return a scene as it comes from its file, with the title of its record where it has none."""
+    title = scene.title or (scene.record.title if scene.record else "")
+    return with_file_version(scene.model_copy(update={"title": title}))
+
+
+def _files_in(path: Path) -> list[Path]:
+    """Return a chapter's file, or those of a folder in its place."""
+    files = list(chapter_files(path).values()) if path.is_dir() else [path]
+    if not files:
+        raise UserInputError(f"there are no chapters in {str(path)!r}; name them chapter_001.json, .txt or .md")
+    return files
 
 
 def _choose_files(paths_by_number: dict[int, Path], chapter_index: int | None, paths: ProjectPaths) -> list[Path]:
@@ -577,19 +590,63 @@ def _choose_files(paths_by_number: dict[int, Path], chapter_index: int | None, p
 def _take_in(
     stores: MemoryStores, sources: _Sources, report: IngestReport, progress: Progress | None
 ) -> list[SceneInput]:
-    """Store scenes one by one, continuing after failures, and return them."""
+    """Store scenes one by one, continuing after failures, and return them.
+
+    A file that its author names is taken at its word; those of a folder leave what was edited here.
+    """
     scenes: list[SceneInput] = []
     run_id = ingesting.new_run()
     for file in sources.files:
         with _noting_failure(report):
             scenes += sources.scenes(file)
+    edits = None if sources.are_named else _EditsHere(stores, report.project_id)
     for number, scene in enumerate(scenes, start=1):
         with _noting_failure(report):
-            result = ingesting.ingest_scenes(stores, report.project_id, [scene], run_id=run_id, index=False)
+            kept_scene = scene if edits is None else edits.kept(scene)
+            result = ingesting.ingest_scenes(stores, report.project_id, [kept_scene], run_id=run_id, index=False)
             report.scenes += result.scenes
         if progress is not None:
             progress(number, len(scenes))
+    report.warnings += [] if edits is None else edits.warnings()
     return scenes
+
+
+class _EditsHere:
+    """What was edited here since its file was taken in, against the files of a folder."""
+
+    def __init__(self, stores: MemoryStores, project_id: str) -> None:
+        with stores.database(project_id).read() as unit:
+            self._stored_scenes = {scene.position: scene for scene in unit.scenes.list_as_of(with_text=True)}
+            self._edited_ids = unit.journal.scenes_edited()
+        self._project_id = project_id
+        self._places: dict[FileEdit, list[str]] = {"edited": [], "conflict": []}
+
+    def kept(self, scene: SceneInput) -> SceneInput:
+        """Return what to store of a file's scene."""
+        position = StoryPosition(scene.chapter_index, scene.scene_index)
+        stored_scene = self._stored_scenes.get(position)
+        if stored_scene is None:
+            return scene
+        is_edited = stored_scene.scene_id in self._edited_ids
+        edit, kept_scene = reconciled(scene.scrubbed(), stored_scene, is_edited=is_edited)
+        self._places.setdefault(edit, []).append(str(position))
+        # A record that comes with another text than the stored one is none of that.
+        return kept_scene.model_copy(update={"record": None}) if edit == "conflict" else kept_scene
+
+    def warnings(self) -> list[str]:
+        """Tell which scenes stay as they are here."""
+        warnings: list[str] = []
+        edited, conflicting = (", ".join(self._places[edit]) for edit in ("edited", "conflict"))
+        if edited:
+            warnings.append(
+                f"edited here since their files were taken in, and kept, for the files did not change: {edited}"
+            )
+        if conflicting:
+            warnings.append(
+                f"edited both here and in their files, and kept as they are here: {conflicting}; "
+                f"`novelgen ingest {self._project_id} FILE` takes the text of the file that you name"
+            )
+        return warnings
 
 
 def _remember(stores: MemoryStores, paths: ProjectPaths) -> list[str]:

@@ -1,6 +1,7 @@
 """Importing a manuscript again after its author edited the story, too: nothing of that is lost unasked."""
 
 import itertools
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from runtime.care.importing import SourceImport, import_source
 from runtime.ingest.file_versions import file_version
 from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
-from runtime.story.ingest import SceneIngest
+from runtime.story.ingest import IngestReport, ProjectIngest, SceneIngest, StoryIngest
 from runtime.story.scene_editing import StorySceneEditing
 from runtime.story.transfer import StoryTransfer, is_of_another_story
 from runtime.story.undo import StoryUndo
@@ -216,6 +217,117 @@ def test_a_number_alone_names_a_chapters_file(stores: MemoryStores, tmp_path: Pa
     file.write_text("The sea is wide. Nobody came.", encoding="utf-8")
     preview = import_source(stores, file, project_id=project_id, dry_run=True, update=True).preview
     assert [*preview.changed_scenes, *preview.new_scenes] == [place]
+
+
+@pytest.fixture
+def own_folder(book: Book) -> Book:
+    """The same with its files as the project's own chapters, taken in by `ingest`."""
+    book.project_id, book.folder = (
+        f"ingested-{book.project_id}",
+        book.stores.paths(f"ingested-{book.project_id}").chapters,
+    )
+    book.folder.mkdir(parents=True)
+    for number in range(1, 6):
+        book.write(number, SENTENCES[book.language].format(number))
+    _ingest(book)
+    return book
+
+
+def _ingest(book: Book, *files: Path) -> IngestReport:
+    return ProjectIngest(book.stores, book.project_id).ingest_project(files=files)
+
+
+def _replaced(report: IngestReport) -> list[int]:
+    return [scene.chapter_index for scene in report.scenes if scene.outcome != "unchanged"]
+
+
+@pytest.mark.parametrize("is_given", [False, True])
+def test_the_files_of_a_folder_replace_nothing_that_was_edited_here(own_folder: Book, is_given: bool) -> None:
+    """Neither the project's own nor one that is given; what stays is said, and a changed file is taken in."""
+    book = own_folder
+    book.edit(1, 3)
+    book.edit(2, title="Rain 雨")
+    book.change_file(3, 5)
+    report = _ingest(book, *([book.folder] if is_given else []))
+    assert _replaced(report) == [5]
+    assert [_has(book, number, HERE) for number in (1, 3, 5)] == [True, True, False]
+    assert [_has(book, number, IN_FILE) for number in (1, 3, 5)] == [False, False, True]
+    kept, conflicting = report.warnings
+    assert kept.endswith("the files did not change: 1:1, 2:1")
+    assert ("both here and in their files" in conflicting, "3:1; " in conflicting) == (True, True)
+    with book.stores.database(book.project_id).read() as unit:
+        assert unit.scenes.require(StoryPosition(2, 1)).title == "Rain 雨"
+    assert _replaced(_ingest(book)) == []
+
+
+def test_a_file_that_is_named_takes_the_place_and_undo_brings_the_edit_back(own_folder: Book) -> None:
+    """It is its author's word, whether it changed or not."""
+    book = own_folder
+    book.edit(1, 3)
+    book.change_file(3)
+    report = _ingest(book, book.folder / "chapter_001.txt", book.folder / "chapter_003.txt")
+    assert (_replaced(report), report.warnings) == ([1, 3], [])
+    assert [_has(book, 1, HERE), _has(book, 3, HERE), _has(book, 3, IN_FILE)] == [False, False, True]
+    StoryUndo(book.stores, book.project_id).undo(report.change_id)
+    assert [_has(book, 1, HERE), _has(book, 3, HERE), _has(book, 3, IN_FILE)] == [True, True, False]
+
+
+def test_a_record_of_another_text_is_not_taken_in(own_folder: Book) -> None:
+    """What the file's text established is nothing that the stored one says."""
+    book = own_folder
+    book.edit(3)
+    book.change_file(3)
+    records = book.stores.paths(book.project_id).records
+    records.mkdir()
+    for number in (3, 4):
+        record = {"chapter_index": number, "scene_index": 1, "summary": ["Lamps 灯"]}
+        (records / f"chapter_{number:03}_records.json").write_text(json.dumps([record]), encoding="utf-8")
+    report = _ingest(book)
+    assert (_replaced(report), report.failures) == ([4], [])
+    assert _replaced(_ingest(book, book.folder / "chapter_003.txt")) == [3]
+
+
+def test_a_named_file_without_a_number_is_the_chapter_that_is_said(own_folder: Book) -> None:
+    """In Python, too."""
+    book = own_folder
+    draft = book.folder.parent / "draft.txt"
+    draft.write_text(book.text(2).replace(*IN_FILE[book.language]), encoding="utf-8")
+    StoryIngest(book.stores, book.project_id).ingest(draft, chapter_index=2)
+    assert (_has(book, 2, IN_FILE), _has(book, 1, IN_FILE)) == (True, False)
+
+
+def _number_places(book: Book, name: str, *, text: str, **options: Any) -> tuple[list[str], list[str]]:
+    """Return the places that a file of that name would change, and would add."""
+    file = book.folder.parent / name
+    file.write_text(text, encoding="utf-8")
+    preview = import_source(book.stores, file, project_id=book.project_id, index=False, update=True, **options).preview
+    return preview.changed_scenes, preview.new_scenes
+
+
+@pytest.mark.parametrize("title", ["", "Rain 雨"])
+def test_a_rewritten_file_that_is_a_number_is_its_chapter_though_it_has_no_heading(book: Book, title: str) -> None:
+    """Alone; it keeps the heading that the stored one has."""
+    if title:
+        book.edit(2, title=title)
+    rewritten = {"zh": "海很宽。那一夜谁也没有来。", "en": "The sea is wide. Nobody came."}[book.language]
+    assert _number_places(book, "02.md", text=rewritten) == (["2:1"], [])
+    with book.stores.database(book.project_id).read() as unit:
+        stored_scene = unit.scenes.require(StoryPosition(2, 1))
+    assert (stored_scene.text, stored_scene.title) == (rewritten, title or HEADING[book.language].format(2))
+    assert _number_places(book, "06.md", text=SENTENCES[book.language].format(66)[4:9], dry_run=True) == ([], ["6:1"])
+
+
+def test_a_number_of_no_chapter_or_of_several_takes_the_place_of_none(book: Book) -> None:
+    """A 番外 has no number, and a number that begins again with a volume is the new chapter's."""
+    ingest = SceneIngest(book.stores, book.project_id)
+    aside = {"zh": "番外 旧信", "en": "Epilogue"}[book.language]
+    ingest.store_text(f"{aside}\n\n{SENTENCES[book.language].format(60)}", at="6")
+    other_text = {"zh": "海很宽。", "en": "The sea is wide."}[book.language]
+    assert _number_places(book, "06.md", text=other_text, dry_run=True) == ([], ["6:1"])
+    book.edit(4, title=HEADING[book.language].format(3))
+    assert _number_places(book, "03.md", text=other_text, dry_run=True)[0] == []
+    book.edit(5, title=HEADING[book.language].format(1))
+    assert _number_places(book, "02.md", text=other_text, dry_run=True)[0] == []
 
 
 def test_a_files_version_is_that_of_its_text_and_title() -> None:

@@ -11,6 +11,7 @@ from runtime.doors.cli import output, parameters
 from runtime.doors.cli.commands.projects import resuming
 from runtime.doors.cli.error_handling import ExitCode
 from runtime.doors.cli.labels import ViewLabels, in_words
+from runtime.files.project_files import is_text_without_number
 from runtime.stores import MemoryStores
 from runtime.story.ingest import IngestReport, ProjectIngest, note_file
 from runtime.story.transfer import ProjectImport, StoredText, StoryTransfer, is_of_another_story, may_store_twice
@@ -24,6 +25,9 @@ def ingest(
 ) -> None:
     """Do `novelgen ingest`."""
     of_text = {name: arguments.pop(name) for name in _OF_ONE_TEXT}
+    is_placed = of_text["at"] is None and chapter is not None and arguments["records"] is None
+    if is_placed and len(arguments["files"]) == 1 and is_text_without_number(arguments["files"][0]):
+        of_text["at"], chapter = str(chapter), None
     if of_text["at"] is not None:
         if chapter is not None or arguments["records"] is not None or len(arguments["files"]) != 1:
             raise click.UsageError("--as stores one FILE, or - for stdin; leave out --chapter and --records")

@@ -293,3 +293,26 @@ def test_one_text_is_stored_with_its_place_and_cast(run: Run, ingested: Path) ->
     run.well("ingest", PROJECT, str(text), "--as", "9:1", *stated)
     scene = run.json("scene", "show", PROJECT, "9:1")["scene"]
     assert scene["staged"].keys() == {"location_id", "participants"}
+
+
+@pytest.mark.parametrize(
+    ("heading", "text"),
+    [("第{0}章", "沈砚秋走进潮音厅，这是第{0}天。"), ("Chapter {0}", "Ada walked into hall {0}. It rained.")],
+)
+def test_a_file_without_a_number_goes_where_chapter_says(run: Run, tmp_path: Path, heading: str, text: str) -> None:
+    """As `--as` does; another text of that chapter stays until it is said."""
+    run.well("init", "book")
+    draft = tmp_path / "draft.txt"
+    for number in (1, 2, 3):
+        draft.write_text(f"{heading.format(number)}\n\n{text.format(number)}\n", encoding="utf-8")
+        run.well("ingest", "book", str(draft), "--chapter", str(number))
+    shown = run.json("scene", "show", "book", "3:1")["scene"]
+    assert (shown["title"], shown["text"]) == (heading.format(3), text.format(3))
+    draft.write_text("The sea is wide. 海很宽。", encoding="utf-8")
+    refused = run("ingest", "book", str(draft), "--chapter", "2")
+    assert (refused.exit_code, "--replace" in refused.stderr) == (2, True)
+    run.well("ingest", "book", str(draft), "--chapter", "2", "--replace")
+    assert run.json("scene", "show", "book", "2:1")["scene"]["text"] == "The sea is wide. 海很宽。"
+    assert run.json("scene", "show", "book", "1:1")["scene"]["text"] == text.format(1)
+    nowhere = run("ingest", "book", str(draft)).stderr
+    assert ("--chapter 3" in nowhere, "--as next" in nowhere) == (True, True)
