@@ -30,6 +30,11 @@ class StoredPlace(BaseModel):
     replaced: list[str] = Field(
         default_factory=list, description="Stored scenes with another text whose place it takes, each with its opening."
     )
+    other_number: int | None = Field(
+        default=None,
+        exclude_if=lambda number: number is None,
+        description="Number that its heading gives, where that is neither its place nor what follows the one before.",
+    )
     needs_replace: bool = Field(
         default=False, description="Whether it is stored only with `replace`: another chapter stands there."
     )
@@ -136,7 +141,20 @@ def placed_text(
             not are_alike(scene.text or "", scenes_by_number[scene.scene_index].text) for scene in changed
         ),
     )
+    if is_chapter:
+        place.other_number = _other_number(finished.title, names, chapter_index)
     return PlacedText(scenes, _call_place(place, names, StoryPosition(chapter_index, first), finished.title), gap)
+
+
+def _other_number(title: str, names: ChapterNames, chapter_index: int) -> int | None:
+    """Return the number of a heading that neither is its place nor follows the one before, nor begins a volume."""
+    name = chapter_name(title) if title else None
+    number = name.number if name is not None and name.is_heading else None
+    before = [
+        chapter.name.number for chapter in names.chapters if chapter.chapter_index < chapter_index and chapter.name
+    ]
+    last = next((before_number for before_number in reversed(before) if before_number is not None), chapter_index - 1)
+    return None if number in (chapter_index, last, last + 1, 1) else number
 
 
 def _call_place(place: StoredPlace, names: ChapterNames, position: StoryPosition, title: str = "") -> StoredPlace:

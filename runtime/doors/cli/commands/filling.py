@@ -88,6 +88,13 @@ def _store_text(
         output.print_text(labels[f"line.{key}"].format(place=shown_text, scenes=place.scenes, words=place.words))
         for line in place.replaced:
             output.print_text(labels["line.in_place_of"].format(line))
+        if place.other_number is not None:
+            chapter = place.position.partition(":")[0]
+            output.print_text(
+                labels["line.heading_says_otherwise"].format(
+                    number=place.other_number, chapter=chapter, project=project
+                )
+            )
         if place.moved:
             output.print_text(labels["line.makes_room"].format(place.moved))
     output.print_undo(report.change_id, project, labels)

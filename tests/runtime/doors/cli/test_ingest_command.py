@@ -316,3 +316,22 @@ def test_a_file_without_a_number_goes_where_chapter_says(run: Run, tmp_path: Pat
     assert run.json("scene", "show", "book", "1:1")["scene"]["text"] == text.format(1)
     nowhere = run("ingest", "book", str(draft)).stderr
     assert ("--chapter 3" in nowhere, "--as next" in nowhere) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("heading", "notice"), [("第{0}章", "标题写的是第 6 章"), ("Chapter {0}", "its heading says 6, and it stands as")]
+)
+def test_a_heading_of_another_number_than_its_place_is_said(
+    run: Run, tmp_path: Path, heading: str, notice: str
+) -> None:
+    """With the command that moves it; what follows such a chapter is where it belongs."""
+    run.well("init", "book")
+    draft = tmp_path / "draft.txt"
+    text = {"第": "沈砚秋走进潮音厅，这是第{0}天。", "C": "Ada walked into hall {0}. It rained."}[heading[0]]
+    answers = {}
+    for number in (1, 2, 6, 7):
+        draft.write_text(f"{heading.format(number)}\n\n{text.format(number)}\n", encoding="utf-8")
+        answers[number] = run.well("ingest", "book", str(draft), "--as", "next").stdout
+    assert [number for number, answer in answers.items() if "scene move" in answer] == [6]
+    assert (notice in answers[6], "novelgen scene move book 3 6" in answers[6]) == (True, True)
+    run.well("scene", "move", "book", "3", "6")
