@@ -19,6 +19,7 @@ from novelgen.context.scene_planning import language_of
 from novelgen.context.timeline_section import AssembledTimeline, assemble_timeline
 from novelgen.language.language import TokenCounter, significant_words
 from novelgen.memory.attributes import slot_of
+from novelgen.memory.character_view import CharacterView
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
 from novelgen.memory.retelling import content_words
@@ -193,7 +194,7 @@ def assemble_context(
     matching_story = view_cut.known if view_cut else FoundStory(story, search, states, timeline)
     names = matching_story.outline.names
     also_called = _also_called(matching_story, request)
-    ended_omission, unknown_omissions = _known_end(left_off, view_cut, point_of_view, names)
+    ended_omission, unknown_omissions = _known_end(left_off, view_cut, point_of_view, names, count_tokens)
     so_far = assembler.story_so_far(matching_story)
     tokens_before = _told_tokens(so_far) | ({"left_off": ended_omission.tokens} if ended_omission else {})
     assembled_states = assembler.states(matching_story, names, also_called)
@@ -314,7 +315,8 @@ def assemble_context(
     )
     if point_of_view is None:
         return context
-    doubts = view_cut.doubts(context.hidden, left_off if ended_omission is None else None) if view_cut else {}
+    withheld_end = left_off if unknown_omissions else None
+    doubts = view_cut.doubts(context.hidden, withheld_end) if view_cut else {}
     guesses = {"guessed_scenes": guessed_scenes(context), **doubts}
     view = point_of_view.model_copy(update=guesses)
     return context.model_copy(update={"report": report.model_copy(update={"point_of_view": view})})
@@ -390,19 +392,35 @@ def _known_end(
     view_cut: PointOfViewCut | None,
     point_of_view: PointOfView | None,
     names: Mapping[str, str],
+    count_tokens: TokenCounter,
 ) -> tuple[LeftOff | None, list[LeftOutItem]]:
-    """Return the end of the previous scene, or the reason for omitting it."""
+    """Return the end of the previous scene as far as it is known, and the reason for omitting the rest."""
     if left_off is None or view_cut is None or point_of_view is None:
         return left_off, []
     place = (left_off.chapter_index, left_off.scene_index)
-    if view_cut.view is not None and view_cut.view.witnessed_narration(f"{left_off.title}\n{left_off.text}", *place):
-        known_place = left_off.location_id if left_off.location_id in names else None
-        present = [entity_id for entity_id in left_off.present if entity_id in names]
-        guesses = [place] if view_cut.view.is_guessed_in(*place) else []
-        known_fields = {"location_id": known_place, "present": present, "guessed_in": guesses}
-        return left_off.model_copy(update=known_fields), []
-    why = LeftOutWhy(code="not_known", values={"name": point_of_view.name})
-    return None, [why.item(section="left_off", id=f"{place[0]}:{place[1]}", tokens=left_off.tokens)]
+    known_text = _known_paragraphs(left_off, view_cut.view) if view_cut.view is not None else ""
+    tokens = left_off.tokens if known_text == left_off.text else count_tokens(known_text)
+    omissions = []
+    if known_text != left_off.text:
+        why = LeftOutWhy(code="not_known", values={"name": point_of_view.name})
+        label = f"{place[0]}:{place[1]}"
+        omissions = [why.item(section="left_off", id=label, tokens=max(0, left_off.tokens - tokens))]
+    if view_cut.view is None or not known_text:
+        return None, omissions
+    known_place = left_off.location_id if left_off.location_id in names else None
+    present = [entity_id for entity_id in left_off.present if entity_id in names]
+    guesses = [place] if view_cut.view.is_guessed_in(*place) else []
+    fields = {"text": known_text, "tokens": tokens, "location_id": known_place, "present": present}
+    return left_off.model_copy(update={**fields, "guessed_in": guesses}), omissions
+
+
+def _known_paragraphs(left_off: LeftOff, view: CharacterView) -> str:
+    """Return the end of a scene if it was witnessed, else its last paragraphs that tell no hidden note."""
+    place = (left_off.chapter_index, left_off.scene_index)
+    text = left_off.text
+    while text and not view.witnessed_narration(f"{left_off.title}\n{text}", *place):
+        text = text.partition("\n")[2].lstrip() if view.notes_hiding(text, *place) else ""
+    return text
 
 
 _SHARE_BESIDE_MEMORIES = 0.25

@@ -10,6 +10,7 @@ from novelgen.models.context import MemoryContextRequest, ReportIssue, SceneMemo
 from novelgen.models.entity import Entity
 from novelgen.models.plan import ScenePlan
 from novelgen.models.record import SceneRecord
+from runtime.front_door import Memory
 from runtime.ingest.entities import store_entities
 from runtime.ingest.ingest import ingest_scene
 from runtime.ingest.scene_input import SceneInput
@@ -147,6 +148,42 @@ def test_a_secret_in_the_end_of_the_scene_is_kept_from_who_was_there(
     shown = context_of(story, 5, pov="Anna", knowledge="exclude").left_off
     assert shown is not None
     assert secret in (shown.title if is_in_title else shown.text)
+
+
+SECRETS: dict[str, dict[str, Any]] = {
+    "en": {
+        "people": ("Nell", "Rowan"),
+        "note": "Rowan is really Joss Tremayne, the son of the drowned keeper.",
+        "telling": "Rowan took out a picture. \u201cI am Joss Tremayne, the keeper's son,\u201d he said.",
+        "rest": "At night the lamp went out.\n\nNell found a letter on the bed.",
+        "purpose": "Nell walks along the shore.",
+    },
+    "zh": {
+        "people": ("林知秋", "罗文"),
+        "note": "罗文就是沈鹤年的儿子沈家树，罗是他母亲的姓。",
+        "telling": "罗文掏出一张照片。“我不叫罗文。”他说，“我叫沈家树，是沈鹤年的儿子。罗是我母亲的姓。”",
+        "rest": "后半夜，马灯灭了。\n\n林知秋在铺位上找到了一张字条。",
+        "purpose": "林知秋沿着河走。",
+    },
+}
+
+
+@pytest.mark.parametrize("language", SECRETS)
+def test_of_an_end_that_seems_to_tell_a_hidden_note_the_paragraphs_after_it_stay(memory: Memory, language: str) -> None:
+    """Who was in the scene keeps what follows; the paragraph that tells the note does not come, and both are said."""
+    words = SECRETS[language]
+    first, second = words["people"]
+    story = memory.create("shore", language=language)
+    for name in words["people"]:
+        story.entities.add(name, start="1:1")
+    note = story.memories.add(words["note"], start="1:1", known_by=[second], hidden_from=[first]).note.memory_id
+    story.ingest(text=f"{words['telling']}\n\n{words['rest']}", chapter_index=1, scene_index=1)
+    story.scenes.set_staging("1:1", cast=[first, second])
+    context = story.context(1, 2, {"purpose": words["purpose"], "characters": [first, second], "pov": first})
+    assert context.left_off is not None
+    assert context.left_off.text == words["rest"]
+    assert [item.id for item in context.report.left_out if item.section == "left_off"] == ["1:1"]
+    assert any(note in issue.message for issue in context.report.issues)
 
 
 def test_a_text_that_cannot_be_read_costs_nothing_else(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
