@@ -1,4 +1,4 @@
-"""One scene end to end: memory context, the caller's scene writer, ingest, and a model that reads the new scene.
+"""One scene end to end: memory context, scene writer, ingest and extraction.
 
 The pipeline needs a writer, so that it is a function for programs:
 

@@ -536,7 +536,7 @@ class MemoryContextChain(stepwise_chain.StepwiseChain[ContextInput, SceneMemoryC
     def _select(
         self, run: ContextRun, view_cut: PointOfViewCut | None
     ) -> tuple[ContextRun, PointOfViewCut | None, ModelSelection | None]:
-        """Let the model choose from what may be told of the story before the scene; what it chose is found, too."""
+        """Let the model choose from the memories before the scene, and add its choice."""
         request = run.request
         if not self._is_chosen_by_model(run):
             return run, view_cut, None

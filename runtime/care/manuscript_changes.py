@@ -241,7 +241,7 @@ def _paired_chapters(
 
 
 def _numbered_alike(old: Sequence[_Chapter], chapter: _Chapter, next_number: int | None) -> _Pairs:
-    """Return the one stored chapter of the number that the file of a chapter without a heading has: 02.md."""
+    """Return the one stored chapter of the number in a file's name: 02.md."""
     if chapter.number == next_number:
         return {}
     same = [stored_chapter for stored_chapter in old if _own_number(stored_chapter) == chapter.number]

@@ -408,7 +408,7 @@ def unpack(archive: Path, folder: Path) -> Unpacked:
 
 
 def _unpacked(opened_archive: zipfile.ZipFile, archive: Path, folder: Path) -> Iterator[str]:
-    """Write the files of an archive into a folder, and yield the names of those that are left in it."""
+    """Write the files of an archive into a folder, and yield the names of the rest."""
     entries = opened_archive.infolist()
     if len(entries) > MAX_ARCHIVE_FILES:
         raise InvalidFileError(

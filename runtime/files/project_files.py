@@ -127,7 +127,7 @@ def chapter_files(folder: Path) -> dict[int, Path]:
 
 
 def is_text_without_number(file: Path) -> bool:
-    """Tell whether a file is a text whose name is none of a chapter's in a project, such as draft.txt."""
+    """Tell whether a file is a text without a chapter's name, such as draft.txt."""
     return _CHAPTER_FILE.match(file.name) is None and file.suffix.lower() != ".json"
 
 

@@ -244,7 +244,7 @@ def _new_scene_id(unit: UnitOfWork, project_id: str, scene: SceneInput) -> str:
 
 
 def _ended_memories(unit: UnitOfWork, scene: SceneInput, surroundings: SceneSurroundings) -> dict[str, str]:
-    """Return which memories of a record that came with the scene end which earlier ones, as far as rules tell.
+    """Return which memories of a record end which earlier ones, as far as rules tell.
 
     The record itself stays as it was given; an extracted one says what its memories end.
     """

@@ -1,4 +1,4 @@
-"""Vectors of cards on disk by the hash of their text, so that a new process embeds no text again.
+"""Vectors of cards on disk by the hash of their text, for later processes.
 
 The file follows from texts alone and tells nothing of a position; it may be deleted at any time.
 """

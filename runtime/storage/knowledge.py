@@ -260,7 +260,7 @@ def _learnings_and_dead(
 def _names_shown(
     stored_entities: Sequence[Entity], known_entities: Sequence[Entity], memories: Sequence[KnowledgeMemory]
 ) -> dict[str, list[str]]:
-    """Return the names as of the position, and the display names that no scene but a memory before it uses."""
+    """Return the names as of the position, and display names from memories alone."""
     names = {entity.entity_id: entity.names() for entity in known_entities}
     display_names = {entity.entity_id: entity.name for entity in stored_entities}
     for memory in memories:

@@ -1,4 +1,4 @@
-"""Summaries of chapters and parts, the outline before a position, and the mark of all that is stored before it."""
+"""Summaries, and the outline before a position with the mark of all before it."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -453,7 +453,7 @@ def read_outline(
 
 
 def _recap_fields(record: dict[str, Any], text: str) -> dict[str, Any]:
-    """Return a record that tells its scene, else the weightiest sentences of the text, whole, in place of a summary."""
+    """Return a record that tells its scene, else the weightiest sentences of the text."""
     if record.get("summary") or record.get("key_events"):
         return record
     matching_salient_sentences = sorted(

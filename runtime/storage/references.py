@@ -1,4 +1,4 @@
-"""All that refers to an entity: giving it to another one, or letting it forget the one that is gone."""
+"""References to an entity: moved to another one, or removed."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -382,7 +382,7 @@ def find_by_sentences(
 
 
 def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candidate]) -> dict[int, dict[str, float]]:
-    """Return by the number of each query that has a vector the greatest cosine with each source that has one."""
+    """Return the greatest cosine of each query's vector with each source's, by query number."""
     query_vectors = [(number, vector) for number, vector in enumerate(queries) if vector is not None]
     stored_vectors = [
         (candidate.chunk.memory_id, candidate.vector) for candidate in candidates if candidate.vector is not None

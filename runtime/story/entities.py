@@ -507,7 +507,7 @@ def former_names(changes: Iterable[Change]) -> dict[str, str]:
 
 
 def _without_kind(changes: Mapping[str, Any], entity: Entity) -> tuple[dict[str, Any], EntityType]:
-    """Return changes of a card without its kind, and the kind that they say, else the one that it has."""
+    """Return changes of a card without its kind, and its kind after them."""
     named_text = next((name for name in changes if name in ("kind", "种类")), None)
     if named_text is None:
         return dict(changes), entity.entity_type

@@ -147,7 +147,7 @@ def placed_text(
 
 
 def _other_number(title: str, names: ChapterNames, chapter_index: int) -> int | None:
-    """Return the number of a heading that neither is its place nor follows the one before, nor begins a volume."""
+    """Return the number of a heading that differs from its place and begins no volume."""
     name = chapter_name(title) if title else None
     number = name.number if name is not None and name.is_heading else None
     before = [

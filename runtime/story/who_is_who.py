@@ -132,7 +132,7 @@ class StoryAppearances(base.StoryBase):
 
 
 def _count_sightings(unit: UnitOfWork, position: StoryPosition) -> dict[str, tuple[int, tuple[int, int] | None]]:
-    """Return in how many scenes each entity is, and the last of them, as `entity_counts` counts it for a card.
+    """Return the count of each entity's scenes and the last of them, as for a card.
 
     A character is where it is on stage or whose point of view tells, a place where scenes play; only of anything else
     it counts that texts name it.
