@@ -140,7 +140,7 @@ def _writes_of_texts(
     names: Set[tuple[str, str]] | None,
 ) -> list[SceneWrite]:
     """Derive unrecorded scenes again in sequence, without storing."""
-    staged = {staging.place: staging for staging in unit.scenes.stagings()}
+    staged = {staging.place: staging for staging in unit.scenes.stagings(by_card=True)}
     places = list(staged)
     dead_ids = dict(zip(places, unit.scenes.dead_before(places), strict=True))
     passages = {} if names is None else unit.memories.passages_of([scene.scene_id for scene in scenes])
@@ -208,7 +208,7 @@ def read_surroundings(
     position = StoryPosition(scene.chapter_index, scene.scene_index)
     return _surroundings(
         [stored_entity.entity for stored_entity in unit.entities.list_all()] if entities is None else entities,
-        unit.scenes.stagings(as_of=position, last=SCENES_BEFORE),
+        unit.scenes.stagings(as_of=position, last=SCENES_BEFORE, by_card=True),
     )
 
 

@@ -1,5 +1,6 @@
 """Entities and their names, as known at a position."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -354,7 +355,17 @@ class EntityRepository(Repository):
         """Return for each entity that texts before a position name in how many scenes, and the last of them."""
         who, scenes = col(NameMention.entity_id), func.count(distinct(col(NameMention.scene_id)))
         rows = self._session.select([who, scenes, func.max(_MENTIONED_AT)], before(as_of, NameMention), group=[who])
-        return {row[0]: (row[1], unpacked_place(row[2])) for row in rows}
+        counts = {row[0]: (row[1], row[2]) for row in rows}
+        identities = self.identities_as_of(as_of)
+        if identities.persons:
+            cards = identities.cards(identities.persons)
+            in_scenes: defaultdict[str, dict[str, int]] = defaultdict(dict)
+            columns, of_cards = [who, col(NameMention.scene_id), _MENTIONED_AT], self._session.among(who, cards)
+            for entity_id, scene_id, place in self._session.select(columns, of_cards, before(as_of, NameMention)):
+                in_scenes[identities.person(entity_id)][scene_id] = place
+            counts = {entity_id: count for entity_id, count in counts.items() if entity_id not in cards}
+            counts |= {person: (len(places), max(places.values())) for person, places in in_scenes.items()}
+        return {entity_id: (count, unpacked_place(last)) for entity_id, (count, last) in counts.items()}
 
     def author_aliases(self) -> dict[str, set[str]]:
         """Return for each entity that has any the aliases that an author wrote."""

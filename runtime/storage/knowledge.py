@@ -136,13 +136,13 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     learnings_by_id, dead = _learnings_and_dead(session, as_of, unmasked)
     project = session.project()
     # Decode lists of JSON all at once: there are tens of thousands.
-    casts = living_casts(session, scenes, decoded_json([row[-1] for row in scenes]))
+    casts = living_casts(session, scenes, decoded_json([row[-1] for row in scenes]), as_of=as_of)
     return KnowledgeStory(
         as_of=as_of,
         scenes=[
             KnowledgeScene(
                 position=(position := StoryPosition(row[1], row[2])),
-                present=frozenset(unmasked.get(entity_id, entity_id) for entity_id in present),
+                present=frozenset(present),
                 text=row[3] or "",
                 tells_knowledge=bool(row.is_read) or (position in telling and row.record_origin != "extracted"),
                 has_record=row.record_origin != WITHOUT_RECORD or "participants" in row.staged,

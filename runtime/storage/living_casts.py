@@ -19,9 +19,16 @@ CAST_FIELDS = ("participants", "record_origin", "staged")
 
 
 def living_casts(
-    session: StorageSession, scenes: Sequence[Any], participants: Sequence[Sequence[str]]
+    session: StorageSession,
+    scenes: Sequence[Any],
+    participants: Sequence[Sequence[str]],
+    *,
+    as_of: StoryPosition | None = None,
 ) -> list[Sequence[str]]:
-    """Return the participants of scenes, or of rows with `CAST_FIELDS`, of guessed casts only the living."""
+    """Return the participants of scenes, or of rows with `CAST_FIELDS`, of guessed casts only the living.
+
+    With `as_of`, cards known before it to be one person count as that person.
+    """
     casts = list(participants)
     numbers = [
         number
@@ -32,6 +39,9 @@ def living_casts(
     for number, dead in zip(numbers, dead_before(session, places), strict=True):
         if not dead.isdisjoint(casts[number]):
             casts[number] = [entity_id for entity_id in casts[number] if entity_id not in dead]
+    persons = {} if as_of is None else EntityRepository(session).identities_as_of(as_of).persons
+    if persons:
+        casts = [list(dict.fromkeys(persons.get(entity_id, entity_id) for entity_id in cast)) for cast in casts]
     return casts
 
 

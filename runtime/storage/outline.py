@@ -420,7 +420,7 @@ def read_outline(
         col(Scene.content_hash),
     )
     rows = session.select(columns, here, order=story_order(Scene))
-    participants = living_casts(session, rows, decoded_json([row[4] for row in rows]))
+    participants = living_casts(session, rows, decoded_json([row[4] for row in rows]), as_of=as_of)
     # What else wants to know where scenes stand finds it here: every one of them is read above.
     session.once(("scene_places", as_of), lambda: sorted(packed_place(row[0], row[1]) for row in rows))
     chapters = dict.fromkeys(row[0] for row in rows if as_of.chapter_index is None or row[0] < as_of.chapter_index)
@@ -495,7 +495,8 @@ def read_recap(session: StorageSession, as_of: StoryPosition, *, last_scenes: in
         SCENE_RECORD,
     ]
     rows = session.select(columns, before(as_of, Scene), order=latest, limit=max(0, last_scenes))
-    for row, participants in zip(rows, living_casts(session, rows, [row.participants for row in rows]), strict=True):
+    casts = living_casts(session, rows, [row.participants for row in rows], as_of=as_of)
+    for row, participants in zip(rows, casts, strict=True):
         is_guessed = row.record_origin == WITHOUT_RECORD
         scene = _outline_scene(row, tuple(participants), row[-1], is_guessed=is_guessed, statements=row.staged)
         told_text = "" if scene.summary or scene.key_events else gist(row.text)

@@ -59,6 +59,10 @@ SCENE_FIELDS = (
 """What a change of a scene keeps of it."""
 
 
+_STAGING_FIELDS = ("location_id", "pov", *CAST_FIELDS)
+"""Columns that a `Staging` is read from, beside its place."""
+
+
 class SceneNaming(NamedTuple):
     """A scene whose text names an entity."""
 
@@ -325,34 +329,34 @@ class SceneRepository(Repository):
 
     def casts(self, *, as_of: StoryPosition, naming: str | None = None) -> list[SceneCast]:
         """Return casts of scenes before a position, without texts."""
-        columns = columns_of(Scene, ("scene_id", "label", "pov", "location_id", *CAST_FIELDS))
-        naming_scene_ids = set(
-            self._session.values(NameMention.scene_id, NameMention.entity_id == naming) if naming else []
-        )
-        rows = self._before(as_of, *columns)
+        naming_scene_ids: set[str] = set()
+        if naming:
+            cards = EntityRepository(self._session).identities_as_of(as_of).cards([naming])
+            named_condition = self._session.among(NameMention.entity_id, cards)
+            naming_scene_ids.update(self._session.values(NameMention.scene_id, named_condition))
+        rows = self._before(as_of, *columns_of(Scene, ("scene_id", "label", *_STAGING_FIELDS)))
         return [
             SceneCast(
                 row.label,
-                row.pov,
-                participants,
-                row.location_id,
+                staging.pov,
+                staging.participants,
+                staging.location_id,
                 frozenset([naming] if naming and row.scene_id in naming_scene_ids else []),
             )
-            for row, participants in zip(rows, self._living(rows), strict=True)
+            for row, staging in zip(rows, self._stagings(rows, as_of), strict=True)
         ]
 
-    def stagings(self, *, as_of: StoryPosition = END_OF_STORY, last: int | None = None) -> list[Staging]:
-        """Return casts and places of the last scenes before a position."""
-        columns = columns_of(Scene, (*PLACE, "location_id", "pov", *CAST_FIELDS))
+    def stagings(
+        self, *, as_of: StoryPosition = END_OF_STORY, last: int | None = None, by_card: bool = False
+    ) -> list[Staging]:
+        """Return casts and places of the last scenes before a position, of persons or, as stored, of cards."""
+        columns = columns_of(Scene, (*PLACE, *_STAGING_FIELDS))
         latest_first = (col(Scene.chapter_index).desc(), col(Scene.scene_index).desc())
         rows = self._session.select(columns, before(as_of, Scene), order=latest_first, limit=last)
-        return [
-            Staging((row[0], row[1]), list(participants), row.location_id, row.pov)
-            for row, participants in reversed(list(zip(rows, self._living(rows), strict=True)))
-        ]
+        return self._stagings(rows[::-1], None if by_card else as_of)
 
-    def tellings(self, *, as_of: StoryPosition) -> list[TellingScene]:
-        """Return times and openings of scenes before a position."""
+    def tellings(self, *, as_of: StoryPosition, by_card: bool = False) -> list[TellingScene]:
+        """Return times and openings of scenes before a position, with casts as in `stagings`."""
         from novelgen.language.chronology import TellingScene
 
         columns = columns_of(Scene, ("scene_id", "title", "story_time"))
@@ -360,16 +364,15 @@ class SceneRepository(Repository):
         is_readable = readable_json(self._session, col(Scene.record))
         rendered_case = case((is_readable, SCENE_RECORD["is_flashback"].as_boolean()))
         is_flashback = func.coalesce(rendered_case, false()).label("is_flashback")
-        told_by = columns_of(Scene, ("location_id", *CAST_FIELDS))
-        rows = self._before(as_of, *columns, opening, is_flashback, *told_by)
+        rows = self._before(as_of, *columns, opening, is_flashback, *columns_of(Scene, _STAGING_FIELDS))
         return [
             replace(
                 TellingScene(*row[:7]),
-                participants=participants,
-                location_id=row.location_id,
+                participants=staging.participants,
+                location_id=staging.location_id,
                 guessed=guessed_staging(row.record_origin, row.staged),
             )
-            for row, participants in zip(rows, self._living(rows), strict=True)
+            for row, staging in zip(rows, self._stagings(rows, None if by_card else as_of), strict=True)
         ]
 
     def namings(self, names: Mapping[str, Collection[str]], *, as_of: StoryPosition) -> list[SceneNaming]:
@@ -380,9 +383,14 @@ class SceneRepository(Repository):
             col(NameMention.scene_index),
             col(NameMention.name),
         )
-        named_condition = self._session.among(NameMention.entity_id, names)
+        identities = EntityRepository(self._session).identities_as_of(as_of)
+        names_by_person: dict[str, set[str]] = {}
+        for entity_id, own_names in names.items():
+            names_by_person.setdefault(identities.person(entity_id), set()).update(own_names)
+        named_condition = self._session.among(NameMention.entity_id, identities.cards(names))
         rows = self._session.select(columns, named_condition, before(as_of, NameMention))
-        return sorted({SceneNaming(*row[:3]) for row in rows if row.name in names[row.entity_id]})
+        namings = {(identities.person(row.entity_id), row.name, row[1], row[2]) for row in rows}
+        return sorted({SceneNaming(who, *place) for who, name, *place in namings if name in names_by_person[who]})
 
     def places(self, *, as_of: StoryPosition = END_OF_STORY) -> list[ScenePlace]:
         """Return chapter and scene of every scene before a position in story order, and nothing else of them."""
@@ -461,8 +469,21 @@ class SceneRepository(Repository):
                 scene.record.chapter_index, scene.record.scene_index = scene.chapter_index, scene.scene_index
         return list(scenes)
 
-    def _living(self, scenes: Sequence[Any]) -> list[Sequence[str]]:
-        return living_casts(self._session, scenes, [scene.participants for scene in scenes])
+    def _living(self, scenes: Sequence[Any], as_of: StoryPosition | None = None) -> list[Sequence[str]]:
+        return living_casts(self._session, scenes, [scene.participants for scene in scenes], as_of=as_of)
+
+    def _stagings(self, rows: Sequence[AnyRow], as_of: StoryPosition | None) -> list[Staging]:
+        """Return the stagings of rows, of persons as known before a position."""
+        persons = {} if as_of is None else EntityRepository(self._session).masks_as_of(as_of)
+        return [
+            Staging(
+                (row.chapter_index, row.scene_index),
+                list(participants),
+                persons.get(row.location_id, row.location_id),
+                persons.get(row.pov, row.pov),
+            )
+            for row, participants in zip(rows, self._living(rows, as_of), strict=True)
+        ]
 
     def dead_before(self, places: Sequence[ScenePlace]) -> list[Set[str]]:
         """Return the dead on entering the scenes at some places."""

@@ -137,7 +137,7 @@ def _find_open(unit: UnitOfWork) -> list[Conflict]:
     memory_filter = MemoryFilter(content_types=["memory"], unconsolidated=True)
     memories = unit.memories.list_matching(memory_filter)
     records = [scene.record for scene in unit.scenes.list_as_of() if scene.record is not None]
-    tellings = unit.scenes.tellings(as_of=END_OF_STORY)
+    tellings = unit.scenes.tellings(as_of=END_OF_STORY, by_card=True)
     told_back = {telling_scene.place for telling_scene in tellings if telling_scene.is_flashback}
     return find_conflicts(
         # Whom a flashback shows may be dead by now, and is no less in the right; who is guessed contradicts nothing.

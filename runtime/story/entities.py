@@ -121,16 +121,14 @@ class StoryEntities(base.StoryBase):
             matching_entity = base.entity_of_exact_name(entity_id, base.known_entities(unit, as_of), entity_type)
             position = as_of or END_OF_STORY
             states = unit.states.snapshots([matching_entity.entity_id], as_of=position)
-            scenes = unit.scenes.casts(as_of=position, naming=matching_entity.entity_id)
+            person = unit.entities.identities_as_of(position).person(matching_entity.entity_id)
+            scenes = unit.scenes.casts(as_of=position, naming=person)
             stored_entity = unit.entities.get(matching_entity.entity_id)
             version = card_version(unit, matching_entity.entity_id)
             [matching_entity] = _with_first_mentions(unit, [matching_entity])
         noted = matching_entity.profile.get(METADATA)
-        named_count = sum(matching_entity.entity_id in scene.named for scene in scenes)
-        counts = {
-            "named_count": named_count,
-            **entity_counts(matching_entity.entity_id, matching_entity.entity_type, scenes),
-        }
+        named_count = sum(person in scene.named for scene in scenes)
+        counts = {"named_count": named_count, **entity_counts(person, matching_entity.entity_type, scenes)}
         return EntityCard(
             entity=matching_entity,
             state=next(iter(states), None),

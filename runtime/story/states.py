@@ -196,9 +196,10 @@ class StoryTimes(base.StoryBase):
             language = unit.projects.require().language
             scenes = scene_times(unit.scenes.tellings(as_of=as_of or END_OF_STORY))
             known_entities = base.known_entities(unit, as_of)
+            identities = unit.entities.identities_as_of(as_of or END_OF_STORY)
         if character_id is not None:
             # The scenes with a character, each with the days since the one before it in which they were.
-            character_id = base.entity_of_name(character_id, known_entities, "character").entity_id
+            character_id = identities.person(base.entity_of_name(character_id, known_entities, "character").entity_id)
             matching_scene_times: list[SceneTime] = []
             last: int | None = None
             for index, scene in enumerate(scenes):

@@ -67,7 +67,9 @@ class StoryDifferences(StoryBase):
             changed = unit.states.changed_between(begin, end)
             entities_before = unit.entities.list_as_of(as_of=begin)
             entities = unit.entities.list_as_of(as_of=end)
-            casts = unit.scenes.casts(as_of=begin)
+            casts, masks = unit.scenes.casts(as_of=begin), unit.entities.masks_as_of(end)
+            ids_before = (entity_id for cast in casts for entity_id in (*cast.participants, cast.location_id))
+            ids = (entity_id for scene in scenes for entity_id in (*scene.participants, scene.location_id))
             stretch = StoryStretch(
                 project_id=self.project_id,
                 language=language,
@@ -84,13 +86,9 @@ class StoryDifferences(StoryBase):
                 relationships=unit.relationships.list_as_of(as_of=end),
                 entities_before=entities_before,
                 entities=entities,
-                masks=unit.entities.masks_as_of(end),
-                seen_before=frozenset(
-                    {entity_id for cast in casts for entity_id in (*cast.participants, cast.location_id) if entity_id}
-                ),
-                seen=[
-                    entity_id for scene in scenes for entity_id in (*scene.participants, scene.location_id) if entity_id
-                ],
+                masks=masks,
+                seen_before=frozenset(masks.get(entity_id, entity_id) for entity_id in ids_before if entity_id),
+                seen=[masks.get(entity_id, entity_id) for entity_id in ids if entity_id],
             )
         return tell_difference(stretch)
 

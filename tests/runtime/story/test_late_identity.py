@@ -1,5 +1,6 @@
 """A merge from a scene on: one person with both names, the newest values and nothing hidden of the identity alone."""
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -7,7 +8,10 @@ import pytest
 
 import novelgen
 from novelgen.errors import UserInputError
+from runtime.story.base import as_part
+from runtime.story.states import StoryStateHistories
 from runtime.story.story import Story
+from runtime.story.story_difference import StoryDifferences
 
 pytestmark = pytest.mark.slow
 
@@ -255,3 +259,78 @@ def test_a_note_by_either_name_is_of_the_person(story: Story, play: Play, named:
     note = story.memories.add(hurt, start="4:1")
     context = story.context(5, 1, _plan(play.other, play.mask))
     assert note.note.memory_id in [memory.chunk_id for memory in context.relevant_memories]
+
+
+def _counts(story: Story, name: str, as_of: str | None) -> tuple[int, ...]:
+    """The scenes with somebody, on stage and named, on the card of that name and in the list of all cards."""
+    card = story.entities.get(name, as_of=as_of)
+    [listed] = [one for one in story.entities.list_appearances(as_of=as_of) if name in one.entity.names()]
+    assert (listed.scenes, listed.named) == (card.metadata["scene_count"], card.metadata["named_count"])
+    assert card.metadata["last_appeared"] == f"S{listed.last_chapter:03}"
+    return (listed.scenes, listed.named, *listed.last_place)
+
+
+def _timeline(story: Story, name: str, as_of: str | None) -> list[int]:
+    return [scene.chapter_index for scene in story.scenes.times(character_id=name, as_of=as_of).scenes]
+
+
+def _stage_both(story: Story, play: Play) -> None:
+    for place, who in (("1:1", play.mask), ("2:1", play.mask), ("3:1", play.person)):
+        story.scenes.set_staging(place, cast=[play.other, who])
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_scenes_under_either_name_count_for_the_person(story: Story, play: Play, *, is_turned: bool) -> None:
+    """From the merge on, each scene once; read before it, or after an undo, each name has its own."""
+    pair = [play.person, play.mask][:: -1 if is_turned else 1]
+    _stage_both(story, play)
+    apart = [_counts(story, name, None) for name in (play.mask, play.person)]
+    assert apart == [(2, 2, 2, 1), (1, 2, 3, 1)]
+    merged = story.entities.merge(*pair, start="4:1")
+    for name, as_of in itertools.product(pair, (None, "4:1")):
+        assert _counts(story, name, as_of) == (3, 3, 3, 1)
+        assert _timeline(story, name, as_of) == [1, 2, 3]
+    assert _counts(story, play.mask, "3:1") == (2, 2, 2, 1)
+    assert (_timeline(story, play.mask, "3:1"), _timeline(story, play.person, "3:1")) == ([1, 2], [])
+    for kept, as_of, places in ((pair[0], None, {(1, 1), (2, 1), (3, 1)}), (play.person, "3:1", {(1, 1)})):
+        named = as_part(story, StoryStateHistories).scenes_naming_characters(as_of=as_of).places
+        assert set(named[story.entities.get(kept, as_of=as_of).entity.entity_id]) == places
+    story.undo(merged.change.change_id)
+    assert [_counts(story, name, None) for name in (play.mask, play.person)] == apart
+
+
+def test_one_scene_with_both_names_counts_once(story: Story, play: Play) -> None:
+    """Nobody is there twice, in lists of scenes; a preview of a merge counts the scenes of both."""
+    _stage_both(story, play)
+    story.scenes.set_staging("3:1", cast=[play.other, play.person, play.mask])
+    story.entities.merge(play.person, play.mask, start="4:1")
+    person = story.entities.get(play.person).entity.entity_id
+    assert _counts(story, play.person, None) == (3, 3, 3, 1)
+    [told] = [scene for scene in story.scenes.times().scenes if scene.chapter_index == 3]
+    assert told.participants.count(person) == 1
+    assert len(told.participants) == 2
+    assert story.entities.preview_merge(play.friend, play.mask).scenes == 3
+
+
+def test_a_pair_is_on_stage_together_under_either_name(story: Story, play: Play) -> None:
+    """From the merge on; before it in the scenes of the one name alone."""
+    _stage_both(story, play)
+    story.relationships.add(play.person, play.other, "kin", start="1:1")
+    story.relationships.add(play.mask, play.other, "kin", start="1:1")
+    story.entities.merge(play.person, play.mask, start="4:1")
+    shared = [
+        story.relationships.get(play.mask, play.other, as_of=as_of).metadata["interaction_count"]
+        for as_of in (None, "3:1")
+    ]
+    assert shared == [3, 2]
+
+
+def test_who_was_on_stage_under_another_name_is_no_newcomer(story: Story, play: Play) -> None:
+    """Of the scene in which the two become one, and of a later one."""
+    _stage_both(story, play)
+    story.scenes.set_staging("4:1", cast=[play.person])
+    story.scenes.set_staging("3:1", cast=[play.other])
+    person = story.entities.get(play.person).entity.entity_id
+    assert person in [one.entity_id for one in as_part(story, StoryDifferences).of_scene(position="4:1").newcomers]
+    story.entities.merge(play.person, play.mask, start="4:1")
+    assert person not in [one.entity_id for one in as_part(story, StoryDifferences).of_scene(position="4:1").newcomers]
