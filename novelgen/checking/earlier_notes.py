@@ -189,12 +189,14 @@ def _predicate(text: str, mentions: Sequence[Mention], *, is_whole: bool) -> _Pr
 
 def _is_denied_in_english(new: str, old: str) -> bool:
     new_words, old_words = (re.findall(r"[^\W_]+(?:['’][a-z]+)?", text.casefold()) for text in (new, old))
-    kept = [[stem(word) for word in words if word not in _SKIPPED | _NEGATIONS] for words in (new_words, old_words)]
+    stems = [[stem(word) for word in words if word not in _SKIPPED | _NEGATIONS] for words in (new_words, old_words)]
     is_negated = [bool(_NEGATIONS.intersection(words)) for words in (new_words, old_words)]
     if is_negated == [True, False]:
-        return bool(kept[0]) and kept[0] == kept[1]
-    freed, held = _FREED.fullmatch(new), _HELD.fullmatch(old)
-    return freed is not None and held is not None and freed["what"].casefold() == held["what"].casefold()
+        return bool(stems[0]) and stems[0] == stems[1]
+    new_match, old_match = _FREED.fullmatch(new), _HELD.fullmatch(old)
+    return (
+        new_match is not None and old_match is not None and new_match["what"].casefold() == old_match["what"].casefold()
+    )
 
 
 def _is_denied_in_chinese(new: str, old: str) -> bool:
@@ -202,5 +204,9 @@ def _is_denied_in_chinese(new: str, old: str) -> bool:
     if denied is not None and not _NEGATED_CHINESE.search(old):
         said = denied["what"] or denied["what_else"]
         return _SKIPPED_CHINESE.sub("", said) == _SKIPPED_CHINESE.sub("", old) != ""
-    freed, held = _FREED_CHINESE.fullmatch(new), _HELD_CHINESE.fullmatch(old)
-    return freed is not None and held is not None and (freed["what"] or freed["what_else"]) == held["what"]
+    new_match, old_match = _FREED_CHINESE.fullmatch(new), _HELD_CHINESE.fullmatch(old)
+    return (
+        new_match is not None
+        and old_match is not None
+        and (new_match["what"] or new_match["what_else"]) == old_match["what"]
+    )

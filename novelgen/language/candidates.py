@@ -131,16 +131,16 @@ def without_known(
 
     Full names of somebody whose card has a short one alone are asked: Gus Pellow of Gus, 何小满 of 小满.
     """
-    known = list(known_names)
-    keys = set(map(_without_article, known))
+    names = list(known_names)
+    keys = set(map(_without_article, names))
     kept_candidates: list[NameCandidate] = []
     for candidate in candidates:
         known_name = next((name for name in candidate.names() if _without_article(name) in keys), None)
-        if known_name is None and _is_name_with_verb(candidate.name, known):
+        if known_name is None and _is_name_with_verb(candidate.name, names):
             continue
-        asked = candidate if known_name is None else _fuller_names(candidate, known_name, known)
-        if asked is not None:
-            kept_candidates.append(asked)
+        fuller_candidate = candidate if known_name is None else _fuller_names(candidate, known_name, names)
+        if fuller_candidate is not None:
+            kept_candidates.append(fuller_candidate)
     for keep, other in joined_names:
         first, second = (candidate_of(kept_candidates, name) for name in (keep, other))
         if first is not None and second is not None and first is not second:
@@ -153,7 +153,7 @@ def without_known(
 
 def _is_name_with_verb(name: str, known_names: Iterable[str]) -> bool:
     """Tell whether a verb follows a known name: 桂婶用."""
-    return any(len(known) > 1 and name[:-1] == known and name[-1:] in _VERBS_AFTER_NAMES for known in known_names)
+    return any(len(other) > 1 and name[:-1] == other and name[-1:] in _VERBS_AFTER_NAMES for other in known_names)
 
 
 def _without_article(name: str) -> str:

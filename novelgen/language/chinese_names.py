@@ -299,14 +299,14 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]], *, is_short: bool =
         word[1:] for word in kept_names if len(word) == 3 and has_surname(word) and _stands_alone(word[1:], signs)
     }
     kept_names |= {word for word in titled if titled[word] > 1}
-    introduced, called = (
+    introduced_names, called_names = (
         {match["name"] for _, scene in readings for match in pattern.finditer(scene.simple)}
         for pattern in (_INTRODUCED, _CALLED)
     )
     if is_short:
         titled_names = {match["name"] for _, scene in readings for match in _TITLED_PERSON.finditer(scene.simple)}
-        called |= {name for name in titled_names if not word_class(name) or word_class(name).startswith("nr")}
-    kept_names |= {name for name in introduced | called if _may_name(name) and not looks_like_a_thing(name)}
+        called_names |= {name for name in titled_names if not word_class(name) or word_class(name).startswith("nr")}
+    kept_names |= {name for name in introduced_names | called_names if _may_name(name) and not looks_like_a_thing(name)}
     declared = _declared([scene.simple for _, scene in readings], kept_names)
     kept_names |= set(declared)
     finder = _Finder(kept_names | {name for name in others if not is_cjk(name[0]) or "·" in name})
@@ -316,7 +316,7 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]], *, is_short: bool =
         simple = simplified(name.name)
         name.speaks = speakers[simple]
         name.same_as = declared.get(simple, set())
-        name.weigh("character", 2.0 * name.speaks + 0.5 * name.count * (simple in called))
+        name.weigh("character", 2.0 * name.speaks + 0.5 * name.count * (simple in called_names))
         if is_short and _is_named_in_form(simple, signs.get(simple), heads[simple], tags):
             name.weigh("character", 1.5 * name.count)
         _weigh_form(name, simple, tags.get(simple, Counter()), is_titled=titled[simple] > 0)

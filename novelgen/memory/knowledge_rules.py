@@ -337,9 +337,9 @@ class KnowledgeRules:
         if place is None or place.chapter_index is None:
             return None
         chapter, number = place.chapter_index, place.scene_index
-        found = scene_of_note(chapter, number, is_of_scene=is_of_scene, scenes=self._places)
-        is_earlier = found is not None and found[0] < (read_from(chapter, number).chapter_index or 0)
-        return None if found is None or is_earlier else self.story.scene_at[StoryPosition(*found)]
+        scene = scene_of_note(chapter, number, is_of_scene=is_of_scene, scenes=self._places)
+        is_earlier = scene is not None and scene[0] < (read_from(chapter, number).chapter_index or 0)
+        return None if scene is None or is_earlier else self.story.scene_at[StoryPosition(*scene)]
 
     def _knows_from_source_scene(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether somebody knows a memory by the scene that it comes from."""

@@ -16,7 +16,9 @@ from runtime.stores import MemoryStores
 _PEOPLE = ("character", "unknown")
 
 
-def with_guessed_names(unit: UnitOfWork, entity: Entity, *, known: Iterable[Entity], text: str | None = None) -> Entity:
+def with_guessed_names(
+    unit: UnitOfWork, entity: Entity, *, known_entities: Iterable[Entity], text: str | None = None
+) -> Entity:
     """Return a card with the short names that the stored texts use for it alone.
 
     Each counts from the first scene that has it, yet not before the full name counts.
@@ -28,7 +30,7 @@ def with_guessed_names(unit: UnitOfWork, entity: Entity, *, known: Iterable[Enti
         text: A new scene, whose names alone are looked at.
     """
     listed_names = entity.profile.get(GUESSED_NAMES, [])
-    names_of_cards = [name for other in known if other.entity_id != entity.entity_id for name in other.names()]
+    names_of_cards = [name for other in known_entities if other.entity_id != entity.entity_id for name in other.names()]
     parts = parts_of_name(entity.name) if entity.entity_type == "character" else []
     parts = _without(parts, [*entity.names(), *listed_names])
     if text is not None and parts:
@@ -62,11 +64,11 @@ def _without(parts: Sequence[str], names: Iterable[str]) -> list[str]:
 def guess_names_in(unit: UnitOfWork, text: str, *, stores: MemoryStores) -> None:
     """Give an author's cards of people the short names that a new scene brings."""
     stored_entities = unit.entities.list_all()
-    known = [stored_entity.entity for stored_entity in stored_entities]
+    known_entities = [stored_entity.entity for stored_entity in stored_entities]
     for stored_entity in stored_entities:
         entity = stored_entity.entity
         if stored_entity.origin == "author" and NameFinder(parts_of_name(entity.name)).find(text):
-            extended_entity = with_guessed_names(unit, entity, known=known, text=text)
+            extended_entity = with_guessed_names(unit, entity, known_entities=known_entities, text=text)
             if extended_entity is not entity:
                 with unit.journal.recording_card(entity.entity_id) as rows:
                     store_entities_in(unit, [extended_entity], origin=stored_entity.origin, stores=stores)

@@ -94,7 +94,7 @@ def typed_again(
     fields = [_typed(frame, name, value) for name, value in form.items() if _word_of(name) is not None]
     if not any(field.value.strip() for field in fields):
         return None
-    kept = {field.name for field in fields} | {card.field for card in cards}
+    kept_names = {field.name for field in fields} | {card.field for card in cards}
     query = frame.request.url.query
     return frame.page(
         "typed_again",
@@ -103,7 +103,7 @@ def typed_again(
         fields=fields,
         cards=cards,
         ticked={name for name, value in form.items() if value == "yes"},
-        rest=[(name, value) for name, value in form.items() if name not in kept],
+        rest=[(name, value) for name, value in form.items() if name not in kept_names],
         action=frame.request.url.path + (f"?{query}" if query else ""),
         back_to=own_address(form["back"]) if form.get("back") else "",
     )

@@ -49,8 +49,8 @@ def dead_before(session: StorageSession, places: Sequence[Place]) -> list[Set[st
     """Return the dead at each place by statements before it, as persons are known there."""
     if not places:
         return []
-    told = (State.kind == "explicit", session.among(State.attribute, STATUS_ATTRIBUTES))
-    rows = session.read(State, *told, before(StoryPosition(*max(places)), State), order=order_in_force(State))
+    conditions = (State.kind == "explicit", session.among(State.attribute, STATUS_ATTRIBUTES))
+    rows = session.read(State, *conditions, before(StoryPosition(*max(places)), State), order=order_in_force(State))
     statements = [row.change() for row in rows]
     revealed = EntityRepository(session).revealed() if statements else {}
     lifetimes: dict[frozenset[str], Lifetimes] = {}

@@ -487,12 +487,12 @@ def entities_by_end_of(unit: UnitOfWork, start: StoryPosition) -> list[Entity]:
     return known_entities(unit, StoryPosition(start.chapter_index, (start.scene_index or 1) + 1))
 
 
-def entity_of_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
+def entity_of_name(name: str, known_entities: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
     """Return the entity that an id, a name or an alias means.
 
     It also takes a part of a name, and a longer text with one known name inside.
     """
-    entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
+    entities = [entity for entity in known_entities if entity_type is None or entity.entity_type == entity_type]
     by_id = {entity.entity_id: entity for entity in entities}
     resolution = NameResolver(entities).resolve(name)
     if resolution.entity_id is not None:
@@ -504,18 +504,18 @@ def entity_of_name(name: str, known: Sequence[Entity], entity_type: EntityType |
     raise UnknownEntityError(f"no {kind} {name!r} is known by then; {near_names(name, entities)}")
 
 
-def means_nobody(name: str, known: Sequence[Entity], entity_type: EntityType) -> bool:
+def means_nobody(name: str, known_entities: Sequence[Entity], entity_type: EntityType) -> bool:
     """Return whether no entity of a kind has an id, name or alias like this."""
-    resolution = NameResolver([entity for entity in known if entity.entity_type == entity_type]).resolve(name)
+    resolution = NameResolver([entity for entity in known_entities if entity.entity_type == entity_type]).resolve(name)
     return resolution.entity_id is None and not resolution.candidate_ids
 
 
-def entity_of_exact_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
+def entity_of_exact_name(name: str, known_entities: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
     """Return the entity with exactly this id, name or alias.
 
     It takes a name without its title or in other case, but no part of a name.
     """
-    entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
+    entities = [entity for entity in known_entities if entity_type is None or entity.entity_type == entity_type]
     entity = entity_of_name(name, entities, entity_type)
     if not bears_name(entity, name):
         raise UnknownEntityError(
@@ -530,12 +530,12 @@ def bears_name(entity: Entity, name: str) -> bool:
     return name_key(name) in map(name_key, own) or title_free_key(name) in map(title_free_key, own)
 
 
-def entity_of_whole_name(name: str, known: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
+def entity_of_whole_name(name: str, known_entities: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
     """Return the entity of an id, a name, an alias or a part of a name.
 
     It refuses a longer text with a known name inside.
     """
-    entities = [entity for entity in known if entity_type is None or entity.entity_type == entity_type]
+    entities = [entity for entity in known_entities if entity_type is None or entity.entity_type == entity_type]
     resolution = NameResolver(entities).resolve(name)
     if resolution.reason.startswith(NAME_INSIDE):
         inside = [entity for entity in entities if entity.entity_id in resolution.candidate_ids]

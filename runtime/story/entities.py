@@ -213,7 +213,7 @@ class StoryEntities(base.StoryBase):
             said_at = named_at or at
             entity, _, attributes = fields_by_name.with_said(unit, bare, stated_fields, said_at, state=state)
             _refuse_own_disguise(entity, name, attributes, project_id=self.project_id)
-            entity = with_guessed_names(unit, entity, known=known_entities)
+            entity = with_guessed_names(unit, entity, known_entities=known_entities)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
                 unit.states.append(

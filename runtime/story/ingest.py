@@ -531,7 +531,7 @@ class _Sources:
                 "leave out --records"
             )
         self.are_named = bool(files) and not any(file.is_dir() for file in files)
-        self.files = [file for given in files for file in _files_in(given)] or _choose_files(
+        self.files = [file for path in files for file in _files_in(path)] or _choose_files(
             chapter_files(paths.chapters), chapter_index, paths
         )
         self._chapter_index = chapter_index if files else None
@@ -602,7 +602,7 @@ def _take_in(
     edits = None if sources.are_named else _EditsHere(stores, report.project_id)
     for number, scene in enumerate(scenes, start=1):
         with _noting_failure(report):
-            kept_scene = scene if edits is None else edits.kept(scene)
+            kept_scene = scene if edits is None else edits.scene_to_store(scene)
             result = ingesting.ingest_scenes(stores, report.project_id, [kept_scene], run_id=run_id, index=False)
             report.scenes += result.scenes
         if progress is not None:
@@ -621,7 +621,7 @@ class _EditsHere:
         self._project_id = project_id
         self._places: dict[FileEdit, list[str]] = {"edited": [], "conflict": []}
 
-    def kept(self, scene: SceneInput) -> SceneInput:
+    def scene_to_store(self, scene: SceneInput) -> SceneInput:
         """Return what to store of a file's scene."""
         position = StoryPosition(scene.chapter_index, scene.scene_index)
         stored_scene = self._stored_scenes.get(position)

@@ -164,7 +164,7 @@ def standing_values(
     }
     things = things_with_people(content, known_entities) if "holder" in kinds else []
     lost_ids = [thing_id for thing_id in things if thing_id not in placed_ids]
-    standing = [
+    standing_states = [
         StandingValue(entity_id=thing_id, name=names[thing_id], attribute=HOLDER_ATTRIBUTE, value_name="")
         for thing_id in lost_ids
     ] + [
@@ -180,10 +180,12 @@ def standing_values(
         and (value := snapshot.state_data.get(attribute))
         and not is_left_behind(attribute, snapshot)
     ]
-    if unset is not None and unset not in [(value.entity_id, value.attribute) for value in standing]:
+    if unset is not None and unset not in [(value.entity_id, value.attribute) for value in standing_states]:
         name = names[unset.entity_id]
-        standing.append(StandingValue(entity_id=unset.entity_id, name=name, attribute=unset.attribute, value_name=""))
-    return standing
+        standing_states.append(
+            StandingValue(entity_id=unset.entity_id, name=name, attribute=unset.attribute, value_name="")
+        )
+    return standing_states
 
 
 def noted_state(
@@ -280,7 +282,7 @@ def ended_notes(
     statement = statement_of(content, known_entities)
     slot = None if statement is None else f"{statement.entity_id}.{statement.attribute}"
     notes = unit.memories.by_entities(named_ids, as_of=start or END_OF_STORY, content_types=["note"], limit=MAX_EARLIER)
-    standing = sorted(
+    standing_states = sorted(
         (
             note
             for note in notes
@@ -291,7 +293,7 @@ def ended_notes(
         ),
         key=story_place,
     )
-    ended = earlier_notes_ended(content, standing, known_entities)
+    ended = earlier_notes_ended(content, standing_states, known_entities)
     return EndedNotes(
         over=list(map(_earlier_note, ended.over)), perhaps_over=list(map(_earlier_note, ended.perhaps_over))
     )

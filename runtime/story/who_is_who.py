@@ -218,8 +218,11 @@ class StoryNameCandidates(base.StoryBase):
                 for name, candidate in chosen_candidates_by_id.items()
                 for entity_type in [kind or _entity_type(candidate)]
             }
-            known = [*base.known_entities(unit, None), *entities.values()]
-            entities = {name: with_guessed_names(unit, entity, known=known) for name, entity in entities.items()}
+            known_entities = [*base.known_entities(unit, None), *entities.values()]
+            entities = {
+                name: with_guessed_names(unit, entity, known_entities=known_entities)
+                for name, entity in entities.items()
+            }
             # All at once: the scenes that name them are derived anew once.
             store_entities_in(unit, list(entities.values()), origin="author", stores=self._stores)
             decided = [
