@@ -454,20 +454,27 @@ def _follow_names(
 
 
 def hidden_namings(unit: UnitOfWork, name: str) -> dict[str, StoryMemoryChunk]:
-    """Return the notes that give cards a real name and are hidden from somebody, by the id of the card."""
-    hidden_ids = {
-        statement.source_id
-        for statement in unit.knowledge.said()
-        if statement.kind == "hidden" and statement.origin == "author"
+    """Return the notes with a card's real name that not everybody may know, by the id of the card."""
+    statements = [statement for statement in unit.knowledge.said() if statement.origin == "author"]
+    hidden_ids = {statement.source_id for statement in statements if statement.kind == "hidden"}
+    places_of_knowers = {
+        (statement.source_id, statement.chapter_index, statement.scene_index)
+        for statement in statements
+        if statement.kind == "knows"
     }
     namings: dict[str, StoryMemoryChunk] = {}
     for note in _notes(unit):
-        entity_id, _, attribute = (note.chunk.slot_type or "").partition(".")
-        if attribute != NAME_ATTRIBUTE or note.status != "active" or note.chunk.memory_id not in hidden_ids:
+        chunk = note.chunk
+        entity_id, _, attribute = (chunk.slot_type or "").partition(".")
+        if attribute != NAME_ATTRIBUTE or note.status != "active":
             continue
-        values = [change.value for change in unit.states.of_note(note.chunk.chunk_id)]
+        # Knowers from its beginning on are all that know it. A later one only learns it.
+        beginning = (chunk.memory_id, chunk.chapter_index or 0, chunk.scene_index or 0)
+        if chunk.memory_id not in hidden_ids and beginning not in places_of_knowers:
+            continue
+        values = [change.value for change in unit.states.of_note(chunk.chunk_id)]
         if name_key(name) in (name_key(value) for value in values if isinstance(value, str)):
-            namings[entity_id] = note.chunk
+            namings[entity_id] = chunk
     return namings
 
 

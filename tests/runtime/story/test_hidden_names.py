@@ -50,6 +50,19 @@ def test_a_hidden_real_name_reserves_nothing(story: Story, words: tuple[str, ...
     assert real in story.entities.get(masked).entity.names()
 
 
+def test_a_real_name_that_some_alone_know_reserves_nothing(story: Story, words: tuple[str, ...]) -> None:
+    """Who knows it from its beginning on keeps it from all others; who learns it later does not."""
+    _, knower, masked, real, note, _ = words
+    first = story.memories.add(note, known_by=[masked], start="2:1").note.memory_id
+    assert story.entities.add(real, start="2:1").entity.name == real
+    story.undo()
+    story.memories.delete(first)
+    later = story.memories.add(note, start="2:1").note.memory_id
+    story.knowledge.set(knower, later, "knows", start="3:1")
+    with pytest.raises(UserInputError, match="bears the name"):
+        story.entities.add(real)
+
+
 def test_a_real_name_that_all_may_know_is_taken(story: Story, words: tuple[str, ...]) -> None:
     """A second card of it would be the same person twice."""
     _, _, masked, real, note, _ = words
