@@ -309,7 +309,10 @@ def follow_ending(
 ) -> EndedNotes:
     """Let a note end what it denies, and return what it ends and may end."""
     ended = ended_notes(unit, chunk.content, start_of(chunk), known_entities=known_entities, own_id=chunk.chunk_id)
-    by_author = chunk.also_supersedes if ends is None else _ended_ids(unit, chunk, ends)
+    by_author = list(chunk.also_supersedes)
+    if ends is not None:
+        further_ids = _ended_ids(unit, chunk, ends)
+        by_author = list(dict.fromkeys([*by_author, *further_ids])) if further_ids else []
     is_of_state = _is_of_state(chunk.slot_type)
     by_words = chunk.supersedes if is_of_state else next((note.memory_id for note in reversed(ended.over)), None)
     if (by_words, by_author) != (chunk.supersedes, chunk.also_supersedes):

@@ -260,6 +260,20 @@ def test_a_note_that_a_later_one_denies_is_over(memory: Memory, told: dict[str, 
     assert ([each.memory_id for each in added.over], over()) == ([first], {held})
 
 
+def test_what_a_note_ends_is_added_to_what_it_ended(memory: Memory, told: dict[str, Any]) -> None:
+    """A further one takes none back, as the proposed command has it; an empty list takes back all."""
+    story = _story(memory, told)
+    first, second, last = (
+        story.memories.add(text, start=start).note.memory_id
+        for text, start in ((told["else"], "1:1"), (told["asked"], "1:1"), (told["unread"], "1:2"))
+    )
+    story.memories.edit(last, ends=[first])
+    added = story.memories.edit(last, ends=[second])
+    assert [note.memory_id for note in added.over] == [first, second]
+    assert added.memory.chunk.also_supersedes == [first, second]
+    assert story.memories.edit(last, ends=[]).memory.chunk.also_supersedes == []
+
+
 @pytest.mark.parametrize(
     ("language", "note", "end"),
     [
