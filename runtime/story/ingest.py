@@ -362,7 +362,7 @@ class SceneIngest(StoryBase):
     astore = async_twin(store)
 
 
-def note_file(stores: MemoryStores, report: IngestReport) -> None:
+def note_file(stores: MemoryStores, *, report: IngestReport) -> None:
     """Note that scenes came from a file, which an import may bring again."""
     new_ids = [result.scene_id for result in report.scenes if result.outcome == "added"]
     with stores.database(report.project_id).write() as unit:

@@ -332,7 +332,7 @@ class StoryMemories(base.StoryBase):
             attached_to: All that it shall be attached to, and nothing else.
             event_type: What kind of event it is.
             evidence: Words of its scene that prove it.
-            ends: Ids of earlier memories that are over from this note on, beside those before; an empty list takes all back.
+            ends: Ids of further memories that are over from this note on; an empty list takes all back.
             as_of: Names are meant as they are known by then.
             expected_version: The `version` that was read; None changes whatever stands.
 

@@ -72,7 +72,7 @@ def _store_text(
                     )
                 parameters.require_confirmation(f"let the new text take the place of {there}", is_confirmed=False)
             report = story.store_text(text, **requested_fields, replace=True)
-            note_file(stores, report)
+            note_file(stores, report=report)
             place = report.place
         labels = parameters.labels_where_stored(stores, project, else_of=text)
     for warning in report.warnings:
