@@ -193,7 +193,7 @@ def test_undo_takes_back_all_scenes_of_one_taking_in(story: Story) -> None:
     folder = story._stores.paths("guild").chapters
     folder.mkdir(parents=True)
     (folder / "chapter_001.txt").write_text("The guild met.\n\n***\n\nIt waited.\n\n***\n\nIt went home.", "utf-8")
-    taken = story.ingest(records=False)
+    taken = story.ingest(folder / "chapter_001.txt", records=False)
     assert _places(story) == [(1, 1), (1, 2), (1, 3), (2, 1)]
     assert [(each.kind, each.position) for each in story.changes.list()[:1]] == [("ingest", "1:1–1:3")]
     with pytest.raises(UserInputError, match=f"undo guild {taken.change_id}"):
