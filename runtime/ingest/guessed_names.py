@@ -26,7 +26,7 @@ def with_guessed_names(
     Args:
         unit: Where the texts stand.
         entity: The card.
-        known: All cards.
+        known_entities: All cards.
         text: A new scene, whose names alone are looked at.
     """
     listed_names = entity.profile.get(GUESSED_NAMES, [])

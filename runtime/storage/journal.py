@@ -75,7 +75,6 @@ MAX_KEPT_CHANGES = 500
 be undone any more."""
 
 MAX_NAMED = 5
-
 """So many later changes an error names."""
 
 _FORGOTTEN_SUBJECTS: tuple[ChangeSubject, ...] = ("memory", "scene", "thread", "consolidation")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -619,7 +620,7 @@ class _EditsHere:
             self._stored_scenes = {scene.position: scene for scene in unit.scenes.list_as_of(with_text=True)}
             self._edited_ids = unit.journal.scenes_edited()
         self._project_id = project_id
-        self._places: dict[FileEdit, list[str]] = {"edited": [], "conflict": []}
+        self._places: defaultdict[FileEdit, list[str]] = defaultdict(list)
 
     def scene_to_store(self, scene: SceneInput) -> SceneInput:
         """Return what to store of a file's scene."""
@@ -629,7 +630,7 @@ class _EditsHere:
             return scene
         is_edited = stored_scene.scene_id in self._edited_ids
         edit, kept_scene = reconciled(scene.scrubbed(), stored_scene, is_edited=is_edited)
-        self._places.setdefault(edit, []).append(str(position))
+        self._places[edit].append(str(position))
         # A record that comes with another text than the stored one is none of that.
         return kept_scene.model_copy(update={"record": None}) if edit == "conflict" else kept_scene
 
