@@ -3,14 +3,29 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from novelgen.memory.attributes import is_death
 from novelgen.memory.outline import PairChange
 from novelgen.models.entity import RevealedIdentity
-from novelgen.models.folds import is_guessed_presence
-from novelgen.models.position import Place, story_place
+from novelgen.models.position import Place, Placed, story_place
 from novelgen.models.state import StateChange, turned_type
+
+
+class StatedValue(Placed, Protocol):
+    """A value of an entity's attribute at a place."""
+
+    @property
+    def entity_id(self) -> str: ...
+
+    @property
+    def attribute(self) -> str: ...
+
+    @property
+    def value(self) -> Any: ...
+
+
+AnyStatedValue = TypeVar("AnyStatedValue", bound=StatedValue)
 
 
 @dataclass(frozen=True)
@@ -23,6 +38,8 @@ class Identities:
     """Scene of each reveal."""
     told_to_all: frozenset[str] = frozenset()
     """Masks that all know."""
+    last_seen: Mapping[str, Place] = field(default_factory=dict)
+    """Last scene that shows each card alive, as a record or an author says."""
 
     def in_order(self) -> list[tuple[str, str]]:
         """Return masks with persons, by reveal."""
@@ -44,12 +61,9 @@ class Identities:
         """
         if not self.persons:
             return list(changes)
-        refuted = self._refuted_deaths(changes)
         lists: defaultdict[tuple[str, str], dict[str, list[Any]]] = defaultdict(dict)
         merged_changes = []
-        for number, change in enumerate(changes):
-            if number in refuted:
-                continue
+        for change in self.standing(changes):
             person, value = self.person(change.entity_id), self._value(change.value)
             if isinstance(value, list):
                 of_cards = lists[person, change.attribute]
@@ -58,6 +72,18 @@ class Identities:
                 value = self._value([*value, *(item for card in others for item in of_cards[card])])
             merged_changes.append(change.model_copy(update={"entity_id": person, "value": value}))
         return merged_changes
+
+    def standing(self, changes: Iterable[AnyStatedValue]) -> list[AnyStatedValue]:
+        """Return changes without refuted deaths."""
+        return [change for change in changes if not self.is_refuted(change)]
+
+    def is_refuted(self, change: StatedValue) -> bool:
+        """Tell whether a dead card was seen later under another name."""
+        return any(
+            is_death(change.attribute, change.value) and story_place(change) < self.last_seen[card]
+            for card in self.cards([change.entity_id])
+            if card != change.entity_id and card in self.last_seen
+        )
 
     def pairs(self, changes: Iterable[PairChange]) -> dict[str, list[PairChange]]:
         """Return pair changes as those of persons."""
@@ -76,19 +102,6 @@ class Identities:
             for pair, own in by_pair.items()
         }
 
-    def _refuted_deaths(self, changes: Sequence[StateChange]) -> set[int]:
-        """Return the numbers of refuted deaths."""
-        seen_later: defaultdict[str, set[str]] = defaultdict(set)
-        refuted = set()
-        for number in reversed(range(len(changes))):
-            change = changes[number]
-            cards = seen_later[self.person(change.entity_id)]
-            if not is_death(change.attribute, change.value):
-                cards |= set() if is_guessed_presence(change.value) else {change.entity_id}
-            elif cards - {change.entity_id}:
-                refuted.add(number)
-        return refuted
-
     def _are_apart(self, card: str, change: StateChange) -> bool:
         """Tell whether two cards were unrevealed yet."""
         places = [self.revealed_at[one] for one in (card, change.entity_id) if one in self.revealed_at]
@@ -102,7 +115,7 @@ class Identities:
         return self.person(value) if isinstance(value, str) else value
 
 
-def identities_of(revealed: Mapping[str, RevealedIdentity]) -> Identities:
+def identities_of(revealed: Mapping[str, RevealedIdentity], last_seen: Mapping[str, Place] | None = None) -> Identities:
     """Return identities with chains followed."""
     persons = final_ids({mask: identity.entity_id for mask, identity in revealed.items()})
     links = {mask: _links(mask, revealed) for mask in persons}
@@ -110,6 +123,7 @@ def identities_of(revealed: Mapping[str, RevealedIdentity]) -> Identities:
         persons=persons,
         revealed_at={mask: max(map(story_place, chain)) for mask, chain in links.items()},
         told_to_all=frozenset(mask for mask, chain in links.items() if all(link.by_author for link in chain)),
+        last_seen=last_seen or {},
     )
 
 

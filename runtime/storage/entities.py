@@ -10,6 +10,7 @@ from sqlmodel import select as sqlmodel_select
 
 from novelgen.errors import UnknownEntityError
 from novelgen.language.normalise import name_key, visible_name
+from novelgen.memory.attributes import STATUS_ATTRIBUTES
 from novelgen.memory.identities import Identities, identities_of
 from novelgen.models.dated_values import KnownFrom, MaskCard, entity_at, undated, with_mask_cards
 from novelgen.models.entity import (
@@ -24,7 +25,8 @@ from novelgen.models.entity import (
     revealed_identity,
     without_computed,
 )
-from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place, story_place, unpacked_place
+from novelgen.models.folds import is_guessed_presence
+from novelgen.models.position import END_OF_STORY, Place, StoryPosition, packed_place, story_place, unpacked_place
 from runtime.storage.columns import EntityOrigin
 from runtime.storage.models import MemoryFilter, StoredEntity
 from runtime.storage.projects import CounterRepository
@@ -37,9 +39,10 @@ from runtime.storage.records import (
     NameMention,
     Pair,
     RelationshipChange,
+    Scene,
     State,
 )
-from runtime.storage.session import Repository, StorageSession, before
+from runtime.storage.session import Repository, StorageSession, before, columns_of, story_order
 
 _NO_COLUMNS = (SAID_FROM, "revealed_names")
 """Fields outside the row."""
@@ -295,9 +298,14 @@ class EntityRepository(Repository):
                     mask: identity
                     for mask, identity in self.revealed().items()
                     if as_of.admits(identity.chapter_index, identity.scene_index)
-                }
+                },
+                {entity_id: place for entity_id, place in self._sights() if as_of.admits(*place)},
             ),
         )
+
+    def _sights(self) -> list[tuple[str, Place]]:
+        """Return the places that show cards of revealed identities alive, in story order."""
+        return self._session.once("sights", lambda: _sights(self._session, self.revealed()))
 
     def revealed(self) -> dict[str, RevealedIdentity]:
         """Return all revealed identities of the story."""
@@ -395,6 +403,28 @@ class EntityRepository(Repository):
             aliases.setdefault(row.entity_id, []).extend([alias_row] if alias_row is not None else [])
         stored_entities = [_stored_entity(row, aliases[entity_id]) for entity_id, row in rows.items()]
         return sorted(stored_entities, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
+
+
+def _sights(session: StorageSession, revealed: Mapping[str, RevealedIdentity]) -> list[tuple[str, Place]]:
+    cards = {*revealed, *(identity.entity_id for identity in revealed.values())}
+    if not cards:
+        return []
+    names = ("entity_id", "attribute", "value", "kind", "chapter_index", "scene_index")
+    statement = (
+        select(*columns_of(State, names), col(Scene.staged))
+        .join_from(State, Scene, col(Scene.scene_id) == col(State.scene_id), isouter=True)
+        .where(session.owns(State), session.among(State.entity_id, cards), col(State.scene_index).is_not(None))
+        .order_by(*story_order(State))
+    )
+    return [
+        (row.entity_id, (row.chapter_index, row.scene_index))
+        for row in session.rows(statement)
+        if (
+            row.attribute not in STATUS_ATTRIBUTES
+            if row.kind == "explicit"
+            else not is_guessed_presence(row.value) or "participants" in (row.staged or {})
+        )
+    ]
 
 
 def _revealed(stored_entities: Iterable[StoredEntity]) -> dict[str, RevealedIdentity]:

@@ -133,7 +133,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         for statement in statements
         if statement.origin == "record" and not _is_of_own(statement, positions)
     }
-    learnings_by_id, dead = _learnings_and_dead(session, as_of, unmasked)
+    learnings_by_id, dead = _learnings_and_dead(session, as_of, identities)
     project = session.project()
     # Decode lists of JSON all at once: there are tens of thousands.
     casts = living_casts(session, scenes, decoded_json([row[-1] for row in scenes]), as_of=as_of)
@@ -236,7 +236,7 @@ def _told_to_all(
 
 
 def _learnings_and_dead(
-    session: StorageSession, as_of: StoryPosition, unmasked: Mapping[str, str]
+    session: StorageSession, as_of: StoryPosition, identities: Identities
 ) -> tuple[dict[StoryPosition, dict[str, str]], dict[str, StoryPosition]]:
     """Return stated learnings by scene and character, and the dead with the places of their deaths."""
     attributes = (KNOWLEDGE_ATTRIBUTE, *STATUS_ATTRIBUTES)
@@ -247,11 +247,11 @@ def _learnings_and_dead(
     for row in rows:
         if row.attribute == KNOWLEDGE_ATTRIBUTE and row.scene_index is not None and row.value:
             place = StoryPosition(row.chapter_index, row.scene_index)
-            learnings[place][unmasked.get(row.entity_id, row.entity_id)] = str(row.value)
+            learnings[place][identities.person(row.entity_id)] = str(row.value)
     stated: Any = (row for row in rows if row.kind == "explicit" and row.attribute in STATUS_ATTRIBUTES)
     dead = {
-        unmasked.get(entity_id, entity_id): StoryPosition(change.chapter_index, change.scene_index)
-        for entity_id, change in deaths(stated).items()
+        identities.person(entity_id): StoryPosition(change.chapter_index, change.scene_index)
+        for entity_id, change in deaths(identities.standing(stated)).items()
         if change.chapter_index is not None
     }
     return learnings, dead

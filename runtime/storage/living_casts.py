@@ -8,7 +8,6 @@ from collections.abc import Sequence, Set
 from typing import Any
 
 from novelgen.memory.attributes import STATUS_ATTRIBUTES, Lifetimes
-from novelgen.memory.identities import identities_of
 from novelgen.models.position import Place, StoryPosition
 from runtime.storage.entities import EntityRepository
 from runtime.storage.records import State, guessed_staging
@@ -52,14 +51,12 @@ def dead_before(session: StorageSession, places: Sequence[Place]) -> list[Set[st
     conditions = (State.kind == "explicit", session.among(State.attribute, STATUS_ATTRIBUTES))
     rows = session.read(State, *conditions, before(StoryPosition(*max(places)), State), order=order_in_force(State))
     statements = [row.change() for row in rows]
-    revealed = EntityRepository(session).revealed() if statements else {}
-    lifetimes: dict[frozenset[str], Lifetimes] = {}
+    lifetimes: dict[Any, Lifetimes] = {}
     dead = []
     for place in places:
-        at = StoryPosition(*place)
-        masks = frozenset(mask for mask, who in revealed.items() if at.admits(who.chapter_index, who.scene_index))
-        if masks not in lifetimes:
-            identities = identities_of({mask: revealed[mask] for mask in masks})
-            lifetimes[masks] = Lifetimes(identities.states(statements))
-        dead.append(lifetimes[masks].dead_at(place))
+        identities = EntityRepository(session).identities_as_of(StoryPosition(*place))
+        known = (frozenset(identities.persons.items()), frozenset(identities.last_seen.items()))
+        if known not in lifetimes:
+            lifetimes[known] = Lifetimes(identities.states(statements))
+        dead.append(lifetimes[known].dead_at(place))
     return dead
