@@ -34,7 +34,7 @@ from novelgen.models.context import (
 from novelgen.models.entity import Entity, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relationship, snapshot_of
 from novelgen.models.knowledge import KnowledgeMode
-from novelgen.models.memory import NOTE_ID, StoryMemoryChunk
+from novelgen.models.memory import NOTE_ID, StoryMemoryChunk, replacing_scene
 from novelgen.models.position import StoryPosition, story_place
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, OpenLoop, Relationship, StateChange
 from novelgen.shell_words import in_shell
@@ -238,7 +238,9 @@ class PointOfViewCut:
         # A memory that something replaced of which they do not know still holds for them.
         return [
             candidate
-            if candidate.chunk.superseded_by is None or view.knows_source(candidate.chunk.superseded_by)
+            if candidate.chunk.superseded_by is None
+            or replacing_scene(candidate.chunk.superseded_by) is not None
+            or view.knows_source(candidate.chunk.superseded_by)
             else replace(candidate, chunk=candidate.chunk.model_copy(update={"superseded_by": None}))
             for candidate in candidates
             if view.knows(candidate.chunk)

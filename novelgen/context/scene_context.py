@@ -40,7 +40,14 @@ from novelgen.models.context import (
     ToldBefore,
     ToldSection,
 )
-from novelgen.models.memory import DISTILLED_TYPES, NOTE_ID, PASSAGE_TYPES, StoryMemoryChunk, is_entity_target
+from novelgen.models.memory import (
+    DISTILLED_TYPES,
+    NOTE_ID,
+    PASSAGE_TYPES,
+    StoryMemoryChunk,
+    is_entity_target,
+    replacing_scene,
+)
 from novelgen.models.position import Place, sort_key, story_place
 from novelgen.models.state import EntityStateSnapshot
 from novelgen.settings import ContextSettings
@@ -80,6 +87,9 @@ def with_successors(
             text = words if is_new and is_related else ""
             place = newer.model_dump(include={"chapter_index", "scene_index"})
             now = HoldsNow(source_id=source_id, text=text, **place)
+        elif (scene := replacing_scene(chunk.superseded_by)) is not None:
+            source_id = chunk.superseded_by or ""
+            now = HoldsNow(source_id=source_id, chapter_index=scene[0], scene_index=scene[1])
         else:
             items.append(item)
             continue

@@ -220,13 +220,15 @@ class CharacterView:
         return self.doubt_of_note(memory)
 
     def doubt_of_note(self, note: KnowledgeMemory) -> StoryPosition | None:
-        """Return the scene of a note whose guessed cast alone decides that they do not know it."""
+        """Return the scene of a note whose guessed cast, or one yet unknown, alone decides that they do not know it."""
         rules = self.shared.rules
         stage = rules.scene_of_note(note)
-        if stage is None or stage.has_record or self.is_hidden_from_them(note.source_id):
+        if (stage is not None and stage.has_record) or self.is_hidden_from_them(note.source_id):
             return None
         if rules.words_keep_from(self.character_id, note.content):
             return None
+        if stage is None:
+            return rules.story.as_of if rules.begins_here(note) and rules.is_said_openly(note.content) else None
         is_away = not self.was_in(stage.position.chapter_index, stage.position.scene_index)
         return stage.position if is_away or rules.is_said_openly(note.content) else None
 

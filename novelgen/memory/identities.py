@@ -75,15 +75,15 @@ class Identities:
 
     def standing(self, changes: Iterable[AnyStatedValue]) -> list[AnyStatedValue]:
         """Return changes without refuted deaths."""
-        return [change for change in changes if not self.is_refuted(change)]
+        return [change for change in changes if self.refuted_at(change) is None]
 
-    def is_refuted(self, change: StatedValue) -> bool:
-        """Tell whether a dead card was seen later under another name."""
-        return any(
-            is_death(change.attribute, change.value) and story_place(change) < self.last_seen[card]
-            for card in self.cards([change.entity_id])
-            if card != change.entity_id and card in self.last_seen
-        )
+    def refuted_at(self, change: StatedValue) -> Place | None:
+        """Return the later scene that shows a dead card alive under another name."""
+        if not self.persons or not is_death(change.attribute, change.value):
+            return None
+        others = (card for card in self.cards([change.entity_id]) if card != change.entity_id)
+        places = [self.last_seen[card] for card in others if card in self.last_seen]
+        return max((place for place in places if place > story_place(change)), default=None)
 
     def pairs(self, changes: Iterable[PairChange]) -> dict[str, list[PairChange]]:
         """Return pair changes as those of persons."""

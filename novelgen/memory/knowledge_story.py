@@ -60,6 +60,8 @@ class KnowledgeStory:
     language: str = ""
     dead: Mapping[str, StoryPosition] = field(default_factory=dict)
     """Who is dead by then, with where they died."""
+    entering: frozenset[str] = frozenset()
+    """The author's cast of the scene at the position."""
 
     @cached_property
     def scene_at(self) -> Mapping[StoryPosition, KnowledgeScene]:

@@ -123,7 +123,9 @@ class StoryMemoryChunk(Shown, Model):
         default_factory=list, exclude_if=not_, description="The others that it replaces, where they are several."
     )
     superseded_by: str | None = Field(
-        default=None, description="source_id of what replaced it, as of the position that was read."
+        default=None,
+        description="source_id of what replaced it, as of the position that was read; of a death also the scene "
+        "that shows its person alive under another name: `scene:2:1`.",
     )
     slot_type: str | None = Field(default=None, description="Slot that holds one value at a time: I1.holder.")
     verified: bool = Field(default=True, description="Whether its evidence was found in the scene's text.")
@@ -193,6 +195,20 @@ def scene_of_note(
     if is_of_scene and scene_index is not None and (chapter_index, scene_index) in scenes:
         return chapter_index, scene_index
     return scene_from(read_from(chapter_index, scene_index), scenes)
+
+
+_SCENE = re.compile(r"scene:(\d{1,7}):(\d{1,7})")
+
+
+def scene_target(place: Place) -> str:
+    """Return a scene as what replaced a memory."""
+    return f"scene:{place[0]}:{place[1]}"
+
+
+def replacing_scene(superseded_by: str | None) -> Place | None:
+    """Return the scene that replaced a memory."""
+    match = _SCENE.fullmatch(superseded_by or "")
+    return None if match is None else (int(match[1]), int(match[2]))
 
 
 _CHAPTER = re.compile(r"chapter:(\d{1,7})")

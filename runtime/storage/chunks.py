@@ -35,6 +35,7 @@ from novelgen.models.memory import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from runtime.storage.columns import WITHOUT_RECORD, OutboxOperation, OutboxState
+from runtime.storage.entities import EntityRepository
 from runtime.storage.models import StoredMemory
 from runtime.storage.records import (
     ENDS_SEVERAL,
@@ -176,7 +177,8 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
 
     A memory is replaced by an active one that names its source_id in `supersedes` or `also_supersedes`, or, where it
     holds a slot, by the next memory of the same slot at a strictly later position. A consolidated memory is replaced
-    when all of its sources are, by what replaced the last of them.
+    when all of its sources are, by what replaced the last of them. A death is replaced by the scene that shows its
+    person alive under another name.
     """
 
     replacing = _replacing_rows(session, rows, as_of)
@@ -189,10 +191,14 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
             if ended_id != row.source_id:
                 successor_ids.setdefault(ended_id, row.source_id or row.chunk_id)
     in_order = {slot: sorted(slot_holders) for slot, slot_holders in holders.items()}
+    refuting_scenes = EntityRepository(session).refuting_scenes(as_of=as_of) if holders else {}
     result: dict[str, str] = {}
     for row in rows:
         closer = closed_by(in_order.get(row.slot_type, []), story_place(row)) if row.slot_type else None
         replaced_text = successor_ids.get(row.source_id, closer)
+        if replaced_text is None and row.slot_type and refuting_scenes:
+            keys = ((row.slot_type, key) for key in (row.chunk_id, story_place(row)))
+            replaced_text = next((refuting_scenes[key] for key in keys if key in refuting_scenes), None)
         if replaced_text is not None:
             result[row.chunk_id] = replaced_text
     consolidated = [row.chunk_id for row in rows if row.is_consolidated]

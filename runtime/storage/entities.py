@@ -26,11 +26,13 @@ from novelgen.models.entity import (
     without_computed,
 )
 from novelgen.models.folds import is_guessed_presence
+from novelgen.models.memory import scene_target
 from novelgen.models.position import END_OF_STORY, Place, StoryPosition, packed_place, story_place, unpacked_place
 from runtime.storage.columns import EntityOrigin
 from runtime.storage.models import MemoryFilter, StoredEntity
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import (
+    NOTE,
     AliasRow,
     CharacterFileAlias,
     EntityRow,
@@ -302,6 +304,26 @@ class EntityRepository(Repository):
                 {entity_id: place for entity_id, place in self._sights() if as_of.admits(*place)},
             ),
         )
+
+    def refuting_scenes(self, *, as_of: StoryPosition) -> dict[tuple[str, str | Place], str]:
+        """Return the scenes before a position that refute deaths.
+
+        Returns:
+            Scenes by slot and note, or place where no note is known to state the death.
+        """
+        return self._session.once(("refuting_scenes", as_of), lambda: self._refuting_scenes(as_of))
+
+    def _refuting_scenes(self, as_of: StoryPosition) -> dict[tuple[str, str | Place], str]:
+        identities = self.identities_as_of(as_of)
+        if not identities.last_seen:
+            return {}
+        is_of_life = self._session.among(State.attribute, STATUS_ATTRIBUTES)
+        is_of_cards = self._session.among(State.entity_id, identities.cards(identities.last_seen))
+        return {
+            (f"{row.entity_id}.{row.attribute}", row.detail.get(NOTE) or story_place(row)): scene_target(place)
+            for row in self._session.read(State, before(as_of, State), is_of_life, is_of_cards)
+            if (place := identities.refuted_at(row)) is not None
+        }
 
     def _sights(self) -> list[tuple[str, Place]]:
         """Return the places that show cards of revealed identities alive, in story order."""

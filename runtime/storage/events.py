@@ -35,7 +35,7 @@ from novelgen.models.state import (
 )
 from runtime.storage.entities import EntityRepository
 from runtime.storage.projects import CounterRepository
-from runtime.storage.records import OF_CHAPTER, LoopEvent, Pair, RelationshipChange, Scene, State
+from runtime.storage.records import NOTE, OF_CHAPTER, LoopEvent, Pair, RelationshipChange, Scene, State
 from runtime.storage.session import (
     AnyRow,
     Repository,
@@ -55,10 +55,6 @@ if TYPE_CHECKING:
     from novelgen.memory.ledger import ThreadEvent
 
 
-_NOTE = "note"
-"""Key of a state's detail: the id of the note that states it."""
-
-
 class Subject(NamedTuple):
     """What a change states something of, and where."""
 
@@ -74,7 +70,7 @@ def _subject(stated: State | StateChange) -> Subject:
 
 def _detail(change: StateChange, note_id: str | None) -> dict[str, Any]:
     """Return what is stored of an author's change beside its columns."""
-    return {**({} if note_id is None else {_NOTE: note_id}), **({OF_CHAPTER: True} if change.is_of_chapter else {})}
+    return {**({} if note_id is None else {NOTE: note_id}), **({OF_CHAPTER: True} if change.is_of_chapter else {})}
 
 
 class _Dated(NamedTuple):
@@ -131,14 +127,14 @@ class StateRepository(Repository):
         is_named = cast(col(State.detail), Text).contains(f'"{note_id}"')
         by_author = State.origin == "author"
         rows = self._session.read(State, by_author, is_named, order=[col(State.row_id)])
-        own_rows = [row for row in rows if row.detail.get(_NOTE) == note_id]
+        own_rows = [row for row in rows if row.detail.get(NOTE) == note_id]
         if own_rows or subject is None:
             return own_rows
         # A project that was exported and imported has lost which note stated it.
         of_same = self._session.read(
             State, by_author, State.entity_id == subject.entity_id, State.attribute == subject.attribute
         )
-        there = [row for row in of_same if _subject(row) == subject and _NOTE not in row.detail]
+        there = [row for row in of_same if _subject(row) == subject and NOTE not in row.detail]
         return there if len(there) == 1 else []
 
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:

@@ -165,7 +165,15 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         ],
         language=project.language if project is not None else "",
         dead=dead,
+        entering=frozenset(unmasked.get(who, who) for who in _stated_cast(session, as_of)),
     )
+
+
+def _stated_cast(session: StorageSession, place: StoryPosition) -> Sequence[str]:
+    """Return the author's cast of the scene at a place."""
+    is_there = (Scene.chapter_index == place.chapter_index, Scene.scene_index == place.scene_index)
+    row = session.one(columns_of(Scene, ("participants", "staged")), *is_there)
+    return row.participants if row is not None and "participants" in row.staged else ()
 
 
 def _memories(

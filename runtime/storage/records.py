@@ -472,6 +472,9 @@ class OutboxEntry(Owned, table=True):
 OF_CHAPTER = "is_of_chapter"
 """Key of the detail of a state that begins in the chapter of its place."""
 
+NOTE = "note"
+"""Key of a state's detail: the id of the note that states it."""
+
 
 class State(Quoted, Placed, Owned, table=True):
     """One attribute of one entity took a value."""
