@@ -7,9 +7,13 @@ from novelgen.memory.told_identity import tells_identity
 from novelgen.models.base import Model
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import READER
+from novelgen.models.memory import replacing_scene
 from novelgen.models.position import StoryPosition
 from runtime.storage.database import UnitOfWork
 from runtime.story import base
+
+MOST_NOTES = 1000
+"""So many notes of the two are looked at."""
 
 
 class IdentityNote(Model):
@@ -20,8 +24,16 @@ class IdentityNote(Model):
     hidden_from: list[str] = Field(description="Their names, and `reader`.")
 
 
+class RefutedDeath(Model):
+    """A note of a death that a later scene refutes."""
+
+    memory_id: str
+    content: str
+    scene: str = Field(description="`2:1`, which shows the person alive under the other name.")
+
+
 class RevealedNotes(Model):
-    """Notes shown and still hidden."""
+    """Notes that an identity shows, keeps hidden or refutes."""
 
     shown: list[IdentityNote] = Field(
         default_factory=list, description="It tells that the two are one and nothing else: all know it from there on."
@@ -29,6 +41,7 @@ class RevealedNotes(Model):
     still_hidden: list[IdentityNote] = Field(
         default_factory=list, description="It tells more, or its author hides it from that scene on: it stays hidden."
     )
+    refuted: list[RefutedDeath] = Field(default_factory=list, description="Deaths that are over from there on.")
 
 
 def revealed_notes(unit: UnitOfWork, kept: Entity, gone: Entity, *, at: StoryPosition) -> RevealedNotes:
@@ -50,4 +63,10 @@ def revealed_notes(unit: UnitOfWork, kept: Entity, gone: Entity, *, at: StoryPos
             hidden_from = [names.get(one, one) for one in hidden_ids if rules.knows(one, memory).knows == is_known]
             if hidden_from:
                 listing.append(IdentityNote(memory_id=memory_id, content=memory.content, hidden_from=hidden_from))
+    ids = [kept.entity_id, gone.entity_id]
+    for note in unit.memories.by_entities(ids, as_of=at, content_types=["note"], limit=MOST_NOTES):
+        scene = replacing_scene(note.superseded_by)
+        if scene is not None:
+            place = str(StoryPosition(*scene))
+            notes.refuted.append(RefutedDeath(memory_id=note.memory_id, content=note.content, scene=place))
     return notes

@@ -334,3 +334,65 @@ def test_who_was_on_stage_under_another_name_is_no_newcomer(story: Story, play: 
     assert person in [one.entity_id for one in as_part(story, StoryDifferences).of_scene(position="4:1").newcomers]
     story.entities.merge(play.person, play.mask, start="4:1")
     assert person not in [one.entity_id for one in as_part(story, StoryDifferences).of_scene(position="4:1").newcomers]
+
+
+def _deaths(story: Story, play: Play) -> list[tuple[str, str | None]]:
+    notes = story.memories.list(content_types=["note"], as_of="4:1").memories
+    return [(memory.chunk.content, memory.chunk.superseded_by) for memory in notes if memory.chunk.slot_type]
+
+
+@pytest.mark.parametrize("dead", ["mask", "person"])
+@pytest.mark.parametrize("start", ["1:1", "2:1"])
+def test_a_death_of_one_name_is_over_where_the_other_was_staged_later(
+    story: Story, play: Play, dead: str, start: str
+) -> None:
+    """A cast without a place is enough; facts, guessed casts, the note's mark and the answer say so."""
+    name = getattr(play, dead)
+    other_name = play.mask if dead == "person" else play.person
+    story.scenes.set_staging("3:1", cast=[play.other, other_name])
+    story.scenes.set_staging("2:1", cast=[play.other])
+    story.scenes.set_staging("1:1", cast=[play.other])
+    content = {"en": f"{name} is dead.", "zh": f"{name}已经死了。"}[play.language]
+    note = story.memories.add(content, start=start)
+    assert note.stated is not None
+    merged = story.entities.merge(play.person, play.mask, start="4:1")
+    assert [(death.content, death.scene) for death in merged.notes.refuted] == [(content, "3:1")]
+    assert _deaths(story, play) == [(content, "scene:3:1")]
+    state = story.entities.state(play.person, as_of="4:1")
+    assert state is not None
+    assert "status" not in state.state_data
+    prompt = _facts(story, "4:1", play.other, play.mask)
+    assert f"{content} (changed since: [3:1])" in prompt or f"{content}（" in prompt
+    story.undo(merged.change.change_id)
+    assert _deaths(story, play) == [(content, None)]
+
+
+def test_a_guess_refutes_no_death_and_an_earlier_sight_neither(story: Story, play: Play) -> None:
+    """Text alone has the other name in later scenes; the author has it on stage before the death."""
+    story.scenes.set_staging("1:1", cast=[play.other, play.mask])
+    content = {"en": f"{play.person} is dead.", "zh": f"{play.person}已经死了。"}[play.language]
+    story.memories.add(content, start="2:1")
+    merged = story.entities.merge(play.person, play.mask, start="4:1")
+    assert merged.notes.refuted == []
+    assert _deaths(story, play) == [(content, None)]
+    state = story.entities.state(play.person, as_of="4:1")
+    assert state is not None
+    assert "status" in state.state_data
+
+
+def test_who_is_alive_under_another_name_stays_in_guessed_casts(story: Story, play: Play) -> None:
+    """From the merge on; without the merge the dead one is in none."""
+    content = {"en": f"{play.person} is dead.", "zh": f"{play.person}已经死了。"}[play.language]
+    story.memories.add(content, start="1:1")
+    story.scenes.set_staging("2:1", cast=[play.other, play.mask])
+    person = story.entities.get(play.person).entity.entity_id
+    text = {
+        "en": f"{play.person} spoke to {play.other}.",
+        "zh": f"{play.person}走进来，说道：“走吧。”{play.other}点了点头。",
+    }[play.language]
+    story.ingest(text=text, chapter_index=5, scene_index=1)
+    assert person not in story.scenes.get("5:1").scene.participants
+    story.undo()
+    story.entities.merge(play.person, play.mask, start="4:1")
+    story.ingest(text=text, chapter_index=5, scene_index=1)
+    assert person in story.scenes.get("5:1").scene.participants

@@ -229,6 +229,8 @@ def _show_merged(result: Any, view: View) -> None:
         )
         for note in result.notes.shown:
             view.say("merge_shows", text=note.content, names=view.labels.listing(note.hidden_from), place=start)
+        for death in result.notes.refuted:
+            view.say("merge_refutes", text=death.content, scene=death.scene, place=start)
         for note in result.notes.still_hidden:
             commands = [
                 f"`novelgen memory knowledge {view.project} {note.memory_id} {in_shell(name)} knows --from {start}`"
