@@ -282,6 +282,37 @@ def test_a_thread_of_the_author_is_known_to_the_cast_of_its_scene(
     assert told["question"] in _context(story, told).as_prompt().split(told["hidden_from"])[0]
 
 
+@pytest.mark.parametrize("content", ["loss", "fact_of"])
+def test_a_note_of_the_planned_scene_is_known_to_its_stated_cast(
+    story: Story, told: dict[str, Any], content: str
+) -> None:
+    """In the context of the scene from which it holds; not to whom the author has elsewhere, nor what is apart."""
+    _, captain, other, _ = told["people"]
+    text = told[content].format(other)
+    story.memories.add(text, start="2:1")
+    apart = told["done_apart"].format(other, captain)
+    story.memories.add(apart, start="2:1")
+    known, hidden = _notes(_context(story, told, scene=1))
+    assert (text in known, apart in hidden) == (True, True)
+    story.scenes.set_staging("2:1", cast=[captain])
+    known, hidden = _notes(_context(story, told, scene=1))
+    assert (text in known, text in hidden) == (False, True)
+
+
+def test_a_note_of_the_planned_scene_that_only_rules_hide_is_marked(story: Story, told: dict[str, Any]) -> None:
+    """Nobody has said who is in that scene; one that the author hides has no mark."""
+    heroine, _, other, _ = told["people"]
+    unsaid, secret = told["fact_of"].format(other), told["limp"].format(other)
+    story.memories.add(unsaid, start="3:1")
+    story.memories.add(secret, start="3:1", hidden_from=[heroine])
+    plan = {"characters": [heroine], "purpose": heroine}
+    context = story.context(3, 1, plan, pov=heroine, knowledge="separate")
+    prompt = context.as_prompt()
+    assert [text in _notes(context)[1] for text in (unsaid, secret)] == [True, True]
+    assert f"{unsaid}{'' if told['language'] == 'zh' else ' '}{told['mark']}" in prompt
+    assert f"{secret}{'' if told['language'] == 'zh' else ' '}{told['mark']}" not in prompt
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("about", [True, False])
 @pytest.mark.parametrize("kind", ["kept_thread", "apart_thread"])
