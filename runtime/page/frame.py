@@ -225,10 +225,16 @@ class Frame:
             return self.word("chapter", number=chapter_index)
         return place_text(chapter_index, scene_index, always=self.always)
 
+    def has_scene(self, chapter_index: int | None, scene_index: int | None) -> bool:
+        """Tell whether a scene stands at a place: an author may date something from one that is not written yet."""
+        if chapter_index is None or scene_index is None:
+            return False
+        return self.here is None or self.here.names.has_scene((chapter_index, scene_index))
+
     def place_link(self, chapter_index: int | None, scene_index: int | None = None) -> Markup:
         """Return a place with its scene's address where it is one."""
         text = escape(self.place(chapter_index, scene_index))
-        if chapter_index is None or scene_index is None:
+        if not self.has_scene(chapter_index, scene_index):
             return text
         return Markup('<a href="{}">{}</a>').format(self.link("story", chapter=chapter_index, scene=scene_index), text)
 

@@ -449,3 +449,21 @@ def test_the_notice_of_a_note_says_its_state_and_from_whom_it_is_kept(
         seen = read(empty.post(address, data={"content": note, "start": "2:1"}, follow_redirects=True))
         told = filled(words[done], name=f"{thing} → {holder}")
         assert f"{told} {filled(words['note_kept_told'], names=people[2])}" in seen.text
+
+
+def test_what_begins_in_a_scene_that_is_not_written_has_no_link(client: TestClient) -> None:
+    """A note, a name, a state, a thread and their changes: every link to a scene that the views have leads to one."""
+    last = client.get(f"{API}/scenes").json()["scenes"][-1]["scene"]
+    start = f"{last['chapter_index']}:{last['scene_index'] + 1}"
+    who = last["participants"][0]
+    client.post(f"{API}/memories", json={"content": "The tide turns at nine.", "start": start})
+    client.post(f"{API}/entities/{who}/aliases", json={"alias": "Nine Tides", "start": start})
+    client.patch(f"{API}/entities/{who}", json={"changes": {"mood": "calm"}, "start": start})
+    client.post(f"{API}/threads", json={"description": "Who rang the bell at nine?", "start": start})
+    links = set()
+    for view in (f"card?entity={who}", "threads", "story?show=changes"):
+        seen = read(client.get(f"{HERE}/{view}"))
+        links |= {anchor["href"] or "" for anchor in seen.all("a") if "/story?chapter=" in (anchor["href"] or "")}
+    assert f"{start} " in f"{read(client.get(f'{HERE}/card?entity={who}')).text} "
+    assert links
+    assert {link: client.get(link).status_code for link in links if client.get(link).status_code != 200} == {}
