@@ -9,12 +9,14 @@ from novelgen.context.labels import Labels
 from novelgen.language.language import TokenCounter
 from novelgen.memory.attributes import (
     DESCRIPTION_ATTRIBUTE,
+    DISGUISE_ATTRIBUTE,
     INVENTORY_ATTRIBUTE,
     LOCATION_ATTRIBUTE,
     PASSING_ATTRIBUTE,
     PLACE_ATTRIBUTE,
     is_death,
 )
+from novelgen.memory.stated import NAME_ATTRIBUTE
 from novelgen.models.context import LeftOff, ToldBefore
 from novelgen.models.entity import is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
@@ -195,7 +197,10 @@ def state_parts(
     data = {
         name: value
         for name, value in snapshot.state_data.items()
-        if name not in over and value not in ("", []) and not is_left_behind(name, snapshot)
+        if name not in over
+        and value not in ("", [])
+        and not is_left_behind(name, snapshot)
+        and not _is_own_name(name, value, names.get(snapshot.entity_id), names)
     }
     carried = render_value(data.get("inventory", []), names, labels).casefold()
     held_names = [
@@ -257,6 +262,11 @@ def _told_as_held(
         return [(held_id, None) for held_id in snapshot.holds]
     things = {held_id: beside[held_id] for held_id in snapshot.holds if held_id in beside}
     return [(text, thing.since.get(HOLDER_ATTRIBUTE)) for text, thing in things.items() if _is_merely_held(thing)]
+
+
+def _is_own_name(attribute: str, value: Any, own_name: str | None, names: Mapping[str, str]) -> bool:
+    """Tell whether somebody passes for, or is really called, what the line calls them."""
+    return attribute in (DISGUISE_ATTRIBUTE, NAME_ATTRIBUTE) and names.get(str(value), value) == own_name
 
 
 def is_left_behind(name: str, snapshot: EntityStateSnapshot) -> bool:

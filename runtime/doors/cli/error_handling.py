@@ -93,7 +93,18 @@ def _report_error(code: ExitCode, error: BaseException, message: str) -> int:
     return code
 
 
+_OF_ONE_MEANING = (
+    frozenset({"--cast", "--with", "--characters"}),
+    frozenset({"--at", "--scene", "--from", "--location"}),
+)
+"""Options that different commands have for one thing."""
+
+
 def _usage_message(error: click.UsageError) -> str:
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        own_options = {name for parameter in error.ctx.command.params for name in parameter.opts}
+        alike = next((names for names in _OF_ONE_MEANING if error.option_name in names), frozenset())
+        error.possibilities = sorted(alike & own_options) or error.possibilities
     command = error.ctx.command_path if error.ctx else "novelgen"
     message = " ".join(error.format_message().rstrip(".").split())
     text = in_words(f"see '{command} --help'")

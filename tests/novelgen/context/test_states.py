@@ -52,6 +52,20 @@ def test_what_nobody_stated_or_named_is_not_told() -> None:
     assert rendered.lines == {"C0": "- Ada: status: alive"}
 
 
+@pytest.mark.parametrize("attribute", ["disguise", "real_name"])
+def test_nobody_passes_for_whom_they_are_called(attribute: str) -> None:
+    """By id or name, as after a merge of a mask with its person; another name stays."""
+    names = {"C0": "Ada", "C1": "Nan Reed"}
+    for value in ("C0", "Ada"):
+        seen = [snapshot("C0", status="alive", **{attribute: value})]
+        rendered = render_states(seen, names, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+        assert rendered.lines == {"C0": "- Ada: status: alive"}
+    for value in ("C1", "Nan Reed"):
+        seen = [snapshot("C0", **{attribute: value})]
+        rendered = render_states(seen, names, labels=ENGLISH, budget_tokens=99, count_tokens=estimate_tokens)
+        assert "Nan Reed" in rendered.lines["C0"]
+
+
 def test_presence_is_shown_only_where_no_place_is_stated() -> None:
     """An explicit place outranks where somebody was last seen."""
     seen = {"location_id": "L9", "chapter_index": 2, "scene_index": 1}

@@ -164,6 +164,8 @@ def test_wrong_usage_is_one_line_and_exit_code_2(run: Run) -> None:
         (["bogus"], "No such command 'bogus'"),
         (["contxt"], "Did you mean 'context' or 'chunk-context'? See 'novelgen --help'"),
         (["memory", "lst", "x"], "Did you mean 'list'"),
+        (["scene", "set", "x", "1:1", "--with", "Ada"], "Did you mean '--cast'?"),
+        (["thread", "resolve", "x", "OL0", "--at", "1:1"], "'--from', '--scene'"),
         (["context", "x", "--chaptr", "1"], "--chapter"),
         (["search"], "Missing argument 'PROJECT'"),
         (["context", "x", "--chapter", "one"], "'one' is not a valid integer"),
