@@ -104,7 +104,8 @@ def _usage_message(error: click.UsageError) -> str:
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         own_options = {name for parameter in error.ctx.command.params for name in parameter.opts}
         alike = next((names for names in _OF_ONE_MEANING if error.option_name in names), frozenset())
-        error.possibilities = sorted(alike & own_options) or error.possibilities
+        if possibilities := sorted(alike & own_options):
+            error = click.NoSuchOption(error.option_name, possibilities=possibilities, ctx=error.ctx)
     command = error.ctx.command_path if error.ctx else "novelgen"
     message = " ".join(error.format_message().rstrip(".").split())
     text = in_words(f"see '{command} --help'")
