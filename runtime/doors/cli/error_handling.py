@@ -100,14 +100,22 @@ _OF_ONE_MEANING = (
 """Options that different commands have for one thing."""
 
 
+def _advice_on_option(error: click.UsageError) -> str | None:
+    """Return the message of a wrong option whose meaning another one of the command has."""
+    if not isinstance(error, click.NoSuchOption) or error.ctx is None:
+        return None
+    own_options = {name for parameter in error.ctx.command.params for name in parameter.opts}
+    alike = next((names for names in _OF_ONE_MEANING if error.option_name in names), frozenset())
+    names = [repr(name) for name in sorted(alike & own_options)]
+    if not names:
+        return None
+    advice = f"Did you mean {names[0]}?" if len(names) == 1 else f"(Did you mean one of: {', '.join(names)}?)"
+    return f"No such option {error.option_name!r}. {advice}"
+
+
 def _usage_message(error: click.UsageError) -> str:
-    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
-        own_options = {name for parameter in error.ctx.command.params for name in parameter.opts}
-        alike = next((names for names in _OF_ONE_MEANING if error.option_name in names), frozenset())
-        if possibilities := sorted(alike & own_options):
-            error = click.NoSuchOption(error.option_name, possibilities=possibilities, ctx=error.ctx)
     command = error.ctx.command_path if error.ctx else "novelgen"
-    message = " ".join(error.format_message().rstrip(".").split())
+    message = _advice_on_option(error) or " ".join(error.format_message().rstrip(".").split())
     text = in_words(f"see '{command} --help'")
     if message.endswith("?"):
         return f"{in_words(message)} {text[:1].upper()}{text[1:]}"
