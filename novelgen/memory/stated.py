@@ -150,6 +150,7 @@ _CLAUSE_END = re.compile("[，,；;。！!：:](?:\\s*)(?:and )?|\\.(?:\\s+|$)|\
 
 _STATEMENT_END = re.compile(
     _CLAUSE_END.pattern
+    + r"|\s*[—–]+\s*|\s+-\s+"
     + r"|\s+(?:but|though|although) |\s+and (?=[A-Z][\w'’]*(?: [A-Z][\w'’]*)? (?:does|do|did|is|was|has|must|knows?)\b)"
     + r"|\s+(?=(?:that|which) (?:was|were|is|had|has|once|used|belonged|came|he|she|they|h(?:er|is)|their|[A-Z]\w*)\b)"
 )
