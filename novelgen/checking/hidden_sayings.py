@@ -5,7 +5,7 @@ from functools import cached_property
 
 from novelgen.checking.story import StoryBefore
 from novelgen.memory.character_view import CharacterView, StoryKnowledge
-from novelgen.memory.stated import NOBODY, Statement, statement_of
+from novelgen.memory.stated import NOBODY, Statement, statements_of
 from novelgen.models.continuity import ContinuityEvidence, UnknownTo
 from novelgen.models.memory import StoryMemoryChunk
 
@@ -39,13 +39,9 @@ class HiddenSayings:
         if self._view is None:
             return {}
         notes = [memory for memory in self._memories.values() if memory.content_type == "note"]
-        statements = [(statement_of(note.content, self._story.entities), note) for note in notes]
+        statements = [(one, note) for note in notes for one in statements_of(note.content, self._story.entities)]
         known_statements = {statement for statement, note in statements if self._unknown_to(note) is None}
-        return {
-            statement: note
-            for statement, note in statements
-            if statement is not None and statement not in known_statements
-        }
+        return {statement: note for statement, note in statements if statement not in known_statements}
 
     def _statement_of(self, evidence: ContinuityEvidence) -> Statement:
         entity_id, _, attribute = evidence.source_id.partition(".")

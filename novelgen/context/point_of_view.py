@@ -20,7 +20,7 @@ from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
 from novelgen.memory.search import Candidate, SearchQuery, SearchResult
-from novelgen.memory.stated import NOBODY, Statement, statement_of
+from novelgen.memory.stated import NOBODY, Statement, statements_of
 from novelgen.models.context import (
     ContextItem,
     HiddenContext,
@@ -553,8 +553,7 @@ class PointOfViewCut:
 
     def _statements_of(self, notes: Iterable[KnowledgeMemory]) -> Iterator[tuple[Statement, KnowledgeMemory]]:
         for note in notes:
-            statement = statement_of(note.content, self.found.outline.entities)
-            if statement is not None:
+            for statement in statements_of(note.content, self.found.outline.entities):
                 yield statement, note
 
     def _differing_states(self) -> Iterable[EntityStateSnapshot]:

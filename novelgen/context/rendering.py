@@ -245,8 +245,8 @@ def state_parts(
 
 
 def shown_state(snapshot: EntityStateSnapshot) -> dict[str, Any]:
-    """Return a state without where a dead person was last seen, or a scene without a place."""
-    data = dict(snapshot.state_data)
+    """Return a state without a place left behind, where a dead person was last seen, or a scene without a place."""
+    data = {name: value for name, value in snapshot.state_data.items() if not is_left_behind(name, snapshot)}
     presence = data.get(PRESENCE_ATTRIBUTE)
     is_placed = isinstance(presence, Mapping) and bool(presence.get("location_id"))
     if not is_placed or any(is_death(*pair) for pair in data.items()):

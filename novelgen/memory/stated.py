@@ -108,6 +108,8 @@ _OWNING = re.compile("的(?:那[把个枚张块只])?|['’]s? ")
 
 _IT = re.compile(r"\b(?:it|that)\b|它|那东西", re.IGNORECASE)
 
+_PRONOUN = re.compile(r"\b(?:he|she|they)\b|[他她]们?", re.IGNORECASE)
+
 _LEAD_IN = word_pattern("stated_lead_in")
 _DOUBT = word_pattern("stated_doubt")
 """Words of a further clause that take back or bend what the first one states: all else leaves it."""
@@ -125,6 +127,13 @@ _UNSET = {attribute: re.compile(words, re.IGNORECASE) for attribute, words in pa
 _PRONOUN_FIRST = re.compile(
     r"\W*(?:(?:and|but|for|while|when) )?(?:he|she|they)\b|\W*(?:而|但|因为)?[他她]们?", re.IGNORECASE
 )
+
+_BEFORE_WORD = re.compile(
+    r"\W*(?:(?:and|but|then|also|was|is|got|has|been|himself|herself|badly|gravely) ?)*"
+    r"|\W*(?:而|但|自己|也|当夜|当场|还|又|却|并|且)*",
+    re.IGNORECASE,
+)
+"""What stands before a word of harm where the subject is that of the clause before."""
 
 _TRUE = re.compile(r"\b(the )(?:true|real|genuine|original) (?=[a-z])", re.IGNORECASE)
 
@@ -171,19 +180,43 @@ STATED_ATTRIBUTES = (HOLDER_ATTRIBUTE, "location_id", "status", NAME_ATTRIBUTE)
 """Attributes that a note may state."""
 
 
-def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
-    """Return what a note states; None where it tells anything else or names something without a card.
+class _Clause(NamedTuple):
+    """A clause of a note, and whom and what it mentions."""
 
-    Its first clause states it. Further clauses may add to that, and not take it back or state another thing.
+    text: str
+    mentions: Sequence[Mention]
+
+
+class Reading(NamedTuple):
+    """All that a note states, that of its first clause first, and its clauses that state nothing."""
+
+    statements: Sequence[Statement] = ()
+    rest: str = ""
+
+
+def statement_of(content: str, entities: Sequence[Entity]) -> Statement | None:
+    """Return what the first clause of a note states; None where it tells anything else."""
+    return next(iter(reading_of(content, entities).statements), None)
+
+
+def statements_of(content: str, entities: Sequence[Entity]) -> Sequence[Statement]:
+    """Return all that a note states."""
+    return reading_of(content, entities).statements
+
+
+def reading_of(content: str, entities: Sequence[Entity]) -> Reading:
+    """Return what a note states, empty where it tells anything else or names something without a card.
+
+    Its first clause states something. Further clauses may add to that or state more of others, and not take it back.
     "The true moon key" is the moon key, unless a card has that name.
     """
     text = content.strip()
-    statement = _statement_in(text, entities)
-    if statement is None and (true_name := _TRUE.sub(r"\1", text)) != text:
-        statement = _statement_in(true_name, entities)
-    if statement is None and (plain := without_secrecy(text, _names(entities, people=True))) != text:
-        statement = _statement_in(plain, entities)
-    return statement
+    reading = _reading_in(text, entities)
+    if not reading.statements and (true_name := _TRUE.sub(r"\1", text)) != text:
+        reading = _reading_in(true_name, entities)
+    if not reading.statements and (plain := without_secrecy(text, _names(entities, people=True))) != text:
+        reading = _reading_in(plain, entities)
+    return reading
 
 
 def _names(entities: Sequence[Entity], *, people: bool) -> list[str]:
@@ -191,36 +224,95 @@ def _names(entities: Sequence[Entity], *, people: bool) -> list[str]:
     return [name for one in entities if (one.entity_type == "character") == people for name in one.names()]
 
 
-def _statement_in(text: str, entities: Sequence[Entity]) -> Statement | None:
+def _reading_in(text: str, entities: Sequence[Entity]) -> Reading:
     if len(text) > LONGEST_STATEMENT * (1 if has_cjk(text) else 2):
-        return None
+        return Reading()
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
-    first, *others = _clauses(text, _mentions(text, entities), _STATEMENT_END) or [_Clause("", [])]
-    statement = _stated_by(_without_relative(first, kinds), entities) or _stated_by(
-        _without_owner(first, kinds), entities
-    )
+    opening, *others = _clauses(text, _mentions(text, entities), _STATEMENT_END) or [_Clause("", [])]
+    first, statement = opening, _stated_plainly(opening, entities)
     if statement is None and others and (thing_id := _found_id(first, entities)) is not None:
         first, *others = _of_thing(others[0], thing_id), *others[1:]
         statement = _stated_by(first, entities)
     if statement is None:
-        return None
-    others = [clause for clause in others if not _is_history(clause, statement, kinds)]
+        return Reading()
+    actor = next((one for one in opening.mentions if kinds[one.entity_id] == "character"), None)
+    texts, rest = {statement: opening.text}, []
     for clause in others:
-        rest = without_keeping(clause.text, _names(entities, people=True), _names(entities, people=False))
-        takes_back = _TAKES_BACK.get(statement.attribute, (_DOUBT,))
-        if any(pattern.search(clause.text if rest is None else rest) for pattern in takes_back):
-            return None
-        if rest is not None:
+        if any(_is_history(clause, earlier, kinds) for earlier in texts):
             continue
-        if statement.value == NOBODY and _found_id(_of_thing(clause, statement.entity_id), entities) is not None:
-            return None
-        if statement.attribute == HOLDER_ATTRIBUTE and _BEFORE.fullmatch(clause.text.strip(" ，,。.")):
+        further = _stated_further(clause, actor, entities)
+        slots = [(earlier.entity_id, earlier.attribute) for earlier in texts]
+        is_new = further is not None and (further.entity_id, further.attribute) not in slots
+        if further is not None and is_new and not _DOUBT.search(clause.text):
+            texts[further] = clause.text
             continue
-        if statement.attribute == HOLDER_ATTRIBUTE and _is_handled_by_another(clause, statement, kinds):
+        is_of_another_thing = _handles_another_thing(clause, kinds)
+        for earlier, own_text in list(texts.items()):
+            is_named = any(
+                mention.entity_id == earlier.entity_id
+                for other in others
+                for mention in other.mentions
+                if other.text != own_text
+            )
+            is_held = earlier.attribute == HOLDER_ATTRIBUTE
+            is_beside = is_held and is_of_another_thing and not is_named and not _DOUBT.search(clause.text)
+            if not is_beside and _is_taken_back(clause, earlier, entities):
+                rest.append(texts.pop(earlier))
+        if statement not in texts:
+            return Reading()
+        rest.append(clause.text)
+    return Reading(list(texts), ("，" if has_cjk(text) else ", ").join(rest))
+
+
+def _handles_another_thing(clause: _Clause, kinds: Mapping[str, EntityType]) -> bool:
+    """Tell whether a clause names a thing, and tells of no other by a pronoun."""
+    return any(kinds[one.entity_id] == "item" for one in clause.mentions) and not _IT.search(clause.text)
+
+
+def _stated_plainly(clause: _Clause, entities: Sequence[Entity]) -> Statement | None:
+    """Return what a clause states, also of a thing with its owner or a relative before it."""
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    return _stated_by(_without_relative(clause, kinds), entities) or _stated_by(_without_owner(clause, kinds), entities)
+
+
+def _stated_further(clause: _Clause, actor: Mention | None, entities: Sequence[Entity]) -> Statement | None:
+    """Return what a further clause states, also by a pronoun or without a subject.
+
+    A pronoun may be anybody: it gives something away, and is nobody of whom anything is stated.
+    """
+    statement = _stated_plainly(clause, entities)
+    if statement is None and actor is not None:
+        with_actor, is_named = _of_actor(clause, actor)
+        statement = _stated_by(with_actor, entities)
+        if statement is not None and is_named and actor.entity_id in (statement.entity_id, statement.value):
             return None
-        if _stated_by(clause, entities) not in (None, statement):
-            return None
-    return statement
+    return None if statement is not None and statement.attribute == NAME_ATTRIBUTE else statement
+
+
+def _of_actor(clause: _Clause, actor: Mention) -> tuple[_Clause, bool]:
+    """Return a clause with an actor as its subject, and whether that may be another person."""
+    text, mentions = clause
+    pronoun = _PRONOUN.search(text, 0, mentions[0].start if mentions else len(text))
+    start, end = pronoun.span() if pronoun is not None else (0, 0)
+    return _with_mention(clause, actor.entity_id, start, end), pronoun is not None or actor.start > 0
+
+
+def _is_taken_back(clause: _Clause, statement: Statement, entities: Sequence[Entity]) -> bool:
+    """Tell whether a further clause takes back what an earlier one states, or states another value of it."""
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    rest = without_keeping(clause.text, _names(entities, people=True), _names(entities, people=False))
+    takes_back = _TAKES_BACK.get(statement.attribute, (_DOUBT,))
+    if any(pattern.search(clause.text if rest is None else rest) for pattern in takes_back):
+        return True
+    if rest is not None:
+        return False
+    if statement.value == NOBODY and _found_id(_of_thing(clause, statement.entity_id), entities) is not None:
+        return True
+    if statement.attribute == HOLDER_ATTRIBUTE and _BEFORE.fullmatch(clause.text.strip(" ，,。.")):
+        return False
+    if statement.attribute == HOLDER_ATTRIBUTE and _is_handled_by_another(clause, statement, kinds):
+        return True
+    return _stated_by(clause, entities) not in (None, statement)
 
 
 class Unset(NamedTuple):
@@ -239,7 +331,8 @@ def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
         people = [mention for mention in clause.mentions if kinds[mention.entity_id] == "character"]
         for attribute, pattern in _UNSET.items():
             word = pattern.search(clause.text)
-            if word is not None and _PRONOUN_FIRST.match(clause.text):
+            is_elided = word is not None and not people and _BEFORE_WORD.fullmatch(clause.text, 0, word.start())
+            if word is not None and (is_elided or _PRONOUN_FIRST.match(clause.text)):
                 # "He was hurt pushing Nora aside": the one of whom the clause before spoke.
                 return Unset(earlier_id, attribute) if earlier_id is not None else None
             # By whom it was done is nobody who suffered it.
@@ -287,13 +380,6 @@ def _with_titles(text: str, mention: Mention) -> Mention:
     after = next((title for title in CHINESE_TITLES_AFTER if text.startswith(title, mention.end)), "")
     start = word.start() if word is not None and is_title else mention.start - len(before)
     return replace(mention, start=start, end=mention.end + len(after))
-
-
-class _Clause(NamedTuple):
-    """A clause of a note, and whom and what it mentions."""
-
-    text: str
-    mentions: Sequence[Mention]
 
 
 def _clauses(text: str, mentions: Sequence[Mention], end: re.Pattern[str] = _CLAUSE_END) -> list[_Clause]:
@@ -476,20 +562,28 @@ def _found_id(clause: _Clause, entities: Sequence[Entity]) -> str | None:
 
 def _of_thing(clause: _Clause, thing_id: str) -> _Clause:
     """Return a clause with a thing in place of its pronoun, or as its subject."""
-    text, mentions = clause
     pronoun = next(
-        (match for match in _IT.finditer(text) if not any(one.start <= match.start() < one.end for one in mentions)),
+        (
+            match
+            for match in _IT.finditer(clause.text)
+            if not any(one.start <= match.start() < one.end for one in clause.mentions)
+        ),
         None,
     )
-    start, end = pronoun.span() if pronoun is not None else (0, 0)
-    named = "\x00" if has_cjk(text) or pronoun is not None else "\x00 "
+    return _with_mention(clause, thing_id, *(pronoun.span() if pronoun is not None else (0, 0)))
+
+
+def _with_mention(clause: _Clause, entity_id: str, start: int, end: int) -> _Clause:
+    """Return a clause with a mention in place of some of its characters, or before the first."""
+    text, mentions = clause
+    named = "\x00" if has_cjk(text) or end > start else "\x00 "
     moved = [
         one
         if one.end <= start
         else replace(one, start=one.start + len(named) - (end - start), end=one.end + len(named) - (end - start))
         for one in mentions
     ]
-    own = Mention(thing_id, "\x00", start, start + 1)
+    own = Mention(entity_id, "\x00", start, start + 1)
     return _Clause(text[:start] + named + text[end:], sorted([*moved, own], key=lambda one: one.start))
 
 

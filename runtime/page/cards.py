@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, get_args
 from starlette.responses import Response
 
 from novelgen.context.labels import labels_for
-from novelgen.context.rendering import render_value
+from novelgen.context.rendering import render_value, shown_state
 from novelgen.errors import UserInputError
 from novelgen.lorebook import LorebookForm
 from novelgen.memory.attributes import is_death
@@ -102,7 +102,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     threads = visit.kept(visit.story.threads.list, statuses=EVERY_STATUS)
     labels = labels_for(visit.language)
     histories = visit.kept(as_part(visit.story, StoryStateHistories).attribute_histories, entity_id=entity_id)
-    states = {} if card.state is None else card.state.state_data
+    states = {} if card.state is None else shown_state(card.state)
     attributes: dict[bool, list[AttributeHistory]] = {True: [], False: []}
     for attribute_history in histories:
         if attribute_history.attribute != PRESENCE_ATTRIBUTE:

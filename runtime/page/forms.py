@@ -50,6 +50,8 @@ def _noted_done(result: Any) -> str:
     """Return the notice of a stored note, with its state or without."""
     if result.is_repeat:
         return "noted_already"
+    if result.stated is not None and result.standing and not result.stated.borne_by:
+        return "note_states_beside"
     if result.standing:
         first = result.standing[0]
         return "note_changes_nothing" if first.value_name or first.attribute == "holder" else "note_unset"
@@ -82,14 +84,16 @@ def _added_done(result: Any) -> str:
     return "card_shared" if any(issue.kind == "unresolved" for issue in result.issues) else "confirm_card"
 
 
-def _noted_words(result: Any) -> str:
+def _noted_words(result: Any) -> str | list[str]:
     if result.is_repeat:
         return named_by_words(result.note.content)
+    if result.stated is not None:
+        return [f"{state.name} → {state.value_name or '—'}" for state in (result.stated, *result.also_stated)]
     if result.standing and _noted_done(result) == "note_unset":
         return str(result.standing[0].name)
     if result.standing:
         return f"{result.standing[0].name} → {result.standing[0].value_name or '—'}"
-    return "" if result.stated is None else f"{result.stated.name} → {result.stated.value_name or '—'}"
+    return ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -319,7 +323,7 @@ def _note_preview(visit: Visit, form: FormValues, target: str, *, start: str | N
         raise UserInputError("the note is empty; write what holds in the story")
     place = place_in({"start": start or ""}, "start")
     preview = visit.story.memories.preview(content, start=place)
-    stated = preview.stated
+    stated = [state for state in (preview.stated, *preview.also_stated) if state is not None]
     labels = labels_for(visit.language)
     return visit.page(
         "note_preview",
@@ -328,8 +332,7 @@ def _note_preview(visit: Visit, form: FormValues, target: str, *, start: str | N
         over=preview.over,
         kept_from=preview.kept_from,
         perhaps_over=preview.perhaps_over,
-        attribute="" if stated is None else labels.attribute(stated.attribute),
-        holds_after="" if stated is None else stated.holds_after,
+        attributes={state.attribute: labels.attribute(state.attribute) for state in stated},
         rest=list(form.items()),
         target=target,
         back_to=own_address(form.get("back") or visit.link(visit.view)),

@@ -104,14 +104,14 @@ class StateRepository(Repository):
             )
         )
 
-    def of_note(self, note_id: str, *, subject: Subject | None = None) -> list[StateChange]:
-        """Return the changes that a note states; where none names it, the author's only one of a subject."""
-        return [row.change() for row in self._rows_of_note(note_id, subject)]
+    def of_note(self, note_id: str, *, subjects: Sequence[Subject] = ()) -> list[StateChange]:
+        """Return the changes that a note states; where none names it, the author's only one of each subject."""
+        return [row.change() for row in self._rows_of_note(note_id, subjects)]
 
-    def set_of_note(self, note_id: str, changes: Sequence[StateChange], *, subject: Subject | None = None) -> None:
+    def set_of_note(self, note_id: str, changes: Sequence[StateChange], *, subjects: Sequence[Subject] = ()) -> None:
         """Let a note state some changes, each at its rank among the others, or nothing any more."""
         self._session.touch()
-        rows_by_subject = {_subject(row): row for row in self._rows_of_note(note_id, subject)}
+        rows_by_subject = {_subject(row): row for row in self._rows_of_note(note_id, subjects)}
         kept_rows = [rows_by_subject.pop(_subject(change), None) for change in changes]
         gone_ids = [row.row_id for row in rows_by_subject.values() if row.row_id is not None]
         self._session.delete(State, self._session.among(State.row_id, gone_ids))
@@ -123,19 +123,21 @@ class StateRepository(Repository):
                     State, State.row_id == row.row_id, value=change.value, detail=_detail(change, note_id)
                 )
 
-    def _rows_of_note(self, note_id: str, subject: Subject | None) -> list[State]:
+    def _rows_of_note(self, note_id: str, subjects: Sequence[Subject]) -> list[State]:
         is_named = cast(col(State.detail), Text).contains(f'"{note_id}"')
         by_author = State.origin == "author"
         rows = self._session.read(State, by_author, is_named, order=[col(State.row_id)])
         own_rows = [row for row in rows if row.detail.get(NOTE) == note_id]
-        if own_rows or subject is None:
+        if own_rows:
             return own_rows
         # A project that was exported and imported has lost which note stated it.
-        of_same = self._session.read(
-            State, by_author, State.entity_id == subject.entity_id, State.attribute == subject.attribute
-        )
-        there = [row for row in of_same if _subject(row) == subject and NOTE not in row.detail]
-        return there if len(there) == 1 else []
+        for subject in subjects:
+            of_same = self._session.read(
+                State, by_author, State.entity_id == subject.entity_id, State.attribute == subject.attribute
+            )
+            there = [row for row in of_same if _subject(row) == subject and NOTE not in row.detail]
+            own_rows += there if len(there) == 1 else []
+        return own_rows
 
     def changes_of(self, entity_ids: Sequence[str] | None = None) -> list[StateChange]:
         """Return all changes in order, None meaning all entities."""

@@ -50,8 +50,8 @@ from runtime.story.note_states import (
     joined_rows,
     kept_from_by_words,
     leave_endings,
-    noted_state,
-    standing_values,
+    noted_states,
+    standing_beside,
     start_of,
 )
 from runtime.story.versions import Version, memory_version, require_unchanged, require_version
@@ -91,7 +91,7 @@ class MemoryChange(NoteEffects):
         default=None, description="What a note states by its new text or place: the state holds from the note on."
     )
     standing: list[StandingValue] = Field(
-        default_factory=list, exclude_if=not_, description="Where a changed note states nothing: what stays."
+        default_factory=list, exclude_if=not_, description="What stays where a changed note states nothing."
     )
 
 
@@ -109,7 +109,7 @@ class AddedNote(NoteEffects):
         default=None, description="What it states of somebody or something: the state holds from the note on."
     )
     standing: list[StandingValue] = Field(
-        default_factory=list, exclude_if=not_, description="Where it states nothing: what stays of whom it names."
+        default_factory=list, exclude_if=not_, description="What stays of whom it names where it states nothing."
     )
     is_repeat: bool = Field(
         default=False, exclude_if=not_, description="It was noted already, at this place: that note is kept alone."
@@ -224,8 +224,8 @@ class StoryMemories(base.StoryBase):
                 if pinned <= same.pinned and _says_the_same(unit, same.chunk, fields, targets, tags, knowers):
                     named_ids = same.chunk.entities_mentioned
                     return AddedNote(note=same.chunk, named=named_ids, occurs_nowhere=False, is_repeat=True)
-            stated = noted_state(unit, content, start, known_entities=known_entities)
-            standing = [] if stated else standing_values(unit, content, start, known_entities=known_entities)
+            stated = noted_states(unit, content, start, known_entities=known_entities)
+            standing = standing_beside(unit, content, start, known_entities=known_entities)
             note = unit.memories.add_note(
                 content.strip(),
                 at=place,
@@ -272,7 +272,8 @@ class StoryMemories(base.StoryBase):
             occurs_nowhere=occurs_nowhere,
             indexing=self._follow_edit(),
             change_id=change_id,
-            stated=stated,
+            stated=next(iter(stated), None),
+            also_stated=stated[1:],
             standing=standing,
             over=ended.over,
             perhaps_over=ended.perhaps_over,
@@ -289,11 +290,12 @@ class StoryMemories(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             begins = base.position_of(start)
             known_entities = base.known_entities(unit, None)
-            stated = noted_state(unit, content, begins, known_entities=known_entities)
-            standing = [] if stated else standing_values(unit, content, begins, known_entities=known_entities)
+            stated = noted_states(unit, content, begins, known_entities=known_entities)
+            standing = standing_beside(unit, content, begins, known_entities=known_entities)
             ended = ended_notes(unit, content, begins, known_entities=known_entities)
             return NotePreview(
-                stated=stated,
+                stated=next(iter(stated), None),
+                also_stated=stated[1:],
                 standing=standing,
                 over=ended.over,
                 perhaps_over=ended.perhaps_over,
@@ -545,6 +547,7 @@ class StoryMemories(base.StoryBase):
             indexing=self._follow_edit(),
             change_id=number_of(kept_change),
             stated=effects.stated,
+            also_stated=effects.also_stated,
             standing=effects.standing,
             over=ended.over,
             perhaps_over=ended.perhaps_over,
@@ -761,13 +764,14 @@ def _restated(unit: UnitOfWork, memory: models.StoredMemory) -> NotePreview:
         return _NO_EFFECTS
     note, known_entities = memory.chunk, base.known_entities(unit, None)
     own = unit.states.of_note(note.chunk_id)
-    stated = noted_state(unit, note.content, start_of(note), known_entities=known_entities, own=own)
-    standing = [] if stated else standing_values(unit, note.content, start_of(note), known_entities=known_entities)
+    stated = noted_states(unit, note.content, start_of(note), known_entities=known_entities, own=own)
+    standing = standing_beside(unit, note.content, start_of(note), known_entities=known_entities)
     is_settled = any(
         statement.source_id == note.memory_id and statement.origin == "author" for statement in unit.knowledge.said()
     )
     kept_from = [] if is_settled else kept_from_by_words(note.content, known_entities)
-    return NotePreview(stated=stated, standing=standing, kept_from=kept_from)
+    first = next(iter(stated), None)
+    return NotePreview(stated=first, also_stated=stated[1:], standing=standing, kept_from=kept_from)
 
 
 def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from operator import attrgetter, not_
 
@@ -17,23 +17,36 @@ from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
 from novelgen.memory.kept_from import is_kept_from
 from novelgen.memory.stated import (
     NAME_ATTRIBUTE,
+    NOBODY,
     STATED_ATTRIBUTES,
     Statement,
-    statement_of,
+    reading_of,
+    statements_of,
     things_with_people,
     told_of_somebody,
 )
 from novelgen.models.entity import Entity, EntityAlias, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
-from novelgen.models.state import StateChange
+from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key, story_place
+from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.storage.change import RowChange
 from runtime.storage.database import UnitOfWork
 from runtime.storage.events import Subject
 from runtime.storage.models import MemoryFilter, StoredMemory
 from runtime.stores import MemoryStores
 from runtime.story import base
+
+
+class StandingValue(BaseModel):
+    """A value of a state that a note leaves as it is, though it names its bearer."""
+
+    entity_id: str
+    name: str = Field(description="Name of the entity.")
+    attribute: str
+    value_name: str = Field(
+        description="The value, an id by its name; empty of a holder: nobody has it; of all else: none stands."
+    )
 
 
 class NotedState(BaseModel):
@@ -48,6 +61,9 @@ class NotedState(BaseModel):
     before: str | None = Field(
         default=None, description="Value that is over then, an id by its name; None: there was none."
     )
+    places_over: list[StandingValue] = Field(
+        default_factory=list, exclude_if=not_, description="Where a thing was before its holder: over then."
+    )
     stood_already: bool = Field(
         default=False, exclude_if=not_, description="The value held there before the note: nothing changes."
     )
@@ -56,17 +72,6 @@ class NotedState(BaseModel):
         exclude_if=not_,
         description="Id of another card of that name: the note gives the name to nobody; merge the cards from there "
         "on if they prove to be one.",
-    )
-
-
-class StandingValue(BaseModel):
-    """A value of a state that a note leaves as it is, though it names its bearer."""
-
-    entity_id: str
-    name: str = Field(description="Name of the entity.")
-    attribute: str
-    value_name: str = Field(
-        description="The value, an id by its name; empty of a holder: nobody has it; of all else: none stands."
     )
 
 
@@ -94,8 +99,11 @@ class EndedNotes(BaseModel):
 
 
 class NoteEffects(EndedNotes):
-    """What a note does beside its state: the notes that it ends, and from whom its words keep it."""
+    """What a note does beside its first state: further states, the notes it ends, from whom its words keep it."""
 
+    also_stated: list[NotedState] = Field(
+        default_factory=list, exclude_if=not_, description="What its further clauses state of others."
+    )
     kept_from: list[str] = Field(
         default_factory=list,
         exclude_if=not_,
@@ -108,7 +116,7 @@ class NotePreview(NoteEffects):
 
     stated: NotedState | None = Field(description="None: it states nothing plainly, and is kept as text alone.")
     standing: list[StandingValue] = Field(
-        default_factory=list, exclude_if=not_, description="Where it states nothing: what stays of whom it names."
+        default_factory=list, exclude_if=not_, description="What stays of whom it names where it states nothing."
     )
 
 
@@ -188,29 +196,62 @@ def standing_values(
     return standing_states
 
 
-def noted_state(
+def standing_beside(
+    unit: UnitOfWork, content: str, start: StoryPosition | None, *, known_entities: Sequence[Entity]
+) -> list[StandingValue]:
+    """Return what stands of whom a note names, as it leaves it.
+
+    Where it states something, it is what stands of things in its other clauses, and an injury or death told there.
+    """
+    reading = reading_of(content, known_entities)
+    if not reading.statements:
+        return standing_values(unit, content, start, known_entities=known_entities)
+    set_ids = {statement.entity_id for statement in reading.statements}
+    slots = {(statement.entity_id, statement.attribute) for statement in reading.statements}
+    things = [one for one in things_with_people(reading.rest, known_entities) if one not in set_ids]
+    standing = standing_values(unit, reading.rest, start, known_entities=known_entities)
+    names = {entity.entity_id: entity.name for entity in known_entities}
+    untold = [told_of_somebody(text, known_entities) for text in (content, reading.rest)]
+    return [value for value in standing if value.entity_id in things] + [
+        StandingValue(entity_id=unset.entity_id, name=names[unset.entity_id], attribute=unset.attribute, value_name="")
+        for unset in dict.fromkeys(untold)
+        if unset is not None and unset not in slots
+    ]
+
+
+def noted_states(
     unit: UnitOfWork,
     content: str,
     start: StoryPosition | None,
     *,
     known_entities: Sequence[Entity],
     own: Sequence[StateChange] = (),
-) -> NotedState | None:
-    """Return the state that a note would set from a position on, None if none.
+) -> list[NotedState]:
+    """Return the states that a note would set from a position on.
 
     What it set itself, `own`, does not stand before it.
     """
-    statement = statement_of(content, known_entities)
-    if statement is None:
-        return None
+    statements = statements_of(content, known_entities)
     names = {entity.entity_id: entity.name for entity in known_entities}
+    return [_noted_state(unit, statement, start, known_entities, names, own) for statement in statements]
+
+
+def _noted_state(
+    unit: UnitOfWork,
+    statement: Statement,
+    start: StoryPosition | None,
+    known_entities: Sequence[Entity],
+    names: Mapping[str, str],
+    own: Sequence[StateChange],
+) -> NotedState:
     at = base.place_of_statement(unit, start or END_OF_STORY)
     as_of = start or END_OF_STORY
+    snapshots = unit.states.snapshots([statement.entity_id], as_of=as_of)
+    is_held_anew = statement.attribute == HOLDER_ATTRIBUTE and statement.value != NOBODY
     if any((change.entity_id, change.attribute) == (statement.entity_id, statement.attribute) for change in own):
         of_same = unit.states.stated(entity_ids=[statement.entity_id], attributes=[statement.attribute], as_of=as_of)
         stood = next((change.value for change in reversed(of_same) if change not in own), None)
     else:
-        snapshots = unit.states.snapshots([statement.entity_id], as_of=as_of)
         stood = next((snapshot.state_data.get(statement.attribute) for snapshot in snapshots), None)
     other = _bearer(known_entities, statement)
     return NotedState(
@@ -221,9 +262,30 @@ def noted_state(
         value_name=names.get(statement.value, statement.value),
         holds_after=base.place_name(at),
         before=None if stood in (None, "", statement.value) else names.get(str(stood), str(stood)),
+        places_over=_places_over(snapshots, at, names) if is_held_anew and stood != statement.value else [],
         stood_already=stood == statement.value,
         borne_by=None if other is None else other.entity_id,
     )
+
+
+def _places_over(
+    snapshots: Sequence[EntityStateSnapshot], at: StoryPosition, names: Mapping[str, str]
+) -> list[StandingValue]:
+    """Return where things were until somebody has them from a place on."""
+    return [
+        StandingValue(
+            entity_id=snapshot.entity_id,
+            name=names[snapshot.entity_id],
+            attribute=attribute,
+            value_name=names.get(str(value), str(value)),
+        )
+        for snapshot in snapshots
+        for attribute in _PLACES
+        if (value := snapshot.state_data.get(attribute))
+        and not is_left_behind(attribute, snapshot)
+        and (place := snapshot.since.get(attribute)) is not None
+        and sort_key(*place) < sort_key(at.chapter_index, at.scene_index)
+    ]
 
 
 def follow_note(
@@ -242,18 +304,20 @@ def follow_note(
     """
     memory = unit.memories.require(note.chunk_id)
     start = start_of(memory.chunk)
-    stated = None
+    known_entities = base.known_entities(unit, None)
+    stated = []
     if memory.status == "active":
-        stated = noted_state(unit, memory.chunk.content, start, known_entities=base.known_entities(unit, None))
-    if stated is not None and stated.borne_by is not None:
-        stated = None
+        noted = noted_states(unit, memory.chunk.content, start, known_entities=known_entities)
+        stated = [state for state in noted if state.borne_by is None]
     own_slot = memory.chunk.slot_type if _is_of_state(memory.chunk.slot_type) else None
     at = base.place_of_statement(unit, stood_from or start or END_OF_STORY)
     entity_id, _, attribute = (own_slot or "").partition(".")
-    subject = Subject(entity_id, attribute, at.chapter_index, at.scene_index) if own_slot else None
-    old = unit.states.of_note(note.chunk_id, subject=subject)
-    new = [] if stated is None else _changes(unit, stated, start)
-    slot = None if stated is None else f"{stated.entity_id}.{stated.attribute}"
+    further = statements_of(memory.chunk.content, known_entities)[1:] if own_slot else ()
+    told = [(entity_id, attribute), *((one.entity_id, one.attribute) for one in further)] if own_slot else []
+    subjects = [Subject(*pair, at.chapter_index, at.scene_index) for pair in dict.fromkeys(told)]
+    old = unit.states.of_note(note.chunk_id, subjects=subjects)
+    new = [change for state in stated for change in _changes(unit, state, start)]
+    slot = f"{stated[0].entity_id}.{stated[0].attribute}" if stated else None
     if not old and own_slot == slot is None:
         return []
     slots = {own_slot, slot} - {None}
@@ -264,7 +328,7 @@ def follow_note(
             stack.enter_context(unit.journal.recording_memories([other.chunk.chunk_id for other in notes])),
             *(stack.enter_context(unit.journal.recording_card(entity_id)) for entity_id in sorted(entity_ids)),
         ]
-        unit.states.set_of_note(note.chunk_id, new, subject=subject)
+        unit.states.set_of_note(note.chunk_id, new, subjects=subjects)
         _follow_names(unit, [change for change in old if change not in new], new, stores=stores)
         if own_slot == memory.chunk.slot_type:
             # An entry of a lorebook has a slot of its own.
@@ -279,8 +343,8 @@ def ended_notes(
     named_ids = NameResolver(known_entities).entity_ids_in(content)
     place = base.place_before(start)
     # What sets the same state is over by that state.
-    statement = statement_of(content, known_entities)
-    slot = None if statement is None else f"{statement.entity_id}.{statement.attribute}"
+    statements = statements_of(content, known_entities)[:1]
+    slot = next((f"{statement.entity_id}.{statement.attribute}" for statement in statements), None)
     notes = unit.memories.by_entities(named_ids, as_of=start or END_OF_STORY, content_types=["note"], limit=MAX_EARLIER)
     standing_states = sorted(
         (

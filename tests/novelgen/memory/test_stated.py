@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.memory.stated import NOBODY, Statement, statement_of, told_of_somebody
+from novelgen.memory.stated import NOBODY, Statement, reading_of, statement_of, statements_of, told_of_somebody
 from novelgen.models.entity import Entity, EntityAlias
 
 KNOWN = [
@@ -146,7 +146,6 @@ def test_a_plain_note_states_one_thing(content: str, entity_id: str, attribute: 
         "刀丢了吗？",
         "林叔死了吗？",
         "林叔死了，大家都这么以为。",
-        "林叔死了，刀在周先生手里。",
         "林叔把刀扔进了海里的事，没人知道。",
         "The ring was not lost.",
         "Was the ring stolen?",
@@ -684,3 +683,69 @@ def test_a_hand_over_a_loan_and_a_death_at_a_minute_are_stated(content: str, ent
 def test_a_hand_over_denied_or_moved_on_states_nothing(content: str) -> None:
     """Nor a loan that is over, nor by whom a thing was given."""
     assert statement_of(content, HANDED) is None
+
+
+SHIP = [
+    Entity(entity_id="C0", entity_type="character", name="沈伯渊"),
+    Entity(entity_id="C1", entity_type="character", name="林满"),
+    Entity(entity_id="I0", entity_type="item", name="船引"),
+    Entity(entity_id="I1", entity_type="item", name="广兴号"),
+    Entity(entity_id="L0", entity_type="location", name="望潮楼"),
+    Entity(entity_id="C2", entity_type="character", name="Abel Crane"),
+    Entity(entity_id="C3", entity_type="character", name="Lina"),
+    Entity(entity_id="I2", entity_type="item", name="the brass key"),
+    Entity(entity_id="I3", entity_type="item", name="the ring"),
+    Entity(entity_id="L1", entity_type="location", name="the inn"),
+]
+DEAD, DEAD_ZH = ("C2", "status", "dead"), ("C0", "status", "已死")
+KEY, PASS = ("I2", "holder", "C3"), ("I0", "holder", "C1")
+
+
+@pytest.mark.parametrize(
+    ("content", "statements"),
+    [
+        ("沈伯渊五月十四死在望潮楼，临终把船引交给林满，命他把广兴号带回月港。", [DEAD_ZH, PASS]),
+        ("沈伯渊死在望潮楼，他临终前把船引交给了林满。", [DEAD_ZH, PASS]),
+        ("沈伯渊死了，船引在林满手里。", [DEAD_ZH, PASS]),
+        ("沈伯渊把船引交给林满，当夜死在望潮楼。", [PASS, DEAD_ZH]),
+        ("沈伯渊把船引交给林满，把广兴号给了林满。", [PASS, ("I1", "holder", "C1")]),
+        ("船引在林满手里，广兴号丢了。", [PASS, ("I1", "holder", NOBODY)]),
+        ("沈伯渊死了；广兴号在望潮楼。", [DEAD_ZH, ("I1", "location_id", "L0")]),
+        ("沈伯渊把船引交给林满，自己受了伤。", [PASS]),
+        ("沈伯渊死了，船引在林满手里，后来丢了。", [DEAD_ZH]),
+        ("沈伯渊把船引交给林满，他死了。", [PASS]),
+        ("沈伯渊死了，据说船引在林满手里。", []),
+        ("Abel Crane died at the inn; on his deathbed he gave the brass key to Lina.", [DEAD, KEY]),
+        ("Abel Crane died at the inn, and with his last breath gave Lina the brass key.", [DEAD, KEY]),
+        ("Abel Crane is dead. Lina has the brass key.", [DEAD, KEY]),
+        ("Abel Crane gave the brass key to Lina and died.", [KEY, DEAD]),
+        ("Abel Crane gave the brass key to Lina, and Lina gave the ring to Abel Crane.", [KEY, ("I3", "holder", "C2")]),
+        ("Abel Crane is dead and the ring is at the inn.", [DEAD, ("I3", "location_id", "L1")]),
+        ("Abel Crane gave the brass key to Lina; he died that night.", [KEY]),
+        ("Abel Crane died at the inn; he has the brass key.", [DEAD]),
+        ("Abel Crane is dead; if Lina has the brass key, she is lucky.", []),
+        ("Lina has the brass key; Abel Crane has the brass key.", []),
+    ],
+)
+def test_a_note_states_what_each_of_its_clauses_states(content: str, statements: list[tuple[str, str, str]]) -> None:
+    """A pronoun may give a thing away and is nobody of whom anything is stated."""
+    assert list(statements_of(content, SHIP)) == statements
+
+
+@pytest.mark.parametrize(
+    ("content", "rest"),
+    [
+        ("沈伯渊死了，船引在林满手里，命他把广兴号带回月港。", "命他把广兴号带回月港"),
+        ("沈伯渊死了，船引在林满手里，后来丢了。", "船引在林满手里，后来丢了"),
+        ("Abel Crane gave the brass key to Lina and was wounded in the leg.", "was wounded in the leg"),
+    ],
+)
+def test_what_a_clause_does_not_state_is_the_rest(content: str, rest: str) -> None:
+    assert reading_of(content, SHIP).rest.rstrip("。.") == rest
+
+
+def test_an_injury_without_a_subject_is_of_the_one_before() -> None:
+    """The answer to the note names that person."""
+    told = told_of_somebody("Abel Crane gave the brass key to Lina and was wounded in the leg.", SHIP)
+    assert told == ("C2", "physical_state")
+    assert told_of_somebody("沈伯渊把船引交给林满，自己受了伤。", SHIP) == ("C0", "physical_state")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from novelgen.context.rendering import shown_state
 from novelgen.errors import InvalidPositionError, UnknownMemoryError, UserInputError
 from novelgen.models.state import EntityStateSnapshot
 from runtime.front_door import Memory
@@ -412,3 +413,91 @@ def test_a_note_is_moved_to_no_place_that_is_none(memory: Memory, told: dict[str
     assert not is_over()
     story.undo()
     assert is_over()
+
+
+SEVERAL: dict[str, dict[str, Any]] = {
+    "en": {
+        "people": ("Anna", "Ben", "Cora"),
+        "things": ("the silver ring", "the brass key"),
+        "noted": "Anna died; on her deathbed she gave the silver ring to Ben, and Cora took the brass key from a box.",
+        "edited": "Anna gave the silver ring to Ben, and gave the brass key to Cora.",
+        "hurt": "Anna gave the silver ring to Ben and was wounded in the leg.",
+    },
+    "zh": {
+        "people": ("林叔", "陈默", "李国栋"),
+        "things": ("鹿角柄折刀", "铜钥匙"),
+        "noted": "林叔昨夜死了，临终把鹿角柄折刀交给陈默，李国栋拿着铜钥匙不放。",
+        "edited": "林叔把鹿角柄折刀交给陈默，把铜钥匙给了李国栋。",
+        "hurt": "林叔把鹿角柄折刀交给陈默，自己受了伤。",
+    },
+}
+
+
+@pytest.mark.parametrize("language", SEVERAL)
+def test_a_note_sets_all_that_it_states(memory: Memory, language: str) -> None:
+    """Editing, deleting and undo follow each state; what it leaves is said."""
+    told = SEVERAL[language]
+    story = memory.create("several", language=language)
+    people = [story.entities.add(name, start="1:1").entity.entity_id for name in told["people"]]
+    things = [story.entities.add(name, kind="item", start="1:1").entity.entity_id for name in told["things"]]
+    for number in range(1, 4):
+        story.ingest(text=f"{' '.join(told['people'])} {number}.", chapter_index=1, scene_index=number)
+    for thing in things:
+        story.entities.edit(thing, {"holder": people[0]}, start="1:2")
+
+    def stands() -> tuple[bool, list[str]]:
+        dead = story.entities.state(people[0], as_of=(1, 4))
+        return bool(dead and "status" in dead.state_data), [
+            _state(story, thing, (1, 4)).state_data["holder"] for thing in things
+        ]
+
+    before = (False, [people[0], people[0]])
+    assert stands() == before
+    noted = story.memories.add(told["noted"], start="1:3")
+    assert noted.stated is not None
+    stated = [noted.stated, *noted.also_stated]
+    assert [(each.entity_id, each.attribute) for each in stated] == [(people[0], "status"), (things[0], "holder")]
+    assert noted.also_stated[0].before == told["people"][0]
+    assert [(each.entity_id, each.attribute) for each in noted.standing] == [(things[1], "holder")]
+    assert stands() == (True, [people[1], people[0]])
+    edited = story.memories.edit(noted.note.chunk_id, content=told["edited"])
+    assert [each.entity_id for each in edited.also_stated] == [things[1]]
+    assert stands() == (False, [people[1], people[2]])
+    story.undo()
+    assert stands() == (True, [people[1], people[0]])
+    story.memories.delete(noted.note.chunk_id)
+    assert stands() == before
+    story.memories.unban(noted.note.chunk_id)
+    assert stands() == (True, [people[1], people[0]])
+    story.undo()
+    story.undo()
+    story.undo()
+    assert stands() == before
+    hurt = story.memories.preview(told["hurt"], start="1:3")
+    assert [(each.entity_id, each.attribute) for each in hurt.standing] == [(people[0], "physical_state")]
+
+
+@pytest.mark.parametrize(
+    ("language", "field", "place", "note"),
+    [
+        ("en", "where", "the toe of a boot", "Ben has the silver ring, sewn into the hem of a coat."),
+        ("en", "kept in", "the safe", "Anna gave the silver ring to Ben."),
+        ("zh", "所在", "锁在铁皮箱", "陈默拿着鹿角柄折刀。"),
+        ("zh", "藏处", "铁皮箱夹层", "林叔把鹿角柄折刀给了陈默。"),
+    ],
+)
+def test_a_new_holder_ends_an_older_place(memory: Memory, language: str, field: str, place: str, note: str) -> None:
+    """The answer says so, what shows leaves it out, and undo brings it back."""
+    told = {"language": language, **STORIES[language]}
+    story = _story(memory, told)
+    story.entities.edit(told["thing"], {field: place}, start="1:2")
+    assert shown_state(_state(story, told["thing"], (1, 4))) == {"location_id": place}
+    noted = story.memories.add(note, start="1:3")
+    assert noted.stated is not None
+    assert [(over.attribute, over.value_name) for over in noted.stated.places_over] == [("location_id", place)]
+    assert shown_state(_state(story, told["thing"], (1, 4))).keys() == {"holder"}
+    again = story.memories.preview(note, start="1:4")
+    assert again.stated is not None
+    assert again.stated.places_over == []
+    story.undo()
+    assert shown_state(_state(story, told["thing"], (1, 4))) == {"location_id": place}

@@ -98,6 +98,12 @@ def _in_plain_words(item: Any, value: str, view: View) -> str:
     return filled(view.labels[f"line.{key}"], name=item.name, value=value)
 
 
+def _say_all_stated(result: Any, view: View, *, key: str) -> None:
+    """Say all that a note states, one line each."""
+    for stated in ([result.stated] if result.stated else []) + result.also_stated:
+        _say_stated(stated, view, key=key)
+
+
 def _say_stated(stated: Any, view: View, *, key: str) -> None:
     if stated.borne_by is not None:
         start = view.values.get("start")
@@ -124,6 +130,8 @@ def _say_stated(stated: Any, view: View, *, key: str) -> None:
     view.say(f"{key}_after" if where else key, what=what, **where)
     if stated.before is not None:
         view.say("states_over", what=_in_plain_words(stated, stated.before, view))
+    for place in stated.places_over:
+        view.say("states_over", what=_in_plain_words(place, place.value_name, view))
 
 
 def _typed_field(attribute: str, view: View) -> str:
@@ -134,21 +142,22 @@ def _typed_field(attribute: str, view: View) -> str:
     return next((field.called(view.labels.language) for field in fields if field.key == attribute), attribute)
 
 
-def _say_standing(standing: Sequence[Any], view: View) -> None:
+def _say_standing(result: Any, view: View) -> None:
     """Say what a note left unchanged, with the command that changes it."""
+    standing, beside = result.standing, "_beside" if result.stated else ""
     unset = [item for item in standing if not item.value_name and item.attribute != "holder"]
     stood = [item for item in standing if item not in unset]
     if stood:
         first = stood[0]
         values = (_in_plain_words(item, item.value_name, view) for item in stood)
         view.say(
-            "states_unchanged" if first.value_name else "states_unheld",
+            ("states_unchanged" if first.value_name else "states_unheld") + beside,
             values=view.labels.prompt.separator.join(values),
             command=_setting(first, view),
             clearing=in_shell(f"{_typed_field(first.attribute, view)}="),
         )
     for item in unset:
-        view.say(f"states_unset_{item.attribute}", name=item.name, command=_setting(item, view))
+        view.say(f"states_unset_{item.attribute}{beside}", name=item.name, command=_setting(item, view))
 
 
 def _setting(item: Any, view: View) -> str:
@@ -164,9 +173,8 @@ def _show_note(result: Any, view: View) -> None:
     if view.asked["is_previewed"]:
         if result.stated is None:
             view.say("states_nothing")
-            _say_standing(result.standing, view)
-        else:
-            _say_stated(result.stated, view, key="would_state")
+        _say_all_stated(result, view, key="would_state")
+        _say_standing(result, view)
         _say_kept(result, view, note_id="NOTE")
         _say_ended(result, view)
         return
@@ -183,9 +191,8 @@ def _show_note(result: Any, view: View) -> None:
 
 def _say_effects(result: Any, view: View, *, note_id: str) -> None:
     """Say what a note that was added or changed does to states, knowers and earlier notes."""
-    if result.stated:
-        _say_stated(result.stated, view, key="states")
-    _say_standing(result.standing, view)
+    _say_all_stated(result, view, key="states")
+    _say_standing(result, view)
     _say_kept(result, view, note_id=note_id)
     _say_ended(result, view, note_id=note_id)
 
