@@ -349,20 +349,11 @@ class PointOfViewCut:
     def _known_loops(self) -> Iterable[OpenLoop]:
         view = self._view
         for loop in self.found.outline.open_loops:
-            planted_as = loop.first_worded or loop.description
-            place = (loop.chapter_index, loop.scene_index)
-            if loop.said_from is None:
-                is_known = view.saw(planted_as, *place) or view.is_own_thread(planted_as, loop.related_entities, *place)
-            else:
-                is_known = view.knows_statement(
-                    planted_as,
-                    loop.related_entities,
-                    _place(loop),
-                    is_of_chapter=loop.said_from[0] == loop.chapter_index,
-                )
-            if not is_known:
+            if not view.knows_thread(loop):
                 continue
+            place = (loop.chapter_index, loop.scene_index)
             if loop.worded_in and not view.was_in(*loop.worded_in):
+                planted_as = loop.first_worded or loop.description
                 loop = loop.model_copy(update={"description": planted_as, "first_worded": "", "worded_in": None})
             if view.is_guessed_in(*place):
                 loop = loop.model_copy(update={"guessed_in": [place]})

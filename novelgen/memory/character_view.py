@@ -23,6 +23,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.knowledge import READER, CharacterKnowledge
 from novelgen.models.memory import PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
+from novelgen.models.state import OpenLoop
 
 MIN_SHOWN_CERTAINTY = 0.6
 """From here on it can be shown that somebody knows something; what a text hardly tells again cannot."""
@@ -210,14 +211,18 @@ class CharacterView:
         """Return the scene of a chunk that a guess hides."""
         if self.is_hidden_from_them(chunk.memory_id):
             return None
-        if chunk.content_type in PASSAGE_TYPES and self.notes_hiding(
-            chunk.content, chunk.chapter_index, chunk.scene_index
-        ):
-            return StoryPosition(chunk.chapter_index, chunk.scene_index)
+        if chunk.content_type in PASSAGE_TYPES:
+            return self.doubt_of_narration(chunk.content, chunk.chapter_index, chunk.scene_index)
         memory = self.shared.memory_of.get(chunk.memory_id)
         if memory is None or memory.position is not None:
             return self.doubted_at(chunk.chapter_index, chunk.scene_index)
         return self.doubt_of_note(memory)
+
+    def doubt_of_narration(self, text: str, chapter_index: int | None, scene_index: int | None) -> StoryPosition | None:
+        """Return the scene of narration that a guess hides: of who was there, or of a note that it tells."""
+        if self.notes_hiding(text, chapter_index, scene_index):
+            return StoryPosition(chapter_index, scene_index)
+        return self.doubted_at(chapter_index, scene_index)
 
     def doubt_of_note(self, note: KnowledgeMemory) -> StoryPosition | None:
         """Return the scene of a note whose guessed cast, or one yet unknown, alone decides that they do not know it."""
@@ -297,6 +302,31 @@ class CharacterView:
         return self.character_id == (
             min(named_counts, key=lambda entity_id: named_counts[entity_id]) if named_counts else about[0]
         )
+
+    def knows_thread(self, thread: OpenLoop) -> bool:
+        """Tell whether they know a thread as it was planted."""
+        planted_as = thread.first_worded or thread.description
+        place = (thread.chapter_index, thread.scene_index)
+        if thread.said_from is None:
+            return self.saw(planted_as, *place) or self.is_own_thread(planted_as, thread.related_entities, *place)
+        return self.knows_statement(
+            planted_as,
+            thread.related_entities,
+            None if thread.chapter_index is None else StoryPosition(*place),
+            is_of_chapter=thread.said_from[0] == thread.chapter_index,
+        )
+
+    def doubt_of_thread(self, thread: OpenLoop) -> StoryPosition | None:
+        """Return the scene of a thread, or of its words, that a guess alone hides from them."""
+        place = (thread.chapter_index, thread.scene_index)
+        if self.knows_thread(thread):
+            return self.doubted_at(*(thread.worded_in or place))
+        planted_as = thread.first_worded or thread.description
+        if self.shared.rules.words_keep_from(self.character_id, planted_as):
+            return None
+        if thread.said_from is None or thread.chapter_index is None:
+            return self.doubted_at(*place)
+        return self.doubted_from(StoryPosition(*place), is_of_chapter=thread.said_from[0] == thread.chapter_index)
 
     def witnessed_narration(self, text: str, chapter_index: int | None, scene_index: int | None) -> bool:
         """Return whether the character witnessed narration, without its secrets."""

@@ -1,14 +1,14 @@
 """Words of a note that say that somebody does not know, or is not told, what it tells."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from novelgen.language.language import has_cjk, phrases, word_pattern
+from novelgen.language.language import has_cjk, phrases, word_pattern, wording
 from novelgen.language.normalise import CHINESE_TITLES_AFTER, TITLES
 
-_WHOM, _OTHER = "\x02", "\x03"
-"""Signs of the person in question, and of anybody and anything else."""
+_WHOM, _OTHER, _KIN = "\x02", "\x03", "\x04"
+"""Signs of the person in question, of anybody and anything else, and of somebody by a relation to one of them."""
 
 _TITLE_BEFORE = rf"(?:(?:the|old|young|little|poor|{'|'.join(map(re.escape, sorted(TITLES)))})\.? )?"
 _TITLE_AFTER = f"(?:{'|'.join(map(re.escape, CHINESE_TITLES_AFTER))})?"
@@ -41,6 +41,44 @@ _OVER = _patterns("kept_from_over")
 
 _CLAUSE_START = re.compile("[,;.:，。；：！？]")
 
+_KIN_OF = re.compile(f"[{_WHOM}{_OTHER}]的(?:{wording('kept_from_kin_zh')})")
+"""沈青的哥哥: he is not 沈青. In English `'s` parts them."""
+
+_ROLES = re.compile(
+    rf"\b(?:(?:his|her|their|my|our)|{_WHOM}['’]s) (?:(?:own|old|young|late|poor|elder|eldest|younger|little|whole) )*"
+    rf"{wording('kept_from_kin_en')}\b|\b{wording('kept_from_groups_en')}\b"
+    rf"|[他她我]们?的?(?:{wording('kept_from_kin_zh')})|{wording('kept_from_groups_zh')}|{_KIN}",
+    re.IGNORECASE,
+)
+"""People by a relation to somebody, and groups: "his wife", "the crew", 家里人."""
+
+_PRONOUN = re.compile(r"\b(?:he|she|they|him|her|them)\b|[他她]", re.IGNORECASE)
+
+
+def _patterns_of_knowers(name: str) -> list[re.Pattern[str]]:
+    results = []
+    for text in phrases(name):
+        language, joint, count = (
+            ("zh", "[、和与跟及]", "(?:自己|本人|[一两二三四五]个?人|俩|仨)?")
+            if has_cjk(text)
+            else ("en", "(?:, |,? (?:and|or|nor) )", "")
+        )
+        person = wording(f"kept_from_listed_{language}")
+        people = f"(?P<who>{person}(?:{joint}{person})*){count}"
+        results.append(
+            re.compile(text.replace("<K>", people).replace("<IT>", wording(f"kept_from_it_{language}")), re.IGNORECASE)
+        )
+    return results
+
+
+_KNOWERS_WORDS = word_pattern("kept_from_knowers_words")
+"""Words of which a text has at least one that lists all who know it."""
+
+_KNOWERS = _patterns_of_knowers("kept_from_knowers")
+_NOBODY = _patterns_of_knowers("kept_from_nobody")
+_UNSURE = word_pattern("kept_from_knowers_unsure")
+_KNOWN_SINCE = _patterns("kept_from_knowers_over")
+
 
 def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
     """Tell whether a text says of somebody that they do not know it or are not told."""
@@ -49,6 +87,52 @@ def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[s
         return False
     other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
     return _keeps(_signed(content, own_names, other_names))
+
+
+def is_among_knowers(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool | None:
+    """Tell whether somebody is among all those who know a text by its own words.
+
+    Of "nobody knows it" those whom it names may know it. None: the words do not settle it.
+    """
+    if not _KNOWERS_WORDS.search(content):
+        return None
+    own_names = frozenset(name for name in names if name and name in content)
+    other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
+    return _is_listed(_signed(content, own_names, other_names))
+
+
+@lru_cache(maxsize=4096)
+def _is_listed(signed: str) -> bool | None:
+    """Tell whether a text with signs lists the person in question among all who know it, None if it lists nobody."""
+    if any(pattern.search(signed) for pattern in _KNOWN_SINCE):
+        return None
+    for match in _sure_matches(_KNOWERS, signed):
+        people = match["who"]
+        if _WHOM in people:
+            return True
+        if _OTHER in people:
+            # "He" of "only he and Nell know it" is somebody of the text.
+            return None if _WHOM in signed and _PRONOUN.search(people) else False
+    return False if _WHOM not in signed and any(True for _ in _sure_matches(_NOBODY, signed)) else None
+
+
+def _sure_matches(patterns: Iterable[re.Pattern[str]], signed: str) -> Iterator[re.Match[str]]:
+    """Yield matches before which their clause has no words of doubt."""
+    for pattern in patterns:
+        for match in pattern.finditer(signed):
+            if not _UNSURE.search(_CLAUSE_START.split(signed[: match.start()])[-1]):
+                yield match
+
+
+def openly_said(statement: str, names: Iterable[str]) -> str:
+    """Return a statement, people as signs, without words that keep it from people, be it without a name."""
+    signed = _signed(statement, frozenset(name for name in names if name and name in statement), frozenset())
+    if not _WORDS.search(signed):
+        return signed
+    rest = _ROLES.sub(_WHOM, signed)
+    for pattern in _UNTOLD:
+        rest = pattern.sub("", rest)
+    return _without_kept(_KEPT, rest)
 
 
 def without_keeping(clause: str, names: Iterable[str], names_of_things: Iterable[str]) -> str | None:
@@ -71,12 +155,18 @@ def without_secrecy(text: str, names: Iterable[str]) -> str:
     own_names = frozenset(name for name in names if name and name in text)
     if not own_names or not _WORDS.search(text):
         return text
-    for pattern in _kept_patterns(own_names):
+    text = _without_kept(_kept_patterns(own_names), text)
+    return " ".join(text.split()) if text.isascii() else text
+
+
+def _without_kept(patterns: Iterable[re.Pattern[str]], text: str) -> str:
+    """Return a text without words of keeping that no negation takes back."""
+    for pattern in patterns:
         text = pattern.sub(
             lambda match: match[0] if _DENIED.search(_CLAUSE_START.split(match.string[: match.start()])[-1]) else "",
             text,
         )
-    return " ".join(text.split()) if text.isascii() else text
+    return text
 
 
 @lru_cache(maxsize=256)
@@ -114,5 +204,6 @@ def _signed(content: str, own_names: frozenset[str], other_names: frozenset[str]
     def joined(match: re.Match[str]) -> str:
         return _WHOM if _WHOM in match[0] else _OTHER
 
-    signed = _LIST.sub(joined, re.sub("|".join(forms), sign, " ".join(content.split())))
+    text = " ".join(content.split())
+    signed = _LIST.sub(joined, _KIN_OF.sub(_KIN, re.sub("|".join(forms), sign, text))) if forms else text
     return re.sub(f"{_WHOM},? who ", f"{_WHOM} ", signed)

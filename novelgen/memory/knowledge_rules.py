@@ -17,7 +17,7 @@ from novelgen.language.language import significant_words, stated_language, word_
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death
 from novelgen.memory.earshot import hears, is_addressed, is_said, is_subject, takes_part
-from novelgen.memory.kept_from import is_kept_from, without_secrecy
+from novelgen.memory.kept_from import is_among_knowers, is_kept_from, openly_said
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
@@ -38,6 +38,9 @@ INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "oth
 """Kinds of memories that may tell what goes on in somebody's mind."""
 
 _INNER = word_pattern("knowledge_rules_inner")
+_UNSUSPECTING = word_pattern("knowledge_rules_unsuspecting")
+"""Words that tell that somebody suspects nothing, which is no thought."""
+
 _APART = word_pattern("knowledge_rules_apart")
 """What is done or said so that not all who are there perceive it."""
 
@@ -220,11 +223,12 @@ class KnowledgeRules:
             return self._unknown_result(character_id, memory, "absent")
         if self.words_keep_from(character_id, memory.content):
             return self._unknown_result(character_id, memory, "hidden")
+        own_names = self.story.names.get(character_id, ())
+        if is_among_knowers(memory.content, own_names, self.story.names_of_others(character_id)):
+            return replace(knowing, certainty=1.0, is_said=True)
         if memory.is_for_all:
             return knowing
-        names = (
-            entity_id for entity_id in self.story.names.get(character_id, ()) if memory.content.startswith(entity_id)
-        )
+        names = (name for name in own_names if memory.content.startswith(name))
         if any(is_death("status", memory.content.removeprefix(name).lstrip(" ，,")) for name in names):
             return self._unknown_result(character_id, memory, "dead")
         is_open = self.is_said_openly(memory.content)
@@ -268,20 +272,26 @@ class KnowledgeRules:
         )
 
     def words_keep_from(self, character_id: str, text: str) -> bool:
-        """Tell whether the words of an author's statement say that a character does not know it or is not told."""
-        names = self.story.names
-        return is_kept_from(text, names.get(character_id, ()), self.story.names_of_others(character_id))
+        """Tell whether the words of an author's statement say that a character does not know it or is not told.
+
+        So do words that list others as all who know it.
+        """
+        names = self.story.names.get(character_id, ())
+        if is_kept_from(text, names, self.story.names_of_others(character_id)):
+            return True
+        return is_among_knowers(text, names, self.story.names_of_others(character_id)) is False
 
     def is_said_openly(self, statement: str) -> bool:
         """Tell whether an author's statement has no words of secrecy, of speech apart or of thoughts.
 
-        Words that keep it from people by name hide it from them alone.
+        Words that keep it from people by name hide it from them alone, and by a relation or as a group from nobody.
         """
-        if _is_apart(statement):
-            names = [name for entity_id in self.story.character_ids for name in self.story.names.get(entity_id, ())]
-            if _is_apart(without_secrecy(statement, names)):
-                return False
-        return _INNER.search(statement) is None
+        if not _is_apart(statement) and _INNER.search(statement) is None:
+            return True
+        if _INNER.search(_UNSUSPECTING.sub("", statement)):
+            return False
+        names = [name for entity_id in self.story.character_ids for name in self.story.names.get(entity_id, ())]
+        return not _is_apart(openly_said(statement, names))
 
     def scene_beside(
         self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, stage: KnowledgeScene | None

@@ -165,6 +165,7 @@ class PageForm:
             "same" if is_same else self.done if isinstance(self.done, str) else self.done(result),
             told=text,
             kept=visit.word("between_names").join(getattr(result, "kept_from", ())),
+            known=visit.word("between_names").join(getattr(result, "known_only_by", ())),
             lost=len(getattr(result, "lost", ())),
             undo="" if number is None else str(number),
             at=sent.get("at", ""),
@@ -244,12 +245,20 @@ def _fields(visit: Visit, form: FormValues, fields: Mapping[str, Any]) -> dict[s
 
 
 def led_back(
-    back: str, done: str, *, told: str = "", kept: str = "", lost: int = 0, undo: str = "", at: str = ""
+    back: str,
+    done: str,
+    *,
+    told: str = "",
+    kept: str = "",
+    known: str = "",
+    lost: int = 0,
+    undo: str = "",
+    at: str = "",
 ) -> Response:
     """Redirect to a page with its change, at element `at`."""
     parts = urlsplit(own_address(back))
     remaining_pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in NOTICE_FIELDS]
-    names = [("told", told[:MAX_TOLD]), ("secret_from", kept[:MAX_TOLD])]
+    names = [("told", told[:MAX_TOLD]), ("secret_from", kept[:MAX_TOLD]), ("known_only_by", known[:MAX_TOLD])]
     statements = [("done", done), *names, ("lost", str(lost or ""))]
     query = urlencode(
         [*remaining_pairs, *(pair for pair in [*statements, ("undo", undo)] if pair[1])], errors="replace"
@@ -331,6 +340,7 @@ def _note_preview(visit: Visit, form: FormValues, target: str, *, start: str | N
         stated=stated,
         over=preview.over,
         kept_from=preview.kept_from,
+        known_only_by=preview.known_only_by,
         perhaps_over=preview.perhaps_over,
         attributes={state.attribute: labels.attribute(state.attribute) for state in stated},
         rest=list(form.items()),

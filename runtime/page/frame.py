@@ -53,8 +53,9 @@ def language_wished(header: str) -> PageLanguage:
     return "zh" if weight and name == "zh" else "en"
 
 
-NOTICE_FIELDS = frozenset({"done", "told", "secret_from", "lost", "undo"})
-"""What an address says of a change: `did_` and `done` are a word, of whom, from whom it is kept, how to undo it.
+NOTICE_FIELDS = frozenset({"done", "told", "secret_from", "known_only_by", "lost", "undo"})
+"""What an address says of a change: `did_` and `done` are a word, of whom, who alone knows it, from whom it is
+kept, how to undo it.
 
 Lost are the facts without words."""
 

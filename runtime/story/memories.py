@@ -48,8 +48,8 @@ from runtime.story.note_states import (
     follow_ending,
     follow_note,
     joined_rows,
-    kept_from_by_words,
     leave_endings,
+    names_by_words,
     noted_states,
     standing_beside,
     start_of,
@@ -277,7 +277,7 @@ class StoryMemories(base.StoryBase):
             standing=standing,
             over=ended.over,
             perhaps_over=ended.perhaps_over,
-            kept_from=[] if knowers else kept_from_by_words(content, known_entities),
+            **({} if knowers else names_by_words(content, known_entities)._asdict()),
         )
 
     def preview(self, content: str, *, start: base.Place = None) -> NotePreview:
@@ -299,7 +299,7 @@ class StoryMemories(base.StoryBase):
                 standing=standing,
                 over=ended.over,
                 perhaps_over=ended.perhaps_over,
-                kept_from=kept_from_by_words(content, known_entities),
+                **names_by_words(content, known_entities)._asdict(),
             )
 
     def edit(
@@ -552,6 +552,7 @@ class StoryMemories(base.StoryBase):
             over=ended.over,
             perhaps_over=ended.perhaps_over,
             kept_from=effects.kept_from,
+            known_only_by=effects.known_only_by,
         )
 
     def list(
@@ -769,9 +770,9 @@ def _restated(unit: UnitOfWork, memory: models.StoredMemory) -> NotePreview:
     is_settled = any(
         statement.source_id == note.memory_id and statement.origin == "author" for statement in unit.knowledge.said()
     )
-    kept_from = [] if is_settled else kept_from_by_words(note.content, known_entities)
+    by_words = {} if is_settled else names_by_words(note.content, known_entities)._asdict()
     first = next(iter(stated), None)
-    return NotePreview(stated=first, also_stated=stated[1:], standing=standing, kept_from=kept_from)
+    return NotePreview(stated=first, also_stated=stated[1:], standing=standing, **by_words)
 
 
 def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:

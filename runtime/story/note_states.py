@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from operator import attrgetter, not_
+from typing import NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -14,7 +15,7 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
-from novelgen.memory.kept_from import is_kept_from
+from novelgen.memory.kept_from import is_among_knowers, is_kept_from
 from novelgen.memory.stated import (
     NAME_ATTRIBUTE,
     NOBODY,
@@ -109,6 +110,11 @@ class NoteEffects(EndedNotes):
         exclude_if=not_,
         description="Names of those of whom its words say that they do not know it, or are not told.",
     )
+    known_only_by: list[str] = Field(
+        default_factory=list,
+        exclude_if=not_,
+        description="Names of those of whom its words say that they alone know it: “only Nell and Tubby know it”.",
+    )
 
 
 class NotePreview(NoteEffects):
@@ -120,19 +126,25 @@ class NotePreview(NoteEffects):
     )
 
 
-def kept_from_by_words(content: str, known_entities: Sequence[Entity]) -> list[str]:
-    """Return the names of the characters from whom the words of a note keep it."""
-    names_by_id = {entity.entity_id: entity.names() for entity in known_entities}
-    return [
-        entity.name
-        for entity in known_entities
-        if entity.entity_type == "character"
-        and is_kept_from(
-            content,
-            entity.names(),
-            (name for other_id, names in names_by_id.items() if other_id != entity.entity_id for name in names),
-        )
-    ]
+class NamesByWords(NamedTuple):
+    """The characters from whom the words of a note keep it, and those whom they list as all who know it."""
+
+    kept_from: list[str]
+    known_only_by: list[str]
+
+
+def names_by_words(content: str, known_entities: Sequence[Entity]) -> NamesByWords:
+    """Return the names of the characters of whom the words of a note say that they do not know it, or alone do."""
+    people = [entity for entity in known_entities if entity.entity_type == "character"]
+    others = {
+        person.entity_id: [name for entity in known_entities if entity is not person for name in entity.names()]
+        for person in people
+    }
+    kept_from = [person.name for person in people if is_kept_from(content, person.names(), others[person.entity_id])]
+    listed = [(person.name, is_among_knowers(content, person.names(), others[person.entity_id])) for person in people]
+    if all(is_knower is None for _, is_knower in listed):
+        return NamesByWords(kept_from, [])
+    return NamesByWords(kept_from, [name for name, is_knower in listed if is_knower is not False])
 
 
 _PLACES = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)

@@ -409,6 +409,30 @@ def test_a_note_says_from_whom_its_words_keep_it(
 
 
 @pytest.mark.parametrize(
+    ("language", "words", "who", "note"),
+    [
+        ("en", ENGLISH, "Nell", "The strongbox lies under the coal; only Nell knows it."),
+        ("zh", CHINESE, "顾晚", "钱箱埋在煤堆下，只有顾晚知道。"),
+    ],
+)
+def test_a_note_says_who_alone_knows_it_by_its_words(
+    empty: TestClient, language: str, words: dict[str, str], who: str, note: str
+) -> None:
+    """In the preview, in the notice and in JSON."""
+    empty.headers["Accept-Language"] = language
+    empty.post("/v1/projects", json={"project_id": "new", "language": language})
+    empty.post("/v1/projects/new/entities", json={"name": who})
+    address = "/page/projects/new/lore/add"
+    preview = read(empty.post(f"{address}/preview", data={"content": note}))
+    assert filled(words["note_known_by"], names=who) in preview.text
+    seen = read(empty.post(address, data={"content": note}, follow_redirects=True))
+    assert f"{words['did_add']} {filled(words['note_known_by'], names=who)}" in seen.text
+    sent = {"content": note, "start": "2:1"}
+    assert empty.post("/v1/projects/new/memories", json=sent).json()["known_only_by"] == [who]
+    assert "known_only_by" not in empty.post("/v1/projects/new/memories", json={**sent, "known_by": [who]}).json()
+
+
+@pytest.mark.parametrize(
     ("language", "words", "people", "thing", "given", "used"),
     [
         (

@@ -49,6 +49,10 @@ STORIES: dict[str, dict[str, Any]] = {
         "alias": "Old Salt",
         "death_kept": "{0} is dead, and was buried behind {1}'s back.",
         "done_apart": "{0} secretly burned the chart behind {1}'s back.",
+        "promised": "{0} promised {1} to tell nobody who he is, not {2} either.",
+        "by_relation": "{} has a bad heart; his wife does not know it.",
+        "listed": "The casks of {0} are empty; only {1} and {2} know it.",
+        "unknown": "{} has a weak heart; nobody knows it.",
         "suspected": "{0} suspects that {1} sold the water casks to the smugglers.",
         "kept_thread": "{captain} swears to {other} not to tell {heroine} a word.",
         "apart_thread": "Why does {captain} secretly follow {other}?",
@@ -86,6 +90,10 @@ STORIES: dict[str, dict[str, Any]] = {
         "alias": "老船夫",
         "death_kept": "{0}死了，瞒着{1}。",
         "done_apart": "{0}偷偷把海图烧了，瞒着{1}。",
+        "promised": "{0}答应{1}，绝不让他的身份传到{2}耳朵里。",
+        "by_relation": "{}喝酒，瞒着他妻子。",
+        "listed": "{0}的水桶空了，只有{1}和{2}知道。",
+        "unknown": "{}心脏不好，谁也不知道。",
         "suspected": "{0}疑心{1}把淡水桶卖给了海岛上的私枭。",
         "kept_thread": "{captain}对{other}发誓，不对{heroine}说一个字。",
         "apart_thread": "{captain}为什么偷偷跟着{other}？",
@@ -666,6 +674,29 @@ def test_words_that_keep_a_note_from_one_keep_it_from_nobody_else(story: Story, 
     hidden = told["done_apart"].format(captain, fourth)
     story.memories.add(hidden, start="2:2")
     assert hidden in _notes(_context(story, told, captain))[1]
+
+
+@pytest.mark.slow
+def test_the_words_of_a_note_settle_who_knows_it(story: Story, told: dict[str, Any]) -> None:
+    """Beside a cast of its scene: kept from one by name, from a relation, from all but those named, from all others."""
+    heroine, captain, other, fourth = told["people"]
+
+    def knowers(content: str) -> tuple[set[str], list[str], list[str]]:
+        note = story.memories.add(content, start="1:3")
+        known = story.knowledge.who_knows(note.note.memory_id, as_of="2:1").known_by
+        assert all(not knower.is_guess for knower in known if note.known_only_by and knower.name in (heroine, other))
+        return {knower.name for knower in known} & {*told["people"]}, note.kept_from, note.known_only_by
+
+    assert knowers(told["promised"].format(captain, fourth, heroine)) == ({captain, fourth}, [heroine], [])
+    assert knowers(told["by_relation"].format(other)) == ({heroine, captain, other}, [], [])
+    listed = told["listed"].format(captain, heroine, other)
+    assert knowers(listed) == ({heroine, other}, [], [heroine, other])
+    assert story.memories.preview(listed, start="1:3").known_only_by == [heroine, other]
+    assert knowers(told["unknown"].format(other)) == ({other}, [], [other])
+    notes = [told["promised"].format(captain, fourth, heroine), told["by_relation"].format(other)]
+    known, hidden = _notes(_context(story, told, captain, other, fourth, scene=1))
+    assert [note in known for note in notes] == [False, True]
+    assert notes[0] in hidden
 
 
 @pytest.mark.slow

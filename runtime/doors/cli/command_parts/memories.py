@@ -198,7 +198,9 @@ def _say_effects(result: Any, view: View, *, note_id: str) -> None:
 
 
 def _say_kept(result: Any, view: View, *, note_id: str) -> None:
-    """Say from whom the words of a note keep it, and the command that tells it to them."""
+    """Say who alone knows a note by its words, from whom they keep it, and the command that tells it to them."""
+    if result.known_only_by:
+        view.say("note_known_by", names=view.labels.listing(result.known_only_by))
     if not result.kept_from:
         return
     start = view.values.get("start")

@@ -24,6 +24,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "guess": "Abe painted the green lantern red.",
         "known": "The brass key opens Clara's chest.",
         "draft": "Clara turned the brass key, and the green lantern shone.",
+        "thread": "Abe has sworn to keep the secret of the brass key",
+        "other_thread": "Abe wants to sell the green lantern",
+        "remembered": "Clara counted the coins alone while the rain fell on the yard all night.",
         "mark": " (Clara does not know this)",
         "guess_mark": " (guess)",
     },
@@ -36,6 +39,9 @@ STORIES: dict[str, dict[str, Any]] = {
         "guess": "老秦把绿灯笼漆成了红色。",
         "known": "铜钥匙能打开林渡的箱子。",
         "draft": "林渡转动铜钥匙，绿灯笼亮了起来。",
+        "thread": "老秦发誓保守铜钥匙的秘密",
+        "other_thread": "老秦想卖掉绿灯笼",
+        "remembered": "林渡独自数着铜钱，雨在院子里下了一夜。",
         "mark": "（林渡不知道）",
         "guess_mark": "（推测）",
     },
@@ -105,6 +111,30 @@ def test_who_knows_or_no_point_of_view_has_no_mark(story: Story, told: dict[str,
     check = story.check(told["draft"], **_place(), pov=heroine, use_model=False)
     marks = _marks(check.model_dump()["touched"])
     assert [text for text, mark in marks.items() if mark is not None] == [told["guess"]]
+
+
+def test_a_thread_that_the_context_hides_is_marked(story: Story, told: dict[str, Any]) -> None:
+    """By a stated cast surely, by a guessed one with the mark of a guess; who was there has no mark."""
+    heroine, other, thing, lantern = told["cards"]
+    story.threads.add(told["thread"], characters=[other], items=[thing], start="1:2")
+    story.threads.add(told["other_thread"], characters=[other], items=[lantern], start="1:3")
+    for pov, expected in ((heroine, [(heroine, False), (heroine, True)]), (other, [None])):
+        marks = _marks(story.check(told["draft"], **_place(), pov=pov, use_model=False).model_dump()["touched"])
+        threads = [
+            next(mark for text, mark in marks.items() if told[key] in text) for key in ("thread", "other_thread")
+        ]
+        assert threads[: len(expected)] == expected
+
+
+def test_a_passage_of_a_scene_without_the_point_of_view_is_marked(story: Story, told: dict[str, Any]) -> None:
+    """As a thread is; a passage of a scene with it is not."""
+    heroine, other, *_ = told["cards"]
+    check = story.check(told["remembered"], **_place(), pov=heroine, use_model=False)
+    marks = _marks(check.model_dump()["touched"])
+    assert (marks[told["alone"]], marks[told["unsaid"]]) == ((heroine, False), (heroine, True))
+    assert marks[told["together"]] is None
+    check = story.check(told["remembered"], **_place(), pov=other, use_model=False)
+    assert _marks(check.model_dump()["touched"])[told["alone"]] is None
 
 
 def test_every_surface_says_so(

@@ -154,6 +154,30 @@ def test_a_note_says_from_whom_its_words_keep_it(run: Run, language: str, who: s
 
 
 @pytest.mark.parametrize(
+    ("language", "who", "note", "answer"),
+    [
+        (
+            "en",
+            "Nell",
+            "The strongbox lies under the coal; only Nell knows it.",
+            "Known to Nell and nobody else, as its words say.",
+        ),
+        ("zh", "顾晚", "钱箱埋在煤堆下，只有顾晚知道。", "照它的话，知道的只有顾晚。"),
+    ],
+)
+def test_a_note_says_who_alone_knows_it_by_its_words(run: Run, language: str, who: str, note: str, answer: str) -> None:
+    """As what is said, and no guess; with its knowers said the words count for nothing."""
+    run("init", "kept", "--language", language)
+    run("card", "add", "kept", who, "--from", "1:1")
+    assert answer in run("note", "kept", note, "--from", "2:1", "--preview").stdout
+    assert answer in run("note", "kept", note, "--from", "2:1").stdout
+    known = run("memory", "knowers", "kept", "note-N0", "--as-of", "3:1").stdout.partition("\n\n")[0]
+    assert who in known
+    assert not {"guess", "推测"} & set(known.replace("(", " ").replace(")", " ").replace("（", " ").split())
+    assert answer not in run("note", "kept", f"{note}!", "--known-by", who).stdout
+
+
+@pytest.mark.parametrize(
     ("language", "note", "guessed", "stated", "told_of_nobody"),
     [
         (

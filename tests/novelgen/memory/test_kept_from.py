@@ -1,0 +1,187 @@
+"""From whom an author's own words keep what they tell, by name, and whom they list as all who know it."""
+
+import pytest
+
+from novelgen.memory.kept_from import is_among_knowers, is_kept_from
+from novelgen.memory.knowledge_rules import KnowledgeRules
+from novelgen.memory.knowledge_story import KnowledgeStory
+from novelgen.models.position import StoryPosition
+
+ENGLISH = {"Nell": ["Nell"], "Tubby": ["Tubby"], "Guv'nor": ["Guv'nor"], "Dolly": ["Dolly"], "Vane": ["Vane"]}
+CHINESE = {name: [name] for name in ("阿宁", "土比", "老板", "多莉", "韦恩")}
+
+
+def _people(text: str) -> dict[str, list[str]]:
+    return ENGLISH if text.isascii() else CHINESE
+
+
+def _kept_from(text: str) -> set[str]:
+    """Return the people from whom a text keeps itself by name."""
+    people = _people(text)
+    return {
+        name
+        for name, names in people.items()
+        if is_kept_from(text, names, [other for others in people.values() for other in others if other not in names])
+    }
+
+
+def _knowers(text: str) -> dict[str, bool | None]:
+    people = _people(text)
+    return {
+        name: is_among_knowers(
+            text, names, [other for others in people.values() for other in others if other not in names]
+        )
+        for name, names in people.items()
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dolly promised Vane to tell nobody who he is, not Nell either.",
+        "Dolly promised Vane to tell nobody, least of all Nell.",
+        "Dolly promised Vane to tell nobody who he is, and Nell least of all.",
+        "Dolly promised to tell nobody, nor Nell either.",
+        "Dolly swore not to breathe a word, not even to Nell.",
+        "Dolly swore not to breathe a word to anyone, and least of all to Nell.",
+        "Dolly swore to say nothing to anyone, especially Nell.",
+        "Dolly will tell no one about Vane, Nell included.",
+        "Dolly told nobody, Nell neither.",
+        "The name of Vane must never reach Nell.",
+        "It must not come to Nell's ears.",
+        "No word of it may reach Nell.",
+        "It must not get to Nell.",
+        "Vane is a thief; Nell must not hear of it.",
+        "Vane is a thief; Nell must not hear a word of it.",
+        "Nell must never get wind of it.",
+        "Nobody is to tell Nell.",
+        "多莉答应韦恩谁也不说，连阿宁也不说。",
+        "多莉发誓谁也不说，阿宁也不例外。",
+        "多莉发誓谁都不告诉，包括阿宁。",
+        "谁也不能说，特别是阿宁。",
+        "韦恩的身份不许让阿宁知道。",
+        "这件事不准阿宁知道。",
+        "这件事绝不能传到阿宁耳朵里。",
+        "这话不能传进阿宁的耳朵。",
+        "韦恩的身份对谁都不能说，尤其不能告诉阿宁。",
+        "对阿宁一个字也不提。",
+        "连对阿宁也不能说。",
+    ],
+)
+def test_a_promise_of_silence_is_kept_from_whom_it_names_last(text: str) -> None:
+    """Those who promise, and to whom, know it."""
+    assert _kept_from(text) == {"Nell" if text.isascii() else "阿宁"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Everybody left Vane; not even Nell stayed.",
+        "Nobody came, least of all Nell.",
+        "Dolly told nobody but Nell.",
+        "Dolly promised Nell to tell nobody.",
+        "Dolly said nothing; Nell was there.",
+        "Dolly promised not to go to sea, nor Nell either.",
+        "Vane did not learn to swim, Nell neither.",
+        "Nell will not hear of it that Tubby goes alone.",
+        "Dolly must not go to Nell.",
+        "The letter did not reach Nell until Monday.",
+        "Dolly drinks, and keeps it from Nell's brother.",
+        "阿宁对谁也不说。",
+        "谁也不救他，包括阿宁。",
+        "多莉谁也不怕，尤其是阿宁。",
+        "多莉对阿宁发誓，谁也不说。",
+        "除了阿宁谁也不告诉。",
+        "多莉喝酒，瞒着阿宁的哥哥。",
+        "多莉没告诉阿宁的妻子。",
+    ],
+)
+def test_other_words_keep_nothing_from_whom_they_name(text: str) -> None:
+    """Nor do words that keep it from a relation of theirs."""
+    assert _kept_from(text) == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "knowers"),
+    [
+        ("The Guv'nor's box lies under the coal; only Nell and Tubby know it.", {"Nell", "Tubby"}),
+        ("The Guv'nor's box lies under the coal, known only to Nell and Tubby.", {"Nell", "Tubby"}),
+        ("The Guv'nor's box lies there; it is known to Nell and Tubby alone.", {"Nell", "Tubby"}),
+        ("The Guv'nor is a thief; nobody but Nell and Tubby knows it.", {"Nell", "Tubby"}),
+        ("The Guv'nor is a thief; nobody knows it except Nell.", {"Nell"}),
+        ("Nell alone knows that the Guv'nor is a thief.", {"Nell"}),
+        ("Nell and Tubby are the only ones who know that the Guv'nor is a thief.", {"Nell", "Tubby"}),
+        ("The Guv'nor is a thief; only Nell, Tubby and the doctor know it.", {"Nell", "Tubby"}),
+        ("老板的钱箱埋在煤堆下，只有阿宁和土比知道。", {"阿宁", "土比"}),
+        ("老板的钱箱埋在煤堆下，只有阿宁和土比两个人知道。", {"阿宁", "土比"}),
+        ("老板的钱箱埋在煤堆下，除了阿宁和土比，没人知道。", {"阿宁", "土比"}),
+        ("只有阿宁知道老板是贼。", {"阿宁"}),
+        ("老板是贼，知道的人只有阿宁、土比。", {"阿宁", "土比"}),
+        ("老板是贼，此事唯有阿宁一人知晓。", {"阿宁"}),
+    ],
+)
+def test_words_list_all_who_know_it(text: str, knowers: set[str]) -> None:
+    assert _knowers(text) == {name: name in knowers for name in _people(text)}
+
+
+def test_nobody_knows_it_but_those_whom_it_names() -> None:
+    """Of "only he and Nell" the man is one of those whom the words name."""
+    for text in ("The Guv'nor has a weak heart; nobody knows it.", "The Guv'nor is ill, unknown to anybody."):
+        assert _knowers(text) == {name: None if name == "Guv'nor" else False for name in ENGLISH}
+    for text in ("老板心脏不好，谁也不知道。", "老板心脏不好，没有人知道。", "老板心脏不好，无人知晓此事。"):
+        assert _knowers(text) == {name: None if name == "老板" else False for name in CHINESE}
+    assert _knowers("The Guv'nor is ill; only he and Nell know it.") == {
+        "Nell": True,
+        "Guv'nor": None,
+        "Tubby": False,
+        "Dolly": False,
+        "Vane": False,
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Only Nell knows where the box of the Guv'nor lies.",
+        "Not only Nell knows it.",
+        "Dolly thinks only Nell knows it.",
+        "Only Nell knew that the Guv'nor was a thief until Dolly told the crew.",
+        "The Guv'nor is ill; nobody knows what to do.",
+        "The Guv'nor is ill; his wife does not know it.",
+        "For two days all were sick, and nobody called him anything but Pudding.",
+        "只有阿宁知道老板的钱箱在哪里。",
+        "老板是贼，阿宁以为只有土比知道。",
+        "老板心脏不好，起初只有阿宁知道。",
+        "老板心脏不好，家里人都不知道。",
+        "谁也不知道他真名叫什么，只叫他汤圆。",
+    ],
+)
+def test_other_words_list_no_knowers(text: str) -> None:
+    """A question that stays open, a belief, a former state or a group without a name."""
+    assert set(_knowers(text).values()) == {None}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_open"),
+    [
+        ("The Guv'nor has a bad heart; his wife does not know it.", True),
+        ("The Guv'nor drinks behind his wife's back.", True),
+        ("The Guv'nor sold the ship behind the crew's back.", True),
+        ("The house is sold; her brother never suspected it.", True),
+        ("The house is sold; Tubby suspects nothing.", True),
+        ("The Guv'nor secretly drinks behind his wife's back.", False),
+        ("Tubby loves Nell; his wife does not know it.", False),
+        ("Tubby suspects Vane.", False),
+        ("老板喝酒，瞒着他妻子。", True),
+        ("老板卖了船，背着家里人。", True),
+        ("老板喝酒，他妻子从未怀疑。", True),
+        ("老板喝酒，瞒着阿宁的哥哥。", True),
+        ("老板偷偷卖了船，瞒着船上的人。", False),
+        ("老板怀疑阿宁。", False),
+    ],
+)
+def test_words_that_keep_it_from_a_relation_or_a_group_hide_it_from_nobody_there(text: str, *, is_open: bool) -> None:
+    """What is done in secret or thought stays so; a weak heart is no thought."""
+    people = _people(text)
+    rules = KnowledgeRules(KnowledgeStory(StoryPosition(9, 1), names=people, character_ids=frozenset(people)))
+    assert rules.is_said_openly(text) is is_open
