@@ -62,7 +62,7 @@ class ContinuityEvidence(BaseModel):
     unknown_to: UnknownTo | None = Field(
         default=None,
         exclude_if=not_,
-        description="In `touched`: the point of view, where it does not know this memory, note, thread or passage, or what a note sets.",
+        description="In `touched`: the point of view, where it does not know it, or the note that sets it.",
     )
     text: str
     quote: str = Field(default="", description="What of the scene's text, or of `text`, proves it, verbatim.")
