@@ -118,6 +118,7 @@ _ALIVE = word_pattern("stated_alive")
 _MOVED_ON = word_pattern("stated_moved_on")
 _TAKES_BACK = {"status": (_DOUBT, _ALIVE), HOLDER_ATTRIBUTE: (_DOUBT, _MOVED_ON), "location_id": (_DOUBT, _MOVED_ON)}
 _HANDLED = word_pattern("stated_handled")
+_PASSED_ON = word_pattern("stated_passed_on")
 _WITNESSED = word_pattern("stated_witnessed")
 
 _UNREAL = word_pattern("stated_unreal")
@@ -342,6 +343,23 @@ def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
                 return Unset(nearest.entity_id, attribute)
         earlier_id = people[0].entity_id if people else earlier_id
     return None
+
+
+def passed_on(content: str, entities: Sequence[Entity]) -> list[str]:
+    """Return the things in a clause with a person, or after one, whose holder its words may change."""
+    things = things_with_people(content, entities)
+    clauses = _clauses(content.strip(), _mentions(content.strip(), entities)) if things else []
+    ids = {
+        mention.entity_id for clause in clauses if _PASSED_ON.search(_unnamed(clause)) for mention in clause.mentions
+    }
+    return [thing_id for thing_id in things if thing_id in ids]
+
+
+def _unnamed(clause: _Clause) -> str:
+    """Return a clause with signs in place of its names."""
+    ends = [0, *(mention.end for mention in clause.mentions)]
+    starts = [*(mention.start for mention in clause.mentions), len(clause.text)]
+    return _SIGNS["item"].join(clause.text[end:start] for end, start in zip(ends, starts, strict=True))
 
 
 def things_with_people(content: str, entities: Sequence[Entity]) -> list[str]:

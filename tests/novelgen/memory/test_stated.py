@@ -2,7 +2,15 @@
 
 import pytest
 
-from novelgen.memory.stated import NOBODY, Statement, reading_of, statement_of, statements_of, told_of_somebody
+from novelgen.memory.stated import (
+    NOBODY,
+    Statement,
+    passed_on,
+    reading_of,
+    statement_of,
+    statements_of,
+    told_of_somebody,
+)
 from novelgen.models.entity import Entity, EntityAlias
 
 KNOWN = [
@@ -653,6 +661,14 @@ HANDED = [
         ("The only baton is with Mara.", "I3", "C3"),
         ("The baton was lent to Mara to use, not given to her.", "I3", "C3"),
         ("Tom lent the baton to Mara for a week.", "I3", "C3"),
+        ("顾长庚把乌木棒塞给阿蓼。", "I1", "C2"),
+        ("顾长庚将乌木棒留给了阿蓼。", "I1", "C2"),
+        ("顾长庚把乌木棒塞到阿蓼手心里。", "I1", "C2"),
+        ("顾长庚把铜钥匙挂在阿蓼脖子上。", "I2", "C2"),
+        ("顾长庚托给阿蓼乌木棒。", "I1", "C2"),
+        ("Tom slipped the baton into Mara's coat pocket.", "I3", "C3"),
+        ("Tom hung the baton round Mara's neck.", "I3", "C3"),
+        ("Tom left the baton to Mara in his will.", "I3", "C3"),
     ],
 )
 def test_a_hand_over_a_loan_and_a_death_at_a_minute_are_stated(content: str, entity_id: str, value: str) -> None:
@@ -676,6 +692,11 @@ def test_a_hand_over_a_loan_and_a_death_at_a_minute_are_stated(content: str, ent
         "The baton was almost put into Mara's hands.",
         "The baton was put into Mara's hands; old Tom said he has it.",
         "The baton was lent to Mara to use, then stolen.",
+        "顾长庚把乌木棒塞给阿蓼看。",
+        "顾长庚没把乌木棒塞给阿蓼。",
+        "顾长庚想把乌木棒挂在阿蓼脖子上。",
+        "Tom left the baton to Mara's brother.",
+        "Tom did not hang the baton round Mara's neck.",
         # By whom a thing was given has it no more.
         "The baton was given by Tom.",
     ],
@@ -683,6 +704,25 @@ def test_a_hand_over_a_loan_and_a_death_at_a_minute_are_stated(content: str, ent
 def test_a_hand_over_denied_or_moved_on_states_nothing(content: str) -> None:
     """Nor a loan that is over, nor by whom a thing was given."""
     assert statement_of(content, HANDED) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "thing_ids"),
+    [
+        ("顾长庚摘下乌木棒，塞给阿蓼。", ["I1"]),
+        ("顾长庚摘下乌木棒挂到她颈上。", ["I1"]),
+        ("阿蓼从顾长庚颈上扯下乌木棒。", ["I1"]),
+        ("阿蓼盯着乌木棒看了很久。", []),
+        ("Mara snatched the baton from Tom.", ["I3"]),
+        ("Tom pressed the baton on Mara.", ["I3"]),
+        ("Mara admired the baton while Tom slept.", []),
+    ],
+)
+def test_words_that_may_change_a_holder_are_heard(content: str, thing_ids: list[str]) -> None:
+    """In a clause with a person, whether or not they state who has the thing; a name's own characters are no words."""
+    jade = Entity(entity_id="I9", entity_type="item", name="鱼尾玉佩")
+    assert passed_on(content, [*HANDED, jade]) == thing_ids
+    assert passed_on("阿蓼盯着鱼尾玉佩看了很久。", [*HANDED, jade]) == []
 
 
 SHIP = [
