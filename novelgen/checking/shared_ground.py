@@ -1,22 +1,16 @@
 """How much a statement of the story shares with sentences of a draft on the same person or thing."""
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from novelgen.checking.evidence import body_parts
 from novelgen.checking.story import telling_words
+from novelgen.language.ages import find_ages
 from novelgen.language.counted_nouns import find_counts
 from novelgen.language.language import CJK_RANGES, patterns, story_language
-from novelgen.language.numerals import (
-    CHINESE_NUMERAL,
-    ENGLISH_NUMBER,
-    Quantity,
-    chinese_numbers,
-    english_amount,
-    find_quantities,
-)
+from novelgen.language.numerals import Quantity, find_quantities
 
 LEAST_SHARED = 1.0
 """A statement with less tells nothing of the sentence."""
@@ -44,27 +38,6 @@ SENSES = [
     for words in patterns("disabilities").values()
 ]
 
-_AGE_VERBS = "is|was|were|be|being|been|am|are|turns|turned|since|at|nearly|barely|only|just"
-_CHINESE_AGE = "(?:今年|年方|年已|年满|年届|芳龄|虚岁|刚满|已经|已|才|都)(?:才|刚|已经|已|都|快|满|是|有|也)*"
-_ENGLISH_AGE = rf"\b(?<!it )(?P<verb>{_AGE_VERBS}) (?:only |just |about |nearly |barely |he was |she was )*"
-_ENGLISH_AGE_END = r"(?= (?:and|when|now|then|in|years?)\b|[,.;!?\"”’]|$)"
-_AGES = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        f"(?P<n>{CHINESE_NUMERAL})岁",
-        f"年龄\\W{{0,2}}(?P<n>{CHINESE_NUMERAL})",
-        f"{_CHINESE_AGE}(?P<n>{CHINESE_NUMERAL})(?=了?(?:[，。！？；,.!?”]|$))",
-        rf"\bage[sd]?\b\W{{0,3}}(?P<n>{ENGLISH_NUMBER})\b",
-        rf"\b(?P<n>{ENGLISH_NUMBER})[ -]years?[ -]old\b",
-        f"{_ENGLISH_AGE}(?P<n>{ENGLISH_NUMBER}){_ENGLISH_AGE_END}",
-        f"(?<=, )(?P<n>{ENGLISH_NUMBER})(?=,)",
-    )
-]
-_AGE = "age of a person"
-
-_OF_A_CLOCK = ("since", "at")
-"""Words before a number that may as well be an hour: nobody's age is denied by it."""
-
 _CHINESE = re.compile(f"[{CJK_RANGES}]")
 
 
@@ -91,11 +64,11 @@ class _Content(NamedTuple):
     counted: frozenset[tuple[str, str]]
     tells_age: bool
     numbers: frozenset[tuple[str, str, float, float]]
-    """Kind, unit, least and greatest value of each number; of an age, which has no unit, too."""
+    """Kind, unit, least and greatest value of each number that is no age."""
 
 
 def denies_number(statement: str, sentences: Sequence[str], own_names: Sequence[str]) -> bool:
-    """Tell whether a sentence says another number of the same kind than a statement, names aside."""
+    """Tell whether a sentence says another number of the same kind than a statement, names and ages aside."""
     own = _content_of(without_names(statement, own_names)).numbers
     return any(_differs(own, _content_of(without_names(text, own_names)).numbers) for text in sentences)
 
@@ -114,19 +87,6 @@ def _differs(
     return False
 
 
-def _ages_in(text: str) -> Iterator[tuple[str, str, float, float]]:
-    for match in (match for pattern in _AGES for match in pattern.finditer(text)):
-        if match.groupdict().get("verb", "").casefold() in _OF_A_CLOCK:
-            continue
-        if _CHINESE.match(match["n"]) or match["n"].isdigit():
-            values = chinese_numbers(match["n"])
-        else:
-            amount = english_amount(match["n"])
-            values = None if amount is None else (amount, amount)
-        if values is not None:
-            yield (_AGE, "", *values)
-
-
 @lru_cache(maxsize=8192)
 def _content_of(text: str) -> _Content:
     language = story_language(text)
@@ -137,12 +97,11 @@ def _content_of(text: str) -> _Content:
         used=frozenset(number for number, sense in enumerate(SENSES) if sense.is_used(text)),
         lost=frozenset(number for number, sense in enumerate(SENSES) if sense.loss.search(text)),
         counted=frozenset((quantity.dimension, quantity.unit) for quantity in quantities),
-        tells_age=any(pattern.search(text) for pattern in _AGES),
+        tells_age=bool(find_ages(text)),
         numbers=frozenset(
-            [
-                *((quantity.dimension, quantity.unit, quantity.low, quantity.high) for quantity in quantities),
-                *_ages_in(text),
-            ]
+            (quantity.dimension, quantity.unit, quantity.low, quantity.high)
+            for quantity in quantities
+            if quantity.dimension != "age"
         ),
     )
 

@@ -28,12 +28,14 @@ _WORD = re.compile(r"\w+")
 _NARRATOR_ROLE = re.compile(r"narrator|first.person|叙述者|叙事者|第一人称", re.IGNORECASE)
 _ENGLISH_VERBS = word_list("speech_english_verbs")
 _ENGLISH_VERB = "|".join(_ENGLISH_VERBS)
-_ACTS_AFTER = re.compile(
+ACTS_AFTER = re.compile(
     rf",? (?:{_ENGLISH_VERB})\b"
     rf"|[^，。！？；\n]{{0,6}}[道曰笑喝叫骂问答]"
     rf"|[{CJK_RANGES}]?(?:[将把取走来去上下入出听见闻掣抡使]|说)"
 )
-_ACTS_BEFORE = re.compile(rf"\b(?:{_ENGLISH_VERB}) $|(?:{wording('speech_chinese_met')})了?$", re.IGNORECASE)
+ACTS_BEFORE = re.compile(rf"\b(?:{_ENGLISH_VERB}) $|(?:{wording('speech_chinese_met')})了?$", re.IGNORECASE)
+"""After and before a name: somebody says or does something."""
+
 _BEGINS_SENTENCE = re.compile(r"(?:^|[.!?。！？…”」』\"]\s*|\n\s*)$")
 _DOES = re.compile(
     rf"(?: and [A-Z][\w’'-]*(?: [A-Z][\w’'-]*)?)?"
@@ -117,7 +119,7 @@ def _stage_score(text: str, mention: Mention, speech: Sequence[tuple[int, int]],
     if _is_spoken(mention, speech) or IS_AWAY.match(text, mention.end):
         return SPOKEN_OF_SCORE
     before = text[max(0, mention.start - _LONGEST_VERB) : mention.start]
-    acts = _ACTS_AFTER.match(text, mention.end) or _ACTS_BEFORE.search(before)
+    acts = ACTS_AFTER.match(text, mention.end) or ACTS_BEFORE.search(before)
     does = _BEGINS_SENTENCE.search(before) and (
         _DOES.match(text, mention.end) or _stays_subject(text, mention, speech, until=until)
     )
