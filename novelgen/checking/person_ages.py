@@ -1,7 +1,9 @@
 """Ages of persons in a draft, beside other ages that the story gives them."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from novelgen.checking.story import Draft, StoryBefore
@@ -19,7 +21,7 @@ MAX_PASSAGES = 2
 OF_ANOTHER_AGE = 0.5
 """Score of a saying that gives a person another age: after the dead, before all others."""
 
-_BEFORE_CHARACTERS, _AFTER_CHARACTERS = 600, 300
+BEFORE_CHARACTERS, AFTER_CHARACTERS = 600, 300
 """Part of a scene around an age in which its person is looked for."""
 
 _FIRST_PERSON = re.compile(r"\bI$")
@@ -28,14 +30,8 @@ _WHO = re.compile(r",?\s*\bwho$")
 _FIRST_PERSON_CHINESE = re.compile(f"(?:{wording('ages_first_person_zh')})$")
 _BEGINS_WITH_FIRST_PERSON = re.compile(f"(?:{wording('ages_first_person_zh')})(?!{wording('ages_kin_zh')})")
 _BETWEEN_CHINESE = re.compile(f"(?:{wording('ages_between_zh')})+$")
+_SENTENCE_END = re.compile("[。！？；!?;]")
 _CLAUSE_START = re.compile(r"(?:^|[，。！？；：、,.!?;:“”「」『』\"…—\n])\s*$")
-
-
-class AgeOfPerson(NamedTuple):
-    """An age that a text gives a person."""
-
-    entity_id: str
-    age: Age
 
 
 class AgeDenial(NamedTuple):
@@ -45,75 +41,72 @@ class AgeDenial(NamedTuple):
     sayings: list[ContinuityEvidence]
 
 
-def ages_of_draft(draft: Draft, story: StoryBefore) -> Mapping[str, Sequence[Age]]:
-    """Return the ages that a draft gives persons, by their id."""
-    ages: dict[str, list[Age]] = {}
-    for entity_id, age in _ages_in(draft.text, draft.mentions, story, narrator_id=draft.narrator_id):
-        ages.setdefault(entity_id, []).append(age)
-    return ages
+class PersonAges:
+    """The ages that a draft gives persons, and what the story before it says of them."""
 
+    def __init__(self, draft: Draft, story: StoryBefore) -> None:
+        self._story = story
+        self.by_person: defaultdict[str, list[Age]] = defaultdict(list)
+        self._without_person: list[Age] = []
+        for entity_id, age in _ages_in(draft.text, draft.mentions, story, narrator_id=draft.narrator_id):
+            (self._without_person if entity_id is None else self.by_person[entity_id]).append(age)
 
-def other_ages(
-    entity_id: str, ages: Sequence[Age], sayings: Iterable[ContinuityEvidence], story: StoryBefore
-) -> AgeDenial | None:
-    """Return the first age of a draft that the story denies, with the sayings that do, or None.
+    def is_without_person(self, span: Span) -> bool:
+        """Tell whether a part of the draft is an age of now that the text gives nobody known."""
+        return any(age.start < span.end and span.start < age.end for age in self._without_person)
 
-    What is said first decides whether it is denied: the card, then states, notes and memories, then the text, the
-    newest first.
+    def denial(self, entity_id: str, sayings: Iterable[ContinuityEvidence]) -> AgeDenial | None:
+        """Return the first age of the draft that the story denies, with the sayings that do, or None.
 
-    Args:
-        entity_id: The person.
-        ages: Ages that the draft gives the person.
-        sayings: What the story says of the person, the most decisive first.
-        story: The story before the draft.
-    """
-    if not ages:
+        What says an age first decides whether it is denied: the card, then states, notes and memories, then the text,
+        the newest first.
+
+        Args:
+            entity_id: The person.
+            sayings: What cards, states, notes and memories say of the person, the most decisive first.
+        """
+        ages = self.by_person.get(entity_id)
+        if ages is None:
+            return None
+        told = [(own, saying) for saying in sayings if (own := self._own_ages(saying, entity_id))]
+        count = len(told)
+        told += self._passages.get(entity_id, [])
+        for age in ages:
+            numbers = [at for at, (own, _) in enumerate(told) if not any(map(age.agrees_with, own))]
+            if numbers[:1] == [0]:
+                shown = [at for at in numbers if at < count] + [at for at in numbers if at >= count][:MAX_PASSAGES]
+                denying = [told[at][1].model_copy(update={"score": OF_ANOTHER_AGE}) for at in shown]
+                return AgeDenial(age, denying)
         return None
-    told = [(own, saying) for saying in sayings if (own := _own_ages(saying, entity_id, story))]
-    told += _passages(entity_id, story)
-    for age in ages:
-        others = [saying for own, saying in told if not any(age.agrees_with(other) for other in own)]
-        if others and others[0] is told[0][1]:
-            told_elsewhere = [saying for saying in others if saying.source != "passage"]
-            passages = [saying for saying in others if saying.source == "passage"][:MAX_PASSAGES]
-            denying = [*told_elsewhere, *passages]
-            scored = [saying.model_copy(update={"score": OF_ANOTHER_AGE}) for saying in denying]
-            return AgeDenial(age, scored)
-    return None
 
+    def _own_ages(self, saying: ContinuityEvidence, entity_id: str) -> list[Age]:
+        """Return the ages that a saying gives a person, a field of the card without naming them again."""
+        is_field = saying.source == "state" and saying.source_id.startswith(f"{entity_id}.")
+        mentions = self._story.resolver.find_mentions(saying.text)
+        default_id = entity_id if is_field else None
+        ages = _ages_in(saying.text, mentions, self._story, default_id=default_id)
+        return [age for person_id, age in ages if person_id == entity_id]
 
-def _own_ages(saying: ContinuityEvidence, entity_id: str, story: StoryBefore) -> list[Age]:
-    """Return the ages that a saying gives a person, a field of the card without naming them again."""
-    is_field = saying.source == "state" and saying.source_id.startswith(f"{entity_id}.")
-    mentions = story.resolver.find_mentions(saying.text)
-    return [
-        age
-        for owner_id, age in _ages_in(saying.text, mentions, story, default_id=entity_id if is_field else None)
-        if owner_id == entity_id
-    ]
-
-
-def _passages(entity_id: str, story: StoryBefore) -> list[tuple[list[Age], ContinuityEvidence]]:
-    """Return the sentences of the text that give a person an age, the newest first."""
-    passages: list[tuple[list[Age], ContinuityEvidence]] = []
-    names = story.entity[entity_id].names()
-    for scene in reversed(story.scenes):
-        ages = find_ages(scene.text)
-        if not ages or not (scene.pov == entity_id or any(name in scene.text for name in names)):
-            continue
-        for age in reversed(ages):
-            start = scene.text.rfind("\n", 0, max(0, age.start - _BEFORE_CHARACTERS)) + 1
-            window = scene.text[start : age.end + _AFTER_CHARACTERS]
-            moved = age._replace(start=age.start - start, end=age.end - start)
-            mentions = story.resolver.find_mentions(window)
-            if _owner_id(window, moved, _people(mentions, story), narrator_id=scene.pov) != entity_id:
-                continue
-            sentences = (span for span in split_sentences(window) if span.start <= moved.end - 1 < span.end)
-            span = next(sentences, Span(moved.start, moved.end))
-            text = window[span.start : span.end].strip()
-            source_id = f"{scene.position}:passage:{start + span.start}"
-            passages.append(([age], ContinuityEvidence.at(scene.position, "passage", source_id, text, quote=text)))
-    return passages
+    @cached_property
+    def _passages(self) -> Mapping[str, Sequence[tuple[list[Age], ContinuityEvidence]]]:
+        """The sentences of the text that give somebody an age, by person, the newest first."""
+        passages: defaultdict[str, list[tuple[list[Age], ContinuityEvidence]]] = defaultdict(list)
+        for scene in reversed(self._story.scenes):
+            for age in reversed(find_ages(scene.text)):
+                start = scene.text.rfind("\n", 0, max(0, age.start - BEFORE_CHARACTERS)) + 1
+                text = scene.text[start : age.end + AFTER_CHARACTERS]
+                moved_age = age._replace(start=age.start - start, end=age.end - start)
+                people = _people(self._story.resolver.find_mentions(text), self._story)
+                entity_id = _person_id(text, moved_age, people, narrator_id=scene.pov)
+                if entity_id is None:
+                    continue
+                spans = (span for span in split_sentences(text) if span.start < moved_age.end <= span.end)
+                span = next(spans, Span(moved_age.start, moved_age.end))
+                quote = text[span.start : span.end].strip()
+                source_id = f"{scene.position}:passage:{start + span.start}"
+                evidence = ContinuityEvidence.at(scene.position, "passage", source_id, quote, quote=quote)
+                passages[entity_id].append(([age], evidence))
+        return passages
 
 
 def _ages_in(
@@ -123,19 +116,18 @@ def _ages_in(
     *,
     default_id: str | None = None,
     narrator_id: str | None = None,
-) -> Iterator[AgeOfPerson]:
+) -> Iterator[tuple[str | None, Age]]:
+    """Yield the ages of a text, each with the id of its person, or None where the text does not tell it."""
     people = _people(mentions, story)
     for age in find_ages(text):
-        owner_id = _owner_id(text, age, people, default_id=default_id, narrator_id=narrator_id)
-        if owner_id is not None:
-            yield AgeOfPerson(owner_id, age)
+        yield _person_id(text, age, people, default_id=default_id, narrator_id=narrator_id), age
 
 
 def _people(mentions: Sequence[Mention], story: StoryBefore) -> list[Mention]:
     return [one for one in mentions if story.entity[one.entity_id].entity_type == "character"]
 
 
-def _owner_id(
+def _person_id(
     text: str, age: Age, people: Sequence[Mention], *, default_id: str | None = None, narrator_id: str | None = None
 ) -> str | None:
     """Return the id of the person of an age, or None where the text does not tell it."""
@@ -198,10 +190,10 @@ def _unsaid_subject_id(
 ) -> str | None:
     """Return the person of a Chinese clause without a subject: that of the clause before, else who speaks."""
     start = max(quote.start + 1 if quote else 0, text.rfind("\n", 0, position) + 1)
-    borders = [start, *(match.end() for match in re.finditer(r"[。！？；!?;]", text[:position]) if match.end() > start)]
-    clause = text[borders[-1] if borders[-1] < position else borders[-2 if len(borders) > 1 else -1] : position]
-    begin = position - len(clause)
-    head = next((one for one in people if one.start == begin + len(clause) - len(clause.lstrip())), None)
+    borders = [start, *(match.end() for match in _SENTENCE_END.finditer(text, start, position))]
+    begin = max((border for border in borders if border < position), default=position)
+    clause = text[begin:position]
+    head = next((one for one in people if one.start == position - len(clause.lstrip())), None)
     if head is not None and not re.match("[的们家]", text[head.end :]):
         return head.entity_id
     if not clause.strip(" ，,“"):

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from novelgen.checking.evidence import CHANGING_EVENTS
 from novelgen.checking.findings import SUBJECT, of_memory, place_of
 from novelgen.checking.hidden_sayings import HiddenSayings
-from novelgen.checking.person_ages import ages_of_draft, other_ages
+from novelgen.checking.person_ages import PersonAges
 from novelgen.checking.person_traits import card_sayings, disability_sayings
 from novelgen.checking.prompt_lists import facts_of, threads_of
 from novelgen.checking.shared_ground import LEAST_SHARED, denies_number, shared_ground
 from novelgen.checking.shared_words import find_word_matches, telling_sentence
 from novelgen.checking.story import Draft, StoryBefore, telling_words
-from novelgen.language.ages import Age
 from novelgen.language.chinese_words import is_within_word
 from novelgen.language.counted_nouns import find_counts
 from novelgen.language.language import StoryLanguage, has_cjk, wording
@@ -68,15 +67,10 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
         for evidence_item in evidence
     ]
     names = {entity.entity_id: entity.name for entity in story.entities}
-    ages_by_id = ages_of_draft(draft, story)
-    spans = _spans(draft, story)
-    spans |= {
-        person_id: Span(ages[0].start, ages[0].end) for person_id, ages in ages_by_id.items() if person_id not in spans
-    }
-    entities = [
-        _of_entity(entity_id, span, draft, story, about, names, ages_by_id.get(entity_id, ()))
-        for entity_id, span in spans.items()
-    ]
+    ages = PersonAges(draft, story)
+    spans = {person_id: Span(first.start, first.end) for person_id, (first, *_) in ages.by_person.items()}
+    spans |= _spans(draft, story)
+    entities = [_of_entity(*one, draft, story, about, names, ages) for one in spans.items()]
     entity_matters = [matter for matter in entities if matter.sayings]
     explained_ids = {matter.entity_id for matter in entity_matters}
     matters = [
@@ -91,7 +85,7 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
             said_texts=[one.text for matter in entity_matters for one in matter.sayings],
         ),
         *_of_threads(draft, story),
-        *_of_numbers(draft, story, evidence, [age for ages in ages_by_id.values() for age in ages]),
+        *_of_numbers(draft, story, evidence, ages),
     ]
     matters.sort(key=lambda matter: (ORDER.index(matter.kind), -matter.sayings[0].score, matter.draft_span))
     hidden = HiddenSayings(story)
@@ -167,7 +161,7 @@ def _of_entity(
     story: StoryBefore,
     about: Sequence[tuple[ContinuityEvidence, set[str]]],
     names: Mapping[str, str],
-    ages: Sequence[Age],
+    ages: PersonAges,
 ) -> TouchedMatter:
     facts = [_with_quote(evidence_item, story) for evidence_item in facts_of(entity_id, story, names)]
     facts.sort(key=lambda evidence_item: (-evidence_item.score, evidence_item.is_guess))
@@ -205,9 +199,8 @@ def _of_entity(
     # Who has a thing bears on whatever is done with it.
     first = dead or ([] if entity.entity_type == "character" else facts[:1])
     around_texts = [*touched_texts, *_next_sentences([sentence, *sentences], draft, story)]
-    denial = other_ages(entity_id, ages, (*on_card, *of_card, *facts, *evidence_items), story)
-    if denial is not None:
-        first = [*first, *denial.sayings]
+    denial = ages.denial(entity_id, (*on_card, *of_card, *facts, *evidence_items))
+    first = [*first, *(denial.sayings if denial is not None else ())]
     first += [saying for saying in (*on_card, *of_card, *facts) if denies_number(saying.text, around_texts, own_names)]
     sharing = _most_shared_first([*on_card, *facts, *disabilities, *evidence_items], touched_texts, own_names)
     rest = [*facts[:2], *notes, *evidence_items[:2], *gathered[:2], *facts, *gathered, *of_card]
@@ -285,11 +278,11 @@ def _of_threads(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
 
 
 def _of_numbers(
-    draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityEvidence], ages: Sequence[Age]
+    draft: Draft, story: StoryBefore, evidence: Sequence[ContinuityEvidence], ages: PersonAges
 ) -> Iterator[TouchedMatter]:
     """Yield numbers whose unit, or counted noun, has another value in related statements or any note.
 
-    The ages of persons are theirs, and no numbers.
+    An age of a person stands beside that person, and an age of another time nowhere.
     """
     notes = [
         of_memory(memory, story)
@@ -303,7 +296,8 @@ def _of_numbers(
     ]
     for quantity in _quantities_in(draft.text, story.language):
         sentence = draft.sentence_at(quantity.start)
-        if sentence is None or any(age.start < quantity.end and quantity.start < age.end for age in ages):
+        span = Span(quantity.start, quantity.end)
+        if sentence is None or (quantity.dimension == "age" and not ages.is_without_person(span)):
             continue
         # Who says a number often stands in the sentence beside it.
         around = _around(draft, sentence)
@@ -321,8 +315,7 @@ def _of_numbers(
             )
         ]
         if others:
-            name = draft.text[quantity.start : quantity.end]
-            yield _matter(draft, "number", name, Span(quantity.start, quantity.end), others[:2])
+            yield _matter(draft, "number", draft.text[span.start : span.end], span, others[:2])
 
 
 def _quantities_in(text: str, language: StoryLanguage) -> list[Quantity]:

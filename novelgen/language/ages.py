@@ -43,19 +43,28 @@ _CARDINAL = "|".join(
     re.escape(word).replace(r"\-", r"[\s-]") for word in sorted(ENGLISH_CARDINALS, key=len, reverse=True)
 )
 _NUMBER = rf"(?>(?P<n>(?:\d{{1,3}}|an? hundred(?: and (?:{_CARDINAL}))?|{_CARDINAL})\b))"
-_BOUND = rf"(?P<bound>{wording('ages_bound_en')})\s+"
-_UNIT = r"(?P<unit>[\s-]years?(?:[’']|\s+of\s+age\b|[\s-]old\b)?)?"
-_END = rf"(?P<odd>[\s-]odd\b| or so\b)?(?!,?\s+(?:(?:or|and)\s+)?(?:{_CARDINAL}|\d)|\s+and\s+a\s+half)(?=\s+(?:{wording('ages_end_en')})\b|\s*[,.;:!\"”’)—–]|\s*$)"
-_SOMEBODY = rf"(?:(?:now|just|only|all of|already|still|barely|turned|not)\s+)*(?P<noun>an?\s+(?:[a-z]+\s+)?(?:{wording('ages_person_en')})\s+of\s+)?"
+_BOUND = rf"(?:(?P<bound>{wording('ages_bound_en')})\s+)?"
+_OLD = r"[\s-]years?[\s-](?:old|of\s+age)\b"
+_MORE = rf"(?!,?\s+(?:(?:or|and)\s+)?(?:{_CARDINAL}|\d)|\s+and\s+a\s+half)"
+_END = (
+    rf"(?:{_OLD})?(?P<odd>[\s-]odd\b| or so\b)?{_MORE}"
+    rf"(?=\s+(?:{wording('ages_end_en')})\b|\s*[,.;:!\"”’)—–]|\s*$)"
+)
+"""After an age: "I'm two steps behind", "two, three steps" and "two and a half" are none."""
+
+_SOMEBODY_OF = rf"an?\s+(?:[a-z]+\s+)?(?:{wording('ages_person_en')})\s+of\s+"
+_VERB = (
+    r"(?P<verb>\s+(?:(?:ha(?:s|ve|d)|[a-z]+ly|only|just)\s+){0,2}(?:am|is|was|turns|turned|(?:wi|sha)ll be)"
+    r"|[’'](?:m|s|ve|ll\s+be)(?:\s+turned)?)\s+(?:(?:now|just|only|all of|already|still|barely|not)\s+)*"
+)
 _ENGLISH = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
-        rf"(?<=\S)(?P<verb>\s+(?:(?:ha(?:s|ve|d)|[a-z]+ly|only|just)\s+)?(?:am|is|was|turns|turned|(?:wi|sha)ll be)"
-        rf"|[’'](?:m|s|ve|ll\s+be)(?:\s+turned)?)\s+{_SOMEBODY}(?:{_BOUND})?{_NUMBER}{_UNIT}{_END}",
-        rf"(?<=\w),\s+(?:{_BOUND})?{_NUMBER}{_UNIT}(?P<odd>\b)(?=\s*,)",
-        rf"\bage[sd]?\b\W{{0,3}}(?:{_BOUND})?{_NUMBER}(?P<odd>\b)",
-        rf"(?P<noun>\ban?\s+(?:[a-z]+\s+)?(?:{wording('ages_person_en')})\s+of\s+)(?:{_BOUND})?{_NUMBER}{_END}",
-        rf"\b{_NUMBER}[\s-]years?(?:[\s-]old|\s+of\s+age)\b(?P<odd>\b)",
+        rf"(?<=\S){_VERB}(?:{_SOMEBODY_OF})?{_BOUND}{_NUMBER}{_END}",
+        rf"(?<=\w),\s+{_BOUND}{_NUMBER}(?:{_OLD})?(?=\s*,)",
+        rf"\bage[sd]?\b\W{{0,3}}{_BOUND}{_NUMBER}",
+        rf"\b{_SOMEBODY_OF}{_BOUND}{_NUMBER}{_END}",
+        rf"\b{_NUMBER}{_OLD}",
     )
 ]
 _DECADES = {word: 10.0 * value for value, word in enumerate(wording("ages_decades_en").split("|"), 2)}
@@ -92,7 +101,7 @@ _NOT_ZH = re.compile(wording("ages_not_zh") + r"[^，。！？；：、“”\n]
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def find_ages(text: str) -> tuple[Age, ...]:
-    """Find the ages of a text that are of now, in its order: no "when he was seven", 七岁那年 or "as if she was ten"."""
+    """Find the ages of now in a text, in its order: no "when he was seven", 七岁那年 or "as if she was ten"."""
     plain = simplified(text)
     ages: list[Age] = []
     for age in sorted(_chinese(plain) if story_language(plain) == "zh" else _english(plain), key=lambda one: one[:2]):
@@ -113,7 +122,9 @@ def _english(text: str) -> Iterator[Age]:
                 continue
             verb = (groups.get("verb") or "").casefold()
             bound = (groups.get("bound") or "").casefold()
-            if re.search(r"\bnot\s", text[match.start() : match.start("n")].casefold()) and "yet" not in bound:
+            if not bound.startswith("not") and re.search(
+                r"\bnot\s", text[match.start() : match.start("n")], re.IGNORECASE
+            ):
                 continue
             low = high = amount
             if "be" in verb.split():

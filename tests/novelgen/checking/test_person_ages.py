@@ -1,0 +1,241 @@
+"""Another age of a person than the story gives them is listed first, with the draft's sentence; nothing else is."""
+
+from dataclasses import replace
+
+import pytest
+
+from novelgen.checking.evidence import gather_evidence
+from novelgen.checking.person_ages import OF_ANOTHER_AGE
+from novelgen.checking.story import StoryBefore, read_draft
+from novelgen.checking.touched import find_touched
+from novelgen.language.language import story_language
+from novelgen.models.continuity import TouchedMatter
+from novelgen.models.entity import Entity
+from novelgen.models.memory import StoryMemoryChunk
+from tests.novelgen.checking.small_story import entity, memory, state, told
+
+ENGLISH = (entity("C0", "The Guv'nor"), entity("C1", "Alf"), entity("C2", "Maggie Lowe", "Maggie"))
+CHINESE = (entity("C0", "秦班主", "班主"), entity("C1", "小豆子"), entity("C2", "白玉霜"))
+
+
+def of_people(age: object, language: str) -> tuple[Entity, ...]:
+    """Return the people, the first with an age on the card."""
+    first, *others = ENGLISH if language == "en" else CHINESE
+    return (first.model_copy(update={"profile": {} if age is None else {"age": age}}), *others)
+
+
+def denials(draft: str, story: StoryBefore) -> list[TouchedMatter]:
+    """Return the persons and numbers of a draft that the story gives another age or number."""
+    read = read_draft(draft, story)
+    return [
+        matter
+        for matter in find_touched(read, story, gather_evidence(read, story))
+        if matter.kind == "number" or any(saying.score == OF_ANOTHER_AGE for saying in matter.sayings)
+    ]
+
+
+def story_of(
+    draft: str, *, age: object = 61, text: str = "", memories: tuple[StoryMemoryChunk, ...] = ()
+) -> StoryBefore:
+    """Return the story before a draft, in its language."""
+    language = story_language(draft)
+    return replace(told(of_people(age, language), text=text, memories=memories), language=language)
+
+
+@pytest.mark.parametrize(
+    ("draft", "quote"),
+    [
+        ("\"I'm seventy-three,\" said the Guv'nor.", "seventy-three"),
+        ("“I’m seventy-three,” said the Guv'nor.", "seventy-three"),
+        ("Alf swept. \"I'm seventy-three now,\" the Guv'nor said.", "seventy-three"),
+        ('The Guv\'nor sighed. "I turned forty last May."', "forty"),
+        ('"Sweep it," said the Guv\'nor, "for I am seventy-three."', "seventy-three"),
+        ("The Guv'nor came in late. He was seventy-three.", "seventy-three"),
+        ("The Guv'nor came in late and sat down. Rain fell. He was seventy-three, and slow.", "seventy-three"),
+        ("The Guv'nor was a man of forty.", "forty"),
+        ("The Guv'nor, a man of forty, came in.", "forty"),
+        ("The Guv'nor, aged 73, came in.", "73"),
+        ("Aged 73, the Guv'nor came in.", "73"),
+        ("The Guv'nor was not yet thirty.", "thirty"),
+        ("The Guv'nor, who had just turned seventy-three, came in.", "seventy-three"),
+        ('"The Guv\'nor is seventy-three," said Alf.', "seventy-three"),
+        ("\"The Guv'nor's seventy-three, you know,\" said Alf.", "seventy-three"),
+        ("The Guv'nor was seventy-three years old.", "seventy-three"),
+        ("The Guv'nor was already in his forties.", "forties"),
+        ("He was forty, the Guv'nor, and slow.", "forty"),
+        ("“老朽今年七十三了，”班主说。", "七十三"),
+        ("“我都七十三岁的人了。”班主叹道。", "七十三"),
+        ("班主叹道：“我都七十三岁的人了。”", "七十三"),
+        ("班主咳了一声。“我今年七十三，还能唱。”", "七十三"),
+        ("“七十三了，唱不动了，”班主说。“我七十三了。”", "我七十三了"),
+        ("班主年方十八。", "十八"),
+        ("班主年过八旬，还在唱。", "八旬"),
+        ("班主三十出头，还在唱。", "三十"),
+        ("班主坐下了。他刚满十六。", "十六"),
+        ("班主今年七十三了。", "七十三"),
+        ("秦班主不到三十岁。", "三十"),
+        ("七十三岁的秦班主还在唱。", "七十三"),
+        ("“班主今年七十三了，”小豆子说。", "七十三"),
+        ("班主是个四十来岁的男人。", "四十"),
+        ("“我老了，今年七十三了，”班主说。", "七十三"),
+        ("班主年近五旬。", "五旬"),
+        ("班主年逾古稀。", "古稀"),
+    ],
+)
+def test_another_age_than_on_the_card_is_listed_first_with_both_quotes(draft: str, quote: str) -> None:
+    """Also without a unit, of the speaker or the subject, and in simplified and English words."""
+    [matter] = denials(draft, story_of(draft))
+    assert (matter.kind, matter.entity_id) == ("person", "C0")
+    assert quote in matter.draft_quote
+    assert quote in draft[slice(*matter.draft_span)]
+    assert matter.sayings[0].text.endswith("61")
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "\"I'm sixty-one,\" said the Guv'nor.",
+        "The Guv'nor was past sixty.",
+        "The Guv'nor was a man of sixty-one.",
+        "The Guv'nor was in his sixties.",
+        "The Guv'nor was about sixty.",
+        "The Guv'nor was sixty or so.",
+        "\"I'm sixty-odd,\" said the Guv'nor.",
+        "\"I'll be sixty-two next May,\" said the Guv'nor.",
+        "\"I'm two steps behind,\" said the Guv'nor.",
+        "\"I'm two, three steps behind,\" said the Guv'nor.",
+        "\"I'm ten and a half miles away,\" said the Guv'nor.",
+        "\"I'm seventy-three,\" said Alf to the Guv'nor.",
+        "The Guv'nor sat down. \"I'm seventy-three,\" said Alf.",
+        '"His wife is seventy-three," said the Guv\'nor.',
+        "The Guv'nor's wife was seventy-three.",
+        "\"You're seventy-three,\" said the Guv'nor to Alf.",
+        "When he was seventeen, the Guv'nor came to Wapping.",
+        "The Guv'nor came to Wapping when he was seventeen.",
+        '"I was seven, and the hall was new," said the Guv\'nor.',
+        "The Guv'nor walked as if he was seventy-three.",
+        "The Guv'nor was not seventy-three.",
+        "The Guv'nor looked seventy-three.",
+        "The Guv'nor met a man of forty.",
+        "The Guv'nor sat down. It was seven.",
+        "The Guv'nor counted two, three, four pence.",
+        "“老朽今年六十一了，”班主说。",
+        "班主年过六旬，还在唱。",
+        "班主六十出头，还在唱。",
+        "班主年逾花甲。",
+        "班主六十来岁。",
+        "班主六十上下。",
+        "“给我三十两，”班主说。",
+        "“我才三步远，”班主说。",
+        "“我今年七十三了，”小豆子对班主说。",
+        "班主坐下了。“我今年七十三了，”小豆子说。",
+        "“我爹七十三了，”班主说。",
+        "“你今年十三了，”班主说。",
+        "班主的老婆七十三了。",
+        "班主七岁那年进了戏班。",
+        "“我十六岁的时候就会唱了，”班主说。",
+        "班主看上去像七十三岁的人。",
+        "班主不是七十三岁。",
+        "班主看见一个四十岁的男人。",
+        "班主等了三十多天。",
+        "班主数到七十三，停下了。",
+        "班主坐在第十三排。",
+        "“今年三月，”班主说。",
+        "班主打他十六岁起就认得他。",
+    ],
+)
+def test_an_age_that_agrees_and_what_is_no_age_of_the_person_is_not_listed(draft: str) -> None:
+    """Compatible bounds, steps and money, somebody else's age, and an age of the past deny nothing."""
+    assert denials(draft, story_of(draft)) == []
+
+
+@pytest.mark.parametrize(
+    ("draft", "text", "sentence"),
+    [
+        (
+            "\"I'm seventy-three,\" said the Guv'nor.",
+            "The Guv'nor came in late. He was sixty-one. Alf swept.",
+            "He was sixty-one.",
+        ),
+        (
+            "The Guv'nor was seventy-three.",
+            "Alf swept. \"I'm sixty-one,\" said the Guv'nor. Rain fell.",
+            "\"I'm sixty-one,\" said the Guv'nor.",
+        ),
+        ("“老朽今年七十三了，”班主说。", "班主来晚了。他六十一岁了。小豆子扫地。", "他六十一岁了。"),
+        ("班主七十三了。", "小豆子扫地。“我今年六十一，”班主说。", "“我今年六十一，”班主说。"),
+    ],
+)
+def test_an_age_in_the_text_stands_beside_another_of_the_draft(draft: str, text: str, sentence: str) -> None:
+    """Without a card's age the last text that tells it decides, and is quoted."""
+    [matter] = denials(draft, story_of(draft, age=None, text=text))
+    assert (matter.sayings[0].source, matter.sayings[0].text, matter.sayings[0].quote) == (
+        "passage",
+        sentence,
+        sentence,
+    )
+    beside_card = denials(draft, story_of(draft, text=text))[0].sayings
+    assert [one.source for one in beside_card[:2]] == ["state", "passage"]
+
+
+@pytest.mark.parametrize(
+    ("draft", "text"),
+    [
+        ("\"I'm seventy-three,\" said the Guv'nor.", "The Guv'nor came in. Alf swept. He was sixty-one."),
+        ("\"I'm seventy-three,\" said the Guv'nor.", "The Guv'nor came to Wapping when he was twelve."),
+        ("\"I'm seventy-three,\" said the Guv'nor.", "\"I'm twelve,\" said Alf to the Guv'nor."),
+        ("“老朽今年七十三了，”班主说。", "班主十二岁那年进了戏班。"),
+        ("“老朽今年七十三了，”班主说。", "“我今年十二了，”小豆子对班主说。"),
+        ("“老朽今年七十三了，”班主说。", "班主数了十二两。"),
+    ],
+)
+def test_an_age_of_another_or_of_the_past_in_the_text_denies_nothing(draft: str, text: str) -> None:
+    """A pronoun means the last one named, a speaker themselves."""
+    assert denials(draft, story_of(draft, age=None, text=text)) == []
+
+
+@pytest.mark.parametrize(
+    ("draft", "note"),
+    [
+        ("\"I'm seventy-three,\" said the Guv'nor.", "The Guv'nor is sixty-one."),
+        ("“老朽今年七十三了，”班主说。", "秦班主六十一岁。"),
+    ],
+)
+def test_an_age_in_a_note_stands_beside_another_of_the_draft(draft: str, note: str) -> None:
+    """The note is of the person; one that agrees, or is another's, denies nothing."""
+    of_note = memory(note, "C0").model_copy(update={"content_type": "note"})
+    [matter] = [one for one in denials(draft, story_of(draft, age=None, memories=(of_note,))) if one.kind == "person"]
+    assert matter.sayings[0].text == note
+    same = {"en": "The Guv'nor is seventy-three.", "zh": "秦班主七十三岁。"}[story_language(draft)]
+    agreeing = memory(same, "C0").model_copy(update={"content_type": "note"})
+    assert denials(draft, story_of(draft, age=None, memories=(agreeing,))) == []
+    kin = {"en": "The Guv'nor's wife is sixty-one.", "zh": "秦班主的老婆六十一岁。"}[story_language(draft)]
+    of_kin = memory(kin, "C0").model_copy(update={"content_type": "note"})
+    assert denials(draft, story_of(draft, age=None, memories=(of_kin,))) == []
+
+
+@pytest.mark.parametrize(
+    ("draft", "dead"),
+    [
+        ("Maggie Lowe sang. The Guv'nor was seventy-three. Alf swept the stage.", "Alf"),
+        ("白玉霜唱了。班主七十三了。小豆子扫地。", "小豆子"),
+    ],
+)
+def test_who_is_of_another_age_comes_after_the_dead_and_before_all_others(draft: str, dead: str) -> None:
+    """However late the draft tells it."""
+    story = story_of(draft)
+    story = replace(story, changes=[state("C1", "status", "dead")])
+    read = read_draft(draft, story)
+    matters = find_touched(read, story, gather_evidence(read, story))
+    assert [matter.entity_id for matter in matters if matter.kind == "person"][:2] == ["C1", "C0"]
+    assert matters[0].name == dead
+
+
+def test_a_narrator_who_says_i_has_an_age_without_a_name() -> None:
+    """Who tells the story as "I" is known to the draft."""
+    teller, *others = of_people(61, "en")
+    people = (teller.model_copy(update={"role": "narrator"}), *others)
+    draft = "I swept the stage. I was seventy-three, and I knew it."
+    [matter] = denials(draft, replace(told(people), language="en"))
+    assert (matter.entity_id, matter.draft_quote) == ("C0", "I was seventy-three, and I knew it.")
+    assert denials("I swept the stage. I was sixty-one, and I knew it.", replace(told(people), language="en")) == []
