@@ -42,7 +42,8 @@ class Age(NamedTuple):
 _CARDINAL = "|".join(
     re.escape(word).replace(r"\-", r"[\s-]") for word in sorted(ENGLISH_CARDINALS, key=len, reverse=True)
 )
-_NUMBER = rf"(?>(?P<n>(?:\d{{1,3}}|an? hundred(?: and (?:{_CARDINAL}))?|{_CARDINAL})\b))"
+_UNITS_FIRST = rf"(?:{'|'.join(ENGLISH_CARDINALS[:9])})-and-(?:{_CARDINAL})"
+_NUMBER = rf"(?>(?P<n>(?:\d{{1,3}}|an? hundred(?: and (?:{_CARDINAL}))?|{_UNITS_FIRST}|{_CARDINAL})\b))(?![,.]\d)"
 _BOUND = rf"(?:(?P<bound>{wording('ages_bound_en')})\s+)?"
 _OLD = r"[\s-]years?[\s-](?:old|of\s+age)\b"
 _MORE = rf"(?!,?\s+(?:(?:or|and)\s+)?(?:{_CARDINAL}|\d)|\s+and\s+a\s+half)"
@@ -54,7 +55,7 @@ _END = (
 
 _SOMEBODY_OF = rf"an?\s+(?:[a-z]+\s+)?(?:{wording('ages_person_en')})\s+of\s+"
 _VERB = (
-    r"(?P<verb>\s+(?:(?:ha(?:s|ve|d)|[a-z]+ly|only|just)\s+){0,2}(?:am|is|was|turns|turned|(?:wi|sha)ll be)"
+    r"(?<!\bit)(?P<verb>\s+(?:(?:ha(?:s|ve|d)|[a-z]+ly|only|just)\s+){0,2}(?:am|is|was|turns|turned|(?:wi|sha)ll be)"
     r"|[’'](?:m|s|ve|ll\s+be)(?:\s+turned)?)\s+(?:(?:now|just|only|all of|already|still|barely|not)\s+)*"
 )
 _ENGLISH = [
@@ -62,9 +63,9 @@ _ENGLISH = [
     for pattern in (
         rf"(?<=\S){_VERB}(?:{_SOMEBODY_OF})?{_BOUND}{_NUMBER}{_END}",
         rf"(?<=\w),\s+{_BOUND}{_NUMBER}(?:{_OLD})?(?=\s*,)",
-        rf"\bage[sd]?\b\W{{0,3}}{_BOUND}{_NUMBER}",
+        rf"(?:\baged\s+|(?<!of )(?<!at )\bage\b\W{{1,3}}){_BOUND}{_NUMBER}",
         rf"\b{_SOMEBODY_OF}{_BOUND}{_NUMBER}{_END}",
-        rf"\b{_NUMBER}{_OLD}",
+        rf"(?<![\w-])(?<!\bor )(?<!\band ){_NUMBER}{_OLD}",
     )
 ]
 _DECADES = {word: 10.0 * value for value, word in enumerate(wording("ages_decades_en").split("|"), 2)}
@@ -105,7 +106,7 @@ def find_ages(text: str) -> tuple[Age, ...]:
     plain = simplified(text)
     ages: list[Age] = []
     for age in sorted(_chinese(plain) if story_language(plain) == "zh" else _english(plain), key=lambda one: one[:2]):
-        if age.high > 1 and age.low <= MOST_YEARS and not any(age.start < other.end for other in ages):
+        if age.high > 0 and age.low <= MOST_YEARS and not any(age.start < other.end for other in ages):
             ages.append(age)
     return tuple(ages)
 
@@ -118,7 +119,7 @@ def _english(text: str) -> Iterator[Age]:
         for match in pattern.finditer(text):
             groups = match.groupdict()
             amount = english_amount(match["n"])
-            if amount is None or _HYPOTHETICAL.search(text, max(0, match.start() - 40), match.start()):
+            if amount is None or amount <= 1 or _HYPOTHETICAL.search(text, max(0, match.start() - 40), match.start()):
                 continue
             verb = (groups.get("verb") or "").casefold()
             bound = (groups.get("bound") or "").casefold()

@@ -312,7 +312,7 @@ _SUM_OF_MONEY = re.compile(
 )
 """Money without a unit: 欠十二万, 三万定金."""
 
-_DECADES_OF_AGE = re.compile(r"(?:年|已|都|快|将)(?:过|近|逾|届|有)?(?P<decades>[五六七八九])旬")
+_DECADES_OF_AGE = re.compile(r"(?:年|已|都|快|将)(?P<way>过|近|逾|届|有)?(?P<decades>[五六七八九])旬")
 """An age: 年过七旬."""
 
 
@@ -384,7 +384,8 @@ def _chinese(text: str) -> Iterator[Quantity]:
             yield Quantity(*match.span(group), dimension, values[0] * factor, values[1] * factor, "元")
     for match in _DECADES_OF_AGE.finditer(text):
         age = 10.0 * chinese_number(match["decades"])
-        yield Quantity(*match.span(), "age", age, age, "岁")
+        is_past = match["way"] in ("过", "逾")
+        yield Quantity(*match.span(), "age", age, age + 9 if is_past else age, "岁")
     for match in _CHINESE.finditer(text):
         unit = match["unit"]
         if unit == "旬" and _DECADES_OF_AGE.search(text, max(0, match.start() - 2), match.end()):
