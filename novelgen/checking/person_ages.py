@@ -31,6 +31,9 @@ _FIRST_PERSON_CHINESE = re.compile(f"(?:{wording('ages_first_person_zh')})$")
 _BEGINS_WITH_FIRST_PERSON = re.compile(f"(?:{wording('ages_first_person_zh')})(?!{wording('ages_kin_zh')})")
 _BETWEEN_CHINESE = re.compile(f"(?:{wording('ages_between_zh')})+$")
 _SENTENCE_END = re.compile("[。！？；!?;]")
+_NEW_PERSON = re.compile("有[^，]{0,4}[个位名]|[见遇娶收生领带]")
+"""Before an age without a subject: it may be that of somebody whom the clause brings in."""
+
 _CLAUSE_START = re.compile(r"(?:^|[，。！？；：、,.!?;:“”「」『』\"…—\n])\s*$")
 
 
@@ -42,7 +45,7 @@ class AgeDenial(NamedTuple):
 
 
 class PersonAges:
-    """The ages that a draft gives persons, and what the story before it says of them."""
+    """The ages of persons in a draft."""
 
     def __init__(self, draft: Draft, story: StoryBefore) -> None:
         self._story = story
@@ -52,11 +55,11 @@ class PersonAges:
             (self._without_person if entity_id is None else self.by_person[entity_id]).append(age)
 
     def is_without_person(self, span: Span) -> bool:
-        """Tell whether a part of the draft is an age of now that the text gives nobody known."""
+        """Tell whether a part of the draft is an age of nobody known."""
         return any(age.start < span.end and span.start < age.end for age in self._without_person)
 
     def denial(self, entity_id: str, sayings: Iterable[ContinuityEvidence]) -> AgeDenial | None:
-        """Return the first age of the draft that the story denies, with the sayings that do, or None.
+        """Return the first age of the draft that the story denies, or None.
 
         What says an age first decides whether it is denied: the card, then states, notes and memories, then the text,
         the newest first.
@@ -80,7 +83,7 @@ class PersonAges:
         return None
 
     def _own_ages(self, saying: ContinuityEvidence, entity_id: str) -> list[Age]:
-        """Return the ages that a saying gives a person, a field of the card without naming them again."""
+        """Return the ages of a person in a saying."""
         is_field = saying.source == "state" and saying.source_id.startswith(f"{entity_id}.")
         mentions = self._story.resolver.find_mentions(saying.text)
         default_id = entity_id if is_field else None
@@ -89,7 +92,7 @@ class PersonAges:
 
     @cached_property
     def _passages(self) -> Mapping[str, Sequence[tuple[list[Age], ContinuityEvidence]]]:
-        """The sentences of the text that give somebody an age, by person, the newest first."""
+        """The sentences with an age, by person, newest first."""
         passages: defaultdict[str, list[tuple[list[Age], ContinuityEvidence]]] = defaultdict(list)
         for scene in reversed(self._story.scenes):
             for age in reversed(find_ages(scene.text)):
@@ -117,7 +120,7 @@ def _ages_in(
     default_id: str | None = None,
     narrator_id: str | None = None,
 ) -> Iterator[tuple[str | None, Age]]:
-    """Yield the ages of a text, each with the id of its person, or None where the text does not tell it."""
+    """Yield the ages of a text with their persons."""
     people = _people(mentions, story)
     for age in find_ages(text):
         yield _person_id(text, age, people, default_id=default_id, narrator_id=narrator_id), age
@@ -130,7 +133,7 @@ def _people(mentions: Sequence[Mention], story: StoryBefore) -> list[Mention]:
 def _person_id(
     text: str, age: Age, people: Sequence[Mention], *, default_id: str | None = None, narrator_id: str | None = None
 ) -> str | None:
-    """Return the id of the person of an age, or None where the text does not tell it."""
+    """Return the person of an age, or None."""
     text = simplified(text)
     quote = quote_at(text, age.start)
     if quote is not None and (age.is_past or text.startswith(",", age.start)):
@@ -159,12 +162,12 @@ def _person_id(
 
 
 def _named_after(text: str, age: Age, people: Sequence[Mention]) -> str | None:
-    """Return the person whose name follows in apposition: He was sixty-one, the Guv'nor."""
+    """Return the person named in apposition: He was sixty-one, the Guv'nor."""
     return next((one.entity_id for one in people if re.fullmatch(r", (?:the |old )*", text[age.end : one.start])), None)
 
 
 def _named_behind(text: str, age: Age, people: Sequence[Mention]) -> str | None:
-    """Return the person whose name follows: Aged 73, the Guv'nor; 七十三岁的秦班主."""
+    """Return the person named behind: 七十三岁的秦班主."""
     if age.is_said_of_subject and not re.match("的", text[age.end :]):
         return None
     return next(
@@ -175,7 +178,7 @@ def _named_behind(text: str, age: Age, people: Sequence[Mention]) -> str | None:
 def _third_person_id(
     text: str, position: int, people: Sequence[Mention], quote: Span | None, speaker_id: str | None
 ) -> str | None:
-    """Return the person of "he": in a speech the last one named there, else the one narrated before."""
+    """Return the person of a pronoun."""
     if quote is None:
         return person_before(text, position, people)
     spoken = [one for one in people if quote.start <= one.start < position]
@@ -188,11 +191,13 @@ def _third_person_id(
 def _unsaid_subject_id(
     text: str, position: int, people: Sequence[Mention], quote: Span | None, speaker_id: str | None
 ) -> str | None:
-    """Return the person of a Chinese clause without a subject: that of the clause before, else who speaks."""
+    """Return the person of a Chinese clause without a subject."""
     start = max(quote.start + 1 if quote else 0, text.rfind("\n", 0, position) + 1)
     borders = [start, *(match.end() for match in _SENTENCE_END.finditer(text, start, position))]
     begin = max((border for border in borders if border < position), default=position)
     clause = text[begin:position]
+    if _NEW_PERSON.search(clause) or sum(begin <= one.start < position for one in people) > 1:
+        return None
     head = next((one for one in people if one.start == position - len(clause.lstrip())), None)
     if head is not None and not re.match("[的们家]", text[head.end :]):
         return head.entity_id

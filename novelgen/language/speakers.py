@@ -23,14 +23,14 @@ _I_SAY = re.compile(r"^[\s,]*(?:I [a-z]+|[a-z]+ I)\b|^[\s,]*我[^，。！？；
 
 
 def quote_at(text: str, position: int) -> Span | None:
-    """Return the quoted words that hold a character of a text, or None where it is narrated."""
+    """Return the quoted words around a position, or None."""
     return next(
         (Span(*match.span()) for match in QUOTED.finditer(text) if match.start() <= position < match.end()), None
     )
 
 
 def speaker_of(text: str, quote: Span, people: Sequence[Mention], *, narrator_id: str | None = None) -> str | None:
-    """Return the id of the speaker of quoted words, or None where their paragraph does not tell it.
+    """Return the speaker of quoted words, or None.
 
     Args:
         text: The text.
@@ -69,7 +69,7 @@ def speaker_of(text: str, quote: Span, people: Sequence[Mention], *, narrator_id
 
 
 def person_before(text: str, position: int, people: Sequence[Mention]) -> str | None:
-    """Return the id of the person of a "he" at a position: the first named of the nearest narrated sentence."""
+    """Return the first person named in the nearest narrated sentence."""
     narrated = _narrated(text, people)
     spans = [span for span in split_sentences(text[:position]) if span.start < position][-MOST_SENTENCES_BACK - 1 :]
     for span in reversed(spans):

@@ -1,4 +1,4 @@
-"""Another age of a person than the story gives them is listed first, with the draft's sentence; nothing else is."""
+"""Another age of a person than the story's is listed first."""
 
 from dataclasses import replace
 
@@ -84,7 +84,7 @@ def story_of(
     ],
 )
 def test_another_age_than_on_the_card_is_listed_first_with_both_quotes(draft: str, quote: str) -> None:
-    """Also without a unit, of the speaker or the subject, and in simplified and English words."""
+    """Also without a unit, of the speaker or subject."""
     [matter] = denials(draft, story_of(draft))
     assert (matter.kind, matter.entity_id) == ("person", "C0")
     assert quote in matter.draft_quote
@@ -145,6 +145,9 @@ def test_another_age_than_on_the_card_is_listed_first_with_both_quotes(draft: st
         "班主看见一个四十岁的男人。",
         "班主比小豆子大十岁。",
         "“他小我三岁，”班主说。",
+        "班主有个女儿，年方十八。",
+        "“我有一个女儿，年方十八，”班主说。",
+        "班主看着小豆子，今年十六了。",
         "班主等了三十多天。",
         "班主数到七十三，停下了。",
         "班主坐在第十三排。",
@@ -153,7 +156,7 @@ def test_another_age_than_on_the_card_is_listed_first_with_both_quotes(draft: st
     ],
 )
 def test_an_age_that_agrees_and_what_is_no_age_of_the_person_is_not_listed(draft: str) -> None:
-    """Compatible bounds, steps and money, somebody else's age, and an age of the past deny nothing."""
+    """Bounds, steps, money, another's age and the past deny nothing."""
     assert denials(draft, story_of(draft)) == []
 
 
