@@ -1,4 +1,4 @@
-"""Ages of persons in a draft, beside other ages that the story gives them."""
+"""Ages of persons against the story."""
 
 import re
 from collections import defaultdict
@@ -38,14 +38,14 @@ _CLAUSE_START = re.compile(r"(?:^|[，。！？；：、,.!?;:“”「」『』
 
 
 class AgeDenial(NamedTuple):
-    """An age of a draft, with sayings of the story that give its person another."""
+    """An age and sayings against it."""
 
     age: Age
     sayings: list[ContinuityEvidence]
 
 
 class PersonAges:
-    """The ages of persons in a draft."""
+    """Ages in a draft."""
 
     def __init__(self, draft: Draft, story: StoryBefore) -> None:
         self._story = story
@@ -55,11 +55,11 @@ class PersonAges:
             (self._without_person if entity_id is None else self.by_person[entity_id]).append(age)
 
     def is_without_person(self, span: Span) -> bool:
-        """Tell whether a part of the draft is an age of nobody known."""
+        """Tell whether an age is nobody's."""
         return any(age.start < span.end and span.start < age.end for age in self._without_person)
 
     def denial(self, entity_id: str, sayings: Iterable[ContinuityEvidence]) -> AgeDenial | None:
-        """Return the first age of the draft that the story denies, or None.
+        """Return the first denied age, or None.
 
         What says an age first decides whether it is denied: the card, then states, notes and memories, then the text,
         the newest first.
@@ -71,14 +71,14 @@ class PersonAges:
         ages = self.by_person.get(entity_id)
         if ages is None:
             return None
-        told = [(own, saying) for saying in sayings if (own := self._own_ages(saying, entity_id))]
-        count = len(told)
-        told += self._passages.get(entity_id, [])
+        statements = [(own, saying) for saying in sayings if (own := self._own_ages(saying, entity_id))]
+        count = len(statements)
+        statements += self._passages.get(entity_id, [])
         for age in ages:
-            numbers = [at for at, (own, _) in enumerate(told) if not any(map(age.agrees_with, own))]
+            numbers = [at for at, (own, _) in enumerate(statements) if not any(map(age.agrees_with, own))]
             if numbers[:1] == [0]:
-                shown = [at for at in numbers if at < count] + [at for at in numbers if at >= count][:MAX_PASSAGES]
-                denying = [told[at][1].model_copy(update={"score": OF_ANOTHER_AGE}) for at in shown]
+                indices = [at for at in numbers if at < count] + [at for at in numbers if at >= count][:MAX_PASSAGES]
+                denying = [statements[at][1].model_copy(update={"score": OF_ANOTHER_AGE}) for at in indices]
                 return AgeDenial(age, denying)
         return None
 
@@ -142,11 +142,11 @@ def _person_id(
     before = text[: age.start].rstrip(" ,") if not age.is_said_of_subject else text[: age.start].rstrip()
     between = _BETWEEN_CHINESE.search(before)
     before = before[: between.start()].rstrip() if between else before
-    named = next((one for one in people if one.end == len(before)), None)
+    mention = next((one for one in people if one.end == len(before)), None)
     if _FIRST_PERSON.search(before) or _FIRST_PERSON_CHINESE.search(before):
         return speaker_id
-    if named is not None:
-        return named.entity_id
+    if mention is not None:
+        return mention.entity_id
     if _THIRD_PERSON.search(before) or re.search(r"[他她]$", before):
         return _named_after(text, age, people) or _third_person_id(text, len(before), people, quote, speaker_id)
     if who := _WHO.search(before):
@@ -162,7 +162,7 @@ def _person_id(
 
 
 def _named_after(text: str, age: Age, people: Sequence[Mention]) -> str | None:
-    """Return the person named in apposition: He was sixty-one, the Guv'nor."""
+    """Return the person in apposition: He was sixty-one, the Guv'nor."""
     return next((one.entity_id for one in people if re.fullmatch(r", (?:the |old )*", text[age.end : one.start])), None)
 
 
@@ -181,9 +181,9 @@ def _third_person_id(
     """Return the person of a pronoun."""
     if quote is None:
         return person_before(text, position, people)
-    spoken = [one for one in people if quote.start <= one.start < position]
-    if spoken:
-        return spoken[-1].entity_id
+    spoken_mentions = [one for one in people if quote.start <= one.start < position]
+    if spoken_mentions:
+        return spoken_mentions[-1].entity_id
     others = {one.entity_id for one in people if one.entity_id != speaker_id and one.start < quote.start}
     return others.pop() if speaker_id is not None and len(others) == 1 else None
 
@@ -191,7 +191,7 @@ def _third_person_id(
 def _unsaid_subject_id(
     text: str, position: int, people: Sequence[Mention], quote: Span | None, speaker_id: str | None
 ) -> str | None:
-    """Return the person of a Chinese clause without a subject."""
+    """Return the person of an elided subject."""
     start = max(quote.start + 1 if quote else 0, text.rfind("\n", 0, position) + 1)
     borders = [start, *(match.end() for match in _SENTENCE_END.finditer(text, start, position))]
     begin = max((border for border in borders if border < position), default=position)

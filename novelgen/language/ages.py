@@ -1,4 +1,4 @@
-"""Ages of persons in a text, also without a unit: "I'm seventy-three", 七十三了."""
+"""Ages in a text, also without a unit."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ REMEMBERED_TEXTS = 10_000
 
 
 class Age(NamedTuple):
-    """The least and the greatest age of somebody, at the characters [start, end) of a text."""
+    """The bounds of an age, with its characters."""
 
     start: int
     end: int
@@ -102,7 +102,10 @@ _NOT_ZH = re.compile(wording("ages_not_zh") + r"[^，。！？；：、“”\n]
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def find_ages(text: str) -> tuple[Age, ...]:
-    """Find the ages of now in a text, in its order: no "when he was seven", 七岁那年 or "as if she was ten"."""
+    """Find the present ages in a text.
+
+    An age of the past ("when he was seven", 七岁那年) or a likeness ("as if she was ten") is none.
+    """
     plain = simplified(text)
     ages: list[Age] = []
     for age in sorted(_chinese(plain) if story_language(plain) == "zh" else _english(plain), key=lambda one: one[:2]):

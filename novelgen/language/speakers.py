@@ -1,4 +1,4 @@
-"""The speaker of quoted words, and the person of "he" and 她 in narration."""
+"""Speakers, and persons of pronouns."""
 
 import re
 from collections.abc import Sequence
@@ -80,5 +80,5 @@ def person_before(text: str, position: int, people: Sequence[Mention]) -> str | 
 
 
 def _narrated(text: str, people: Sequence[Mention]) -> list[Mention]:
-    spoken = [match.span() for match in QUOTED.finditer(text)]
-    return [one for one in people if not any(start <= one.start < end for start, end in spoken)]
+    spans = [match.span() for match in QUOTED.finditer(text)]
+    return [one for one in people if not any(start <= one.start < end for start, end in spans)]
