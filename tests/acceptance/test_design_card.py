@@ -1,6 +1,7 @@
 """The owner's design card, phrase by phrase."""
 
 import ast
+import functools
 import inspect
 import json
 import re
@@ -37,6 +38,7 @@ ROOT = Path(__file__).parents[2]
 TOOLS = ("search_story_memory_tool", "get_entity_state_tool", "get_recent_timeline_tool")
 
 
+@functools.cache
 def imported_packages() -> set[str]:
     """Return the packages that the program's modules import, late imports too."""
     nodes = [
@@ -50,6 +52,7 @@ def imported_packages() -> set[str]:
     return {name.partition(".")[0] for name in named}
 
 
+@functools.cache
 def required_packages() -> set[str]:
     """Return the packages that an installation of novelgen brings."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -109,8 +109,9 @@ def _advice_on_option(error: click.UsageError) -> str | None:
     names = [repr(name) for name in sorted(alike & own_options)]
     if not names:
         return None
-    advice = f"Did you mean {names[0]}?" if len(names) == 1 else f"(Did you mean one of: {', '.join(names)}?)"
-    return f"No such option {error.option_name!r}. {advice}"
+    if len(names) == 1:
+        return f"No such option {error.option_name!r}. Did you mean {names[0]}?"
+    return f"No such option {error.option_name!r}. (Did you mean one of: {', '.join(names)}?)"
 
 
 def _usage_message(error: click.UsageError) -> str:
