@@ -98,8 +98,9 @@ def presence_of(
     participants = [entity_id for entity_id in ranking if scores[entity_id] >= ON_STAGE_SCORE]
     here = [mention.entity_id for mention in _of_type(mentions, types, "location") if not _is_spoken(mention, speech)]
     is_one_scene = len(text) <= LONGEST_OF_ONE_PLACE["zh" if has_cjk(text) else "en"]
-    before_names = [name for entity in entities if entity.entity_id == previous_location_id for name in entity.names()]
-    goes_on = not here and _plays_at(text, before_names)
+    # A thing on which its author lets a scene play, as a ship, is no guess for the next one.
+    before = [one for one in entities if (one.entity_id, one.entity_type) == (previous_location_id, "location")]
+    goes_on = not here and any(_plays_at(text, entity.names()) for entity in before)
     place = (max(here, key=here.count) if here else previous_location_id if goes_on else None) if is_one_scene else None
     return ScenePresence(participants, place)
 

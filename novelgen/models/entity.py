@@ -287,7 +287,7 @@ def entity_counts(entity_id: str, entity_type: EntityType, scenes: Sequence[Scen
     if entity_type == "location":
         return _count_scenes(scenes, lambda scene: scene.location_id == entity_id, *_LOCATION_COUNTS)
     return _count_scenes(
-        scenes, lambda scene: entity_id in scene.named or entity_id in scene.participants, *_OTHER_COUNTS
+        scenes, lambda scene: entity_id in {*scene.named, *scene.participants, scene.location_id}, *_OTHER_COUNTS
     )
 
 

@@ -150,7 +150,9 @@ class _Reading:
         self._stored, self._entries = stored_contents, entries
         self._project_id, self._now = project_id, now
         self._resolver = NameResolver(people)
-        here = [entity.entity for entity in stored_contents.entities if entity.entity.entity_type == "location"]
+        here = [one.entity for one in stored_contents.entities if one.entity.entity_type in ("item", "location")]
+        # A ship has its one card; a location of the same name goes before it.
+        here.sort(key=lambda entity: entity.entity_type == "location")
         self._place_ids = {name: entity.entity_id for entity in here for name in entity.names()}
         self._new_place_ids = _free_ids(stored_contents, "L")
 

@@ -19,7 +19,7 @@ from runtime.page.context import NAMES_OFFERED, PLAN_FIELDS, built_context, cont
 from runtime.page.forms import led_back
 from runtime.page.frame import project_address
 from runtime.page.visits import Form, Visit, Visited, number_in, problem_in, router
-from runtime.story.base import entity_of_name, entity_of_whole_name
+from runtime.story.base import entity_of_whole_name, place_of_name
 from runtime.story.text_placing import StoredPlace, split_title
 
 WRITE_FIELDS = (*PLAN_FIELDS, "title", "text", "with_model")
@@ -117,11 +117,12 @@ def _read_staging(visit: Visit, form: Mapping[str, str]) -> _Staging:
     names_without_card: list[str] = []
 
     def ids_of(names: Sequence[str], kind: EntityType) -> list[str]:
-        meant_function = entity_of_whole_name if kind == "character" else entity_of_name
         entity_ids = []
         for name in names:
             try:
-                entity_ids.append(meant_function(name, entities, kind).entity_id)
+                is_place = kind == "location"
+                entity = place_of_name(name, entities) if is_place else entity_of_whole_name(name, entities, kind)
+                entity_ids.append(entity.entity_id)
             except UnknownEntityError:
                 names_without_card.append(name)
         return entity_ids

@@ -504,9 +504,24 @@ def entity_of_name(name: str, known_entities: Sequence[Entity], entity_type: Ent
     raise UnknownEntityError(f"no {kind} {name!r} is known by then; {near_names(name, entities)}")
 
 
+def place_of_name(name: str, known_entities: Sequence[Entity]) -> Entity:
+    """Return the location that an id, a name or an alias means, or the thing of exactly this name: a ship, a carriage.
+
+    A location of this name goes before a thing.
+    """
+    return entity_of_name(name, known_entities, _kind_of_place(name, known_entities))
+
+
+def _kind_of_place(name: str, known_entities: Sequence[Entity]) -> EntityType:
+    """Return "item" of a name that a thing bears and no location does."""
+    kinds = {entity.entity_type for entity in known_entities if bears_name(entity, name)}
+    return "item" if "item" in kinds and "location" not in kinds else "location"
+
+
 def means_nobody(name: str, known_entities: Sequence[Entity], entity_type: EntityType) -> bool:
-    """Return whether no entity of a kind has an id, name or alias like this."""
-    resolution = NameResolver([entity for entity in known_entities if entity.entity_type == entity_type]).resolve(name)
+    """Return whether no entity of a kind has an id, name or alias like this; as a location a thing counts, too."""
+    kind = _kind_of_place(name, known_entities) if entity_type == "location" else entity_type
+    resolution = NameResolver([entity for entity in known_entities if entity.entity_type == kind]).resolve(name)
     return resolution.entity_id is None and not resolution.candidate_ids
 
 

@@ -29,6 +29,7 @@ from runtime.story.base import (
     entity_of_name,
     entity_of_whole_name,
     known_entities,
+    place_of_name,
     position_of,
     story_position,
 )
@@ -36,7 +37,7 @@ from runtime.story.changes import changed_scene
 from runtime.story.versions import Version, require_version, scene_version
 
 LocationName = Annotated[str, Field(max_length=400)]
-"""Id, name or alias of a place; empty for none."""
+"""Id, name or alias of a place, or of a thing on which it plays, as a ship; empty for none."""
 
 KeptRecord = Literal["keep", "drop"]
 
@@ -227,7 +228,8 @@ class StorySceneEditing(StoryBase):
 
         Args:
             position: The scene, as `(3, 2)`.
-            location: Id, name or alias of the place; empty where it has none. None leaves it.
+            location: Id, name or alias of the place, or of a ship or another thing that has no card as a place; empty
+                where it has none. None leaves it.
             cast: Ids, names or aliases of all who are in it, several in one text between commas; an empty list means
                 nobody. None leaves it.
             names: Names in its text to the id, name or alias of whom they mean there; an empty one takes the meaning
@@ -293,9 +295,10 @@ def staging_of(
     """
 
     def id_of(name: str, kind: EntityType) -> str:
-        meant_function = entity_of_whole_name if kind == "character" else entity_of_name
         try:
-            return meant_function(name, entities, kind).entity_id
+            if kind == "location":
+                return place_of_name(name, entities).entity_id
+            return entity_of_whole_name(name, entities, kind).entity_id
         except UnknownEntityError as error:
             raise UnknownEntityError(
                 f"{error}; one without a card gets it with"
