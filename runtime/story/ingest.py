@@ -145,8 +145,8 @@ class SceneIngest(StoryBase):
                 of chapter 12.
             title: Title, in place of the heading on top of the text.
             record: What it established, where it is one scene; None leaves that to be read by a model.
-            location: Id, name or alias of the place, where it is one scene; empty where it has none. None leaves it to
-                be guessed.
+            location: Id, name or alias of the place or of a ship, where it is one scene; empty where it has none.
+                None leaves it to be guessed.
             cast: Ids, names or aliases of all who are in it, where it is one scene, several in one text between
                 commas; an empty list means nobody. None leaves it to be guessed.
             replace: Whether it may take the place of a scene or chapter with another text.

@@ -9,10 +9,12 @@ from typing import Any
 import pytest
 
 from novelgen.errors import InvalidFileError, UnknownProjectError
+from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.position import StoryPosition
 from runtime.care.exporting import export_project
 from runtime.care.importing import SourceImport, import_source
 from runtime.files.project_files import own_scene_plan
+from runtime.ingest.entities import store_entities
 from runtime.stores import MemoryStores
 from runtime.story.story import Story
 from runtime.story.transfer import may_store_twice
@@ -155,6 +157,23 @@ def test_relationships_casts_and_places_of_the_first_version(
     _import(stores, folder, project)
     with stores.database(project).read() as unit:
         assert unit.exchange.contents() == before
+
+
+@pytest.mark.parametrize(("kinds", "place_id"), [(["item"], "I0"), (["item", "location"], "L0")])
+def test_a_plan_lets_a_scene_play_on_a_ship_that_has_its_card(
+    stores: MemoryStores, tmp_path: Path, project: str, kinds: list[EntityType], place_id: str
+) -> None:
+    """No second card of its name is made; a location of the name goes before it."""
+    folder = _second_version(tmp_path)
+    stores.create_project(project, name="船", language="zh")
+    cards = [Entity(entity_id=f"{ID_PREFIXES[kind]}0", entity_type=kind, name="广兴号") for kind in kinds]
+    store_entities(stores, project, cards, origin="author")
+    scene = {"scene_id": "1_1", "location": "广兴号", "characters": [], "content": "起雾了。"}
+    _write(folder / "chapters/chapter_001.json", {"chapter_id": 1, "title": "雾", "scenes": [scene]})
+    _import(stores, folder, project)
+    with stores.database(project).read() as unit:
+        assert unit.scenes.require(StoryPosition(1, 1)).location_id == place_id
+        assert [each.entity.name for each in unit.entities.list_all()].count("广兴号") == len(kinds)
 
 
 def test_what_cannot_be_read_is_refused_before_anything_is_made(

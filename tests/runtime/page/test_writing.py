@@ -124,6 +124,22 @@ def test_place_and_cast_of_the_desk_are_those_of_the_stored_scene(client: TestCl
     assert not client.get(f"{API}/scenes/41/1").json()["scene"]["staged"]
 
 
+@pytest.mark.parametrize("ship", ["the Kestrel", "广兴号"])
+def test_a_ship_is_the_place_of_a_scene_by_its_one_card(client: TestClient, ship: str) -> None:
+    """On the desk, over HTTP and in the form of a stored scene, which offers no second card."""
+    ship_id = client.post(f"{API}/entities", json={"name": ship, "kind": "item"}).json()["entity"]["entity_id"]
+    seen = send(client, "write/store", location=ship, text="Rain fell.", chapter="42", scene="1")
+    assert ENGLISH["did_scene_stored_uncarded"].format(name=ship) not in seen.text
+    assert client.get(f"{API}/scenes/42/1").json()["scene"]["location_id"] == ship_id
+    assert client.put(f"{API}/scenes/42/1/staging", json={"location": ""}).status_code == 200
+    typed = {"position": "42:1", "location": ship, "cast": "Nobody Known"}
+    refused = read(client.post(f"{HERE}/story/staging", data=typed))
+    assert [each["name"] for each in refused.ticks] == ["card:character:Nobody Known"]
+    read(client.post(f"{HERE}/story/staging", data=typed | {"cast": ""}, follow_redirects=True))
+    assert client.get(f"{API}/scenes/42/1").json()["scene"]["location_id"] == ship_id
+    assert ship in read(client.get(f"{HERE}/story?chapter=42&scene=1")).text
+
+
 @pytest.mark.parametrize(("language", "catalogue"), [("en", ENGLISH), ("zh", CHINESE)])
 def test_the_heading_on_top_is_the_title_and_each_stored_scene_is_named(
     empty: TestClient, language: str, catalogue: dict[str, str]

@@ -1,5 +1,6 @@
 """Who is in a scene and where it plays: guessed by rules, marked so, and corrected once for all."""
 
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -214,6 +215,67 @@ def test_a_place_or_cast_that_is_none_stores_nothing(memory: Memory, wharf: Whar
     with pytest.raises(UserInputError, match="2 scenes and one place and cast; store it at a scene: 13:1"):
         story.scenes.store_text(several, cast=[wharf.hero])
     assert len(story.scenes.list()) == len(wharf.texts)
+
+
+SHIPS: dict[str, tuple[str, str, str, str, str]] = {
+    "en": (
+        "the Kestrel",
+        "Kestrel",
+        "Kestrel Wharf",
+        "Maggie sat down. Maggie lit the lamp.",
+        "the key of the Kestrel",
+    ),
+    "zh": ("广兴号", "广兴号", "广兴号码头", "苏晚坐下了。苏晚点了灯。", "广兴号的钥匙"),
+}
+"""By language: a ship, a way to call it, a place with a longer name, a text without a place, a longer name."""
+
+
+def test_a_ship_is_the_place_of_a_scene_with_its_one_card(memory: Memory, wharf: Wharf, tmp_path: Path) -> None:
+    """Whatever shows the scene names it; a guess never takes it, and merges, undo and an export keep it."""
+    story = _story(memory, wharf)
+    ship, call, landing, calm, _ = SHIPS[wharf.language]
+    story.entities.add(landing, kind="location", start="1:1")
+    ship_id = story.entities.add(ship, kind="item", start="1:1").entity.entity_id
+    story.scenes.set_staging("1:3", location=call, cast=[wharf.hero])
+    story.ingest(text=calm, chapter_index=1, scene_index=4)
+    story.ingest(text=f"{calm} {ship}。" * 2, chapter_index=1, scene_index=5)
+    assert (story.scenes.read("1:3").location, story.scenes.read("1:3").guessed) == (ship, [])
+    assert [story.scenes.read(at).location for at in ("1:4", "1:5")] == ["", ""]
+    assert [each.location_id for each in story.scenes.times().scenes][2:] == [ship_id, None, None]
+    card = story.entities.get(ship)
+    assert (card.entity.entity_type, card.metadata["scene_count"]) == ("item", 2)
+    assert story.entities.get(ship, as_of="1:4").metadata["last_appeared"] == "S003"
+    seen = next(each for each in story.entities.list_appearances(as_of="1:4") if each.entity.entity_id == ship_id)
+    assert seen.last_place == (1, 3)
+    state = story.entities.state(wharf.hero, as_of="1:4")
+    assert state is not None
+    assert state.state_data["presence"]["location_id"] == ship_id
+    story.project.export(tmp_path)
+    memory.import_from(tmp_path, project_id="copy")
+    assert memory.story("copy").scenes.read("1:3").location == ship
+    other_id = story.entities.add("X1", kind="item", start="1:1").entity.entity_id
+    story.entities.merge(other_id, ship_id)
+    assert story.scenes.read("1:3").location == "X1"
+    story.undo()
+    assert story.scenes.read("1:3").location == ship
+    story.entities.delete(ship_id)
+    assert story.scenes.read("1:3").location == ""
+    story.undo()
+    assert story.scenes.read("1:3").location == ship
+
+
+def test_a_location_goes_before_a_thing_of_its_name(memory: Memory, wharf: Wharf) -> None:
+    """A thing counts by its whole name alone, or by its id."""
+    story = _story(memory, wharf)
+    ship, call, _, calm, longer = SHIPS[wharf.language]
+    thing_id = story.entities.add(ship, kind="item", start="1:1").entity.entity_id
+    with pytest.raises(UnknownEntityError, match="--kind location"):
+        story.scenes.set_staging("1:1", location=longer)
+    story.scenes.store_text(calm, at="2:1", location=thing_id)
+    assert story.scenes.read("2:1").location == ship
+    place_id = story.entities.add(ship, kind="location", start="1:1").entity.entity_id
+    story.scenes.set_staging("1:1", location=call)
+    assert story.scenes.read("1:1").scene.location_id == place_id
 
 
 DIES: dict[str, str] = {"en": "Annie is dead.", "zh": "赵凯死了。"}

@@ -63,6 +63,12 @@ def _who_and_where(scene: Any, view: View) -> str:
 
 
 @cell
+def _location(item: Any, view: View) -> str:
+    location_id = item.scene.location_id
+    return view.name(location_id) + _mark(item, "location_id", view) if location_id else ""
+
+
+@cell
 def _on_stage(item: Any, view: View) -> str:
     return view.labels.listing(item.on_stage) + (_mark(item, "participants", view) if item.on_stage else "")
 

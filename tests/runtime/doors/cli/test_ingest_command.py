@@ -295,6 +295,20 @@ def test_one_text_is_stored_with_its_place_and_cast(run: Run, ingested: Path) ->
     assert scene["staged"].keys() == {"location_id", "participants"}
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("language", "ship", "row"), [("en", "the Kestrel", "location"), ("zh", "广兴号", "地点")])
+def test_a_ship_is_shown_as_the_place_of_a_scene(run: Run, language: str, ship: str, row: str) -> None:
+    """In the scene, on the timeline and in the next scene's context; an unknown place is told as before."""
+    run.well("init", "sea", "--language", language)
+    run.well("card", "add", "sea", ship, "--kind", "item", "--from", "1:1")
+    run.well("ingest", "sea", "-", "--as", "1:1", "--location", ship, answer="起雾了。")
+    run.refused("scene", "set", "sea", "1:1", "--at", "Nowhere", told='card add sea "Nowhere" --kind location`')
+    assert f"{row} {ship}" in run.done("scene", "show", "sea", "1:1")
+    assert ship in run.done("timeline", "sea")
+    assert f"[1:1] {ship}" in run.done("context", "sea", "--chapter", "1", "--scene", "2", "--purpose", "…")
+    assert run.json("card", "show", "sea", ship)["metadata"]["last_appeared"]
+
+
 @pytest.mark.parametrize(
     ("heading", "text"),
     [("第{0}章", "沈砚秋走进潮音厅，这是第{0}天。"), ("Chapter {0}", "Ada walked into hall {0}. It rained.")],
