@@ -395,7 +395,9 @@ class CharacterView:
                 is_there = rules.scene_beside(self.character_id, about, place, stage=stage) is not None
             else:
                 is_there = self.saw(text, place.chapter_index, place.scene_index)
-        return is_there and not rules.words_keep_from(self.character_id, text) and not self._tells_secret(text, place)
+        return is_there and not (
+            rules.words_keep_from(self.character_id, text) or self._tells_secret(text, place, by_author=True)
+        )
 
     def scene_at_or_before(self, place: StoryPosition) -> KnowledgeScene | None:
         """Return the scene at a place, else the last one before it."""
@@ -497,7 +499,7 @@ class CharacterView:
             return False
         place = memory.position or memory.noted_at
         if memory.position is None or knowing.since is None:
-            return not self._tells_secret(memory.content, place)
+            return not self._tells_secret(memory.content, place, by_author=True)
         if knowing.how == "told":
             scene = self.shared.rules.story.scene_at[knowing.since]
             if not any(
@@ -554,6 +556,17 @@ class CharacterView:
         names = self._other_names_of.get(source_id, ())
         return not names or any(name in folded for name in names)
 
+    def _names_subject(self, source_id: str, note: str) -> bool:
+        """Tell whether an author's note names whom or what a secret of few words is about.
+
+        That stands before the first of those words: a note on another thing in the same box tells nothing of it.
+        """
+        secret = self.shared.memory_of[source_id]
+        content = secret.content.casefold()
+        start = min((content.find(word) for word in self._weights(secret) if word in content), default=0)
+        names = [name for name in self._other_names_of.get(source_id, ()) if 0 <= content.find(name) < start]
+        return not names or any(name in note.casefold() for name in names)
+
     @cached_property
     def _other_names_of(self) -> Mapping[str, Sequence[str]]:
         """The names of others in the secret notes of few words."""
@@ -590,9 +603,10 @@ class CharacterView:
         stage = self.shared.rules.scene_of_note(memory)
         return place >= (memory.noted_at if stage is None else stage.position)
 
-    def _tells_secret(self, text: str, place: StoryPosition | None = None) -> bool:
+    def _tells_secret(self, text: str, place: StoryPosition | None = None, *, by_author: bool = False) -> bool:
         """Tell whether two sentences of a text tell enough of any secret, whatever scene it is of."""
-        return any(True for _ in self._told_secrets(text, place))
+        source_ids = self._told_secrets(text, place)
+        return any(not by_author or self._names_subject(source_id, text) for source_id in source_ids)
 
     def _told_secrets(self, text: str, place: StoryPosition | None) -> Iterator[str]:
         """Yield the secrets of which two sentences of a text tell enough, again where others tell them, too."""

@@ -290,6 +290,24 @@ def test_a_thread_of_the_author_is_known_to_the_cast_of_its_scene(
     assert told["question"] in _context(story, told).as_prompt().split(told["hidden_from"])[0]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("about_it", [False, True])
+def test_a_note_beside_a_secret_of_few_words_is_known(story: Story, told: dict[str, Any], about_it: bool) -> None:
+    """Of another thing in the same box, to whom is in its scene; one on the hidden thing stays hidden."""
+    heroine, captain, *_ = told["people"]
+    first, second, box = told["things"]
+    for name in (first, second, box):
+        story.entities.add(name, kind="item", start="1:1")
+    secret = {"en": "{0} is locked in {1} of {2}.", "zh": "{0}锁在{2}的{1}里。"}[told["language"]]
+    story.memories.add(secret.format(first, box, captain), start="1:2", known_by=[captain], hidden_from=[heroine])
+    story.scenes.set_staging("2:1", cast=[heroine, captain])
+    text = {"en": "{0} is with {2}, locked in {1}.", "zh": "{0}在{2}手里，锁在{1}中。"}[told["language"]]
+    content = text.format(first if about_it else second, box, captain)
+    story.memories.add(content, start="2:1")
+    known, hidden = _notes(_context(story, told))
+    assert (content in known, content in hidden) == (not about_it, about_it)
+
+
 @pytest.mark.parametrize("content", ["loss", "fact_of"])
 def test_a_note_of_the_planned_scene_is_known_to_its_stated_cast(
     story: Story, told: dict[str, Any], content: str
