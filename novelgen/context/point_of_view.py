@@ -507,9 +507,11 @@ class PointOfViewCut:
         return self._view.scene_naming(named, place)
 
     def _knows_disguise(self, change: StateChange) -> bool:
-        """Tell whether a note that they know says who is behind a disguise."""
+        """Tell whether a note that they know, or a merge by then, says who is behind a disguise."""
         names = self._view.shared.rules.story.names
         behind, shown = names.get(change.entity_id, ()), str(change.value)
+        if shown in (change.entity_id, *self._revealed_names.get(change.entity_id, ())):
+            return True
         shown_names = {shown}.union(*(own for key, own in names.items() if shown == key or shown in own))
         return any(
             _IDENTITY.search(note.content) is not None
@@ -517,6 +519,11 @@ class PointOfViewCut:
             and any(name in note.content for name in shown_names)
             for note in self._view.notes(known=True)
         )
+
+    @cached_property
+    def _revealed_names(self) -> Mapping[str, Sequence[str]]:
+        """The names of each under which the story knew them as somebody else."""
+        return {entity.entity_id: entity.revealed_names for entity in self.found.outline.entities}
 
     def _said_of(self, change: StateChange) -> str:
         """Return a change as a text: names of its bearer, attribute and value."""

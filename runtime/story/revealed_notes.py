@@ -21,7 +21,8 @@ class IdentityNote(Model):
 
     memory_id: str = Field(description="As `memory knowledge` takes it.")
     content: str
-    hidden_from: list[str] = Field(description="Their names, and `reader`.")
+    hidden_from: list[str] = Field(default_factory=list, description="Their names, and `reader`.")
+    known_by: list[str] = Field(default_factory=list, description="Names of those who alone know it.")
 
 
 class RefutedDeath(Model):
@@ -55,10 +56,16 @@ def revealed_notes(unit: UnitOfWork, kept: Entity, gone: Entity, *, at: StoryPos
         hidden_ids = list(
             dict.fromkeys(event.character_id for event in events if event.by_author and event.kind != "knows")
         )
-        if not hidden_ids or not tells_identity(memory.content, [own_names, gone.names()]):
+        is_listed = memory.position is None and rules.story.has_listed_knowers(memory)
+        if not (hidden_ids or is_listed) or not tells_identity(memory.content, [own_names, gone.names()]):
             continue
         stored_memory = unit.memories.find(memory.source_id)
         memory_id = memory.source_id if stored_memory is None else stored_memory.chunk.chunk_id
+        if is_listed and memory.told_to_all_at is None:
+            knowings = rules.knowers(memory, rules.story.character_ids)
+            known_by = sorted(names.get(knowing.character_id, knowing.character_id) for knowing in knowings)
+            notes.still_hidden.append(IdentityNote(memory_id=memory_id, content=memory.content, known_by=known_by))
+            continue
         for is_known, listing in ((True, notes.shown), (False, notes.still_hidden)):
             hidden_from = [names.get(one, one) for one in hidden_ids if rules.knows(one, memory).knows == is_known]
             if hidden_from:

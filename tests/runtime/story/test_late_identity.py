@@ -396,3 +396,20 @@ def test_who_is_alive_under_another_name_stays_in_guessed_casts(story: Story, pl
     story.entities.merge(play.person, play.mask, start="4:1")
     story.ingest(text=text, chapter_index=5, scene_index=1)
     assert person in story.scenes.get("5:1").scene.participants
+
+
+@pytest.mark.parametrize("only", [True, False])
+def test_a_note_of_listed_knowers_is_listed_by_the_merge(story: Story, play: Play, only: bool) -> None:
+    """One that tells more than the identity stays theirs; a disguise that the merge ends is hidden from nobody."""
+    story.scenes.set_staging("3:1", cast=[play.other, play.person])
+    content = play.identity if only else play.more
+    note = story.memories.add(content, start="2:1", known_by=[play.friend, play.mask])
+    story.entities.edit(play.person, {}, state={"disguise": play.mask}, start="2:1")
+    merged = story.entities.merge(play.person, play.mask, start="4:1")
+    listed = [] if only else [(note.note.memory_id, sorted({play.friend, play.person}))]
+    assert [(one.memory_id, sorted(one.known_by)) for one in merged.notes.still_hidden] == listed
+    context = story.context(4, 1, _plan(play.other, play.mask), pov=play.other)
+    hidden_contents = [memory.content for memory in context.hidden.memories] if context.hidden else []
+    assert hidden_contents == ([] if only else [content])
+    hidden_states = context.hidden.entity_states if context.hidden else []
+    assert not any("disguise" in state.state_data for state in hidden_states)

@@ -232,6 +232,11 @@ def _show_merged(result: Any, view: View) -> None:
         for death in result.notes.refuted:
             view.say("merge_refutes", text=death.content, scene=death.scene, place=start)
         for note in result.notes.still_hidden:
+            if note.known_by:
+                command = f"`novelgen memory knowledge {view.project} {note.memory_id} … knows --from {start}`"
+                names = view.labels.listing(note.known_by)
+                view.say("merge_known_by", text=note.content, names=names, commands=command)
+                continue
             commands = [
                 f"`novelgen memory knowledge {view.project} {note.memory_id} {in_shell(name)} knows --from {start}`"
                 for name in note.hidden_from
