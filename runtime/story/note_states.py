@@ -153,12 +153,17 @@ _PLACES = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
 MAX_EARLIER = 200
 """So many notes on whom a note names are looked at for what it ends."""
 
-_MATTERS = {HOLDER_ATTRIBUTE: ("holder", "place"), **dict.fromkeys(_PLACES, ("holder", "place")), "status": ("life",)}
+_MATTERS = {
+    HOLDER_ATTRIBUTE: ("holder", "place"),
+    **dict.fromkeys(_PLACES, ("holder", "place")),
+    "status": ("life",),
+    "physical_state": ("bonds_and_health",),
+}
 """Of which kinds of statements a note must make one for a value to be told that stands."""
 
 _TOLD_ATTRIBUTES: dict[str, Sequence[str]] = {
     "item": (HOLDER_ATTRIBUTE, *_PLACES),
-    "character": ("status", LOCATION_ATTRIBUTE),
+    "character": ("status", "physical_state", LOCATION_ATTRIBUTE),
 }
 """What notes are written to change, by kind of card."""
 
@@ -225,7 +230,7 @@ def standing_beside(
     standing = standing_values(unit, reading.rest, start, known_entities=known_entities)
     names = {entity.entity_id: entity.name for entity in known_entities}
     untold = [told_of_somebody(text, known_entities) for text in (content, reading.rest)]
-    return [value for value in standing if value.entity_id in things] + [
+    return [value for value in standing if value.entity_id in things or value.attribute == "physical_state"] + [
         StandingValue(entity_id=unset.entity_id, name=names[unset.entity_id], attribute=unset.attribute, value_name="")
         for unset in dict.fromkeys(untold)
         if unset is not None and unset not in slots

@@ -109,6 +109,53 @@ def test_notes_and_threads_are_changed_as_they_stand(run: Run, language: str) ->
 
 
 @pytest.mark.parametrize(
+    ("language", "people", "field", "hurt", "well_again", "else_again", "standing"),
+    [
+        (
+            "en",
+            ("Tubby", "Nell"),
+            "injury",
+            "left wrist broken",
+            ("Tubby's wrist is whole again.", "Tubby is out of plaster.", "Tubby can use his hand again."),
+            ("Nell is well again.", "Tubby told Nell a story."),
+            'As before: Tubby: left wrist broken. If that is over: `novelgen card edit sea "Tubby" "body=…"',
+        ),
+        (
+            "zh",
+            ("阿虎", "阿宁"),
+            "伤势",
+            "左臂骨折",
+            ("阿虎的胳膊好了。", "阿虎拆了夹板。", "阿虎痊愈了。"),
+            ("阿宁的病好了。", "阿虎给阿宁讲故事。"),
+            '仍为：阿虎：左臂骨折。若已变了：`novelgen card edit sea "阿虎" "身体=…"',
+        ),
+    ],
+)
+def test_who_is_well_again_has_an_injury_until_it_is_cleared(
+    run: Run,
+    language: str,
+    people: tuple[str, str],
+    field: str,
+    hurt: str,
+    well_again: tuple[str, ...],
+    else_again: tuple[str, ...],
+    standing: str,
+) -> None:
+    """The answer says what stands of whom the note names, and its command clears it."""
+    run.well("init", "sea", "--language", language)
+    run.well("ingest", "sea", "-", "--as", "next", answer="。".join(people) if language == "zh" else "They sat.")
+    for name in people:
+        run.well("card", "add", "sea", name, "--from", "1:1")
+    run.well("card", "edit", "sea", people[0], f"{field}={hurt}", "--from", "1:2")
+    for text in well_again:
+        assert standing in " ".join(run.well("note", "sea", text, "--from", "1:2", "--preview").output.split())
+    for text in else_again:
+        assert hurt not in run.well("note", "sea", text, "--from", "1:2", "--preview").output
+    run.well("card", "edit", "sea", people[0], f"{field}=", "--from", "1:2")
+    assert hurt not in run.well("note", "sea", well_again[0], "--from", "1:2").output
+
+
+@pytest.mark.parametrize(
     ("language", "kept", "gone", "place", "said", "wrong"),
     [
         ("en", "Thomas", "Quill", "Mill", "C1 (Quill) and C0 (Thomas) are one after 1:1", "none is known yet"),
