@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
@@ -108,6 +108,8 @@ MOST_FOLLOWED_ALIKE = 0.5
 
 _NICKNAMES = frozenset(word_list("chinese_names_nicknames"))
 _KIN_BY_NUMBER = frozenset("爷叔伯哥姐嫂娘婶姑姨奶公妹弟舅少")
+
+_EVEN = re.compile("(?P<word>连[\u3400-\u9fff]{2,3}?)[也都]")
 
 RARELY = 20
 """So many times as often stands 子牙 as 于子牙, where the first character is a word that is a surname, too."""
@@ -294,7 +296,8 @@ def settle_chinese(scenes: Sequence[tuple[ScenePlace, str]], *, is_short: bool =
         or _is_thing(word, signs[word], tags)
         or (is_short and _is_named_in_form(word, signs[word], heads[word], tags))
     }
-    kept_names = {word for word in kept_names if not _is_name_and_word(word, kept_names, signs)}
+    even_words = {match["word"] for _, scene in readings for match in _EVEN.finditer(scene.simple)}
+    kept_names = {word for word in kept_names if not _is_name_and_word(word, kept_names, signs, even_words=even_words)}
     kept_names |= {
         word[1:] for word in kept_names if len(word) == 3 and has_surname(word) and _stands_alone(word[1:], signs)
     }
@@ -550,8 +553,13 @@ def _last_named(before: str, finder: _Finder, *, is_near: bool) -> str:
     return last.name
 
 
-def _is_name_and_word(word: str, kept_names: set[str], signs: dict[str, _Signs]) -> bool:
-    """Return whether a word is a name plus a neighbour: 贾政回, 谢宋江, 连香菱."""
+def _is_name_and_word(
+    word: str, kept_names: set[str], signs: dict[str, _Signs], *, even_words: Set[str] = frozenset()
+) -> bool:
+    """Return whether a word is a name plus a neighbour: 贾政回, 谢宋江, 连香菱.
+
+    The even words are those of which a text says 连香菱也 or 连香菱都.
+    """
     count = signs[word].count
     if len(word) > 2 and word[:-1] in kept_names and signs[word[:-1]].count >= 2 * count:
         return True
@@ -560,7 +568,7 @@ def _is_name_and_word(word: str, kept_names: set[str], signs: dict[str, _Signs])
     if word[0] not in _SURNAMES:
         return True
     is_rare = signs[word[1:]].count >= RARELY * count
-    return word[0] in _SURNAMES_ALSO_VERBS and (has_surname(word[1:]) or is_rare)
+    return word in even_words or (word[0] in _SURNAMES_ALSO_VERBS and (has_surname(word[1:]) or is_rare))
 
 
 def looks_like_a_thing(word: str) -> bool:

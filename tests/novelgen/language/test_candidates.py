@@ -492,3 +492,14 @@ def test_who_is_looked_at_is_no_place() -> None:
     """“At” behind a look or a smile speaks of nobody's being a place."""
     (vash,) = find_name_candidates([(1, 1, "He looked at Isaura Vash, and she laughed.")], is_story=True)
     assert (vash.name, vash.kind == "location") == ("Isaura Vash", False)
+
+
+def test_even_somebody_is_no_surname() -> None:
+    """连 before a name with 也 or 都 is a word; the surname stays a name where it bears one."""
+    text = (
+        "楼下铃响，小满噔噔噔跑上来。\n\n铜钥匙日夜挂在老板腰间，连小满也不许碰。\n\n“周先生要不要拍张照？”小满说。\n\n"
+        "小满低下头。"
+    )
+    assert [one.name for one in find_name_candidates([(1, 1, text)]) if "小满" in one.name] == ["小满"]
+    surname = "连小满推门进来。“周先生早。”连小满说。\n\n连小满低下头。小满的手在抖，小满不说话，小满走了，小满回来了。"
+    assert "连小满" in [one.name for one in find_name_candidates([(1, 1, surname)])]
