@@ -233,7 +233,9 @@ class CharacterView:
         if rules.words_keep_from(self.character_id, note.content):
             return None
         if stage is None:
-            return rules.story.as_of if rules.begins_here(note) and rules.is_said_openly(note.content) else None
+            return (
+                rules.story.as_of if note.begins_at(rules.story.as_of) and rules.is_said_openly(note.content) else None
+            )
         is_away = not self.was_in(stage.position.chapter_index, stage.position.scene_index)
         return stage.position if is_away or rules.is_said_openly(note.content) else None
 

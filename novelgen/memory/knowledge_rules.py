@@ -239,7 +239,7 @@ class KnowledgeRules:
             certainty = TAKING_PART_CERTAINTY if stage.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=stage.position, certainty=certainty)
         is_entering = character_id in self.story.entering and character_id not in people
-        if is_open and is_entering and self.begins_here(memory):
+        if is_open and is_entering and memory.begins_at(self.story.as_of):
             return replace(knowing, how="witnessed", since=self.story.as_of, certainty=TAKING_PART_CERTAINTY)
         if not memory.entities:
             return self._unknown_result(character_id, memory, "unsaid")
@@ -327,13 +327,6 @@ class KnowledgeRules:
     def scene_of_note(self, memory: KnowledgeMemory) -> KnowledgeScene | None:
         """Return the scene of an author's note: the one that it is a fact of, else as of any statement."""
         return self._scene_from(memory.noted_at, is_of_scene=memory.is_of_scene)
-
-    def begins_here(self, note: KnowledgeMemory) -> bool:
-        """Tell whether an author's note holds from the scene at the story's position on."""
-        place = note.noted_at
-        if place is None or place.chapter_index is None:
-            return False
-        return read_from(place.chapter_index, place.scene_index) == self.story.as_of
 
     def scene_of_statement(self, place: StoryPosition | None, *, is_of_chapter: bool = True) -> KnowledgeScene | None:
         """Return the scene of an author's statement: the first in which it holds, or the one that ends its chapter.

@@ -7,6 +7,7 @@ from functools import cached_property
 
 from novelgen.language.normalise import is_description
 from novelgen.models.knowledge import ALL_LIVED, KnowledgeEvent, KnowledgeSource
+from novelgen.models.memory import read_from
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
 
@@ -45,6 +46,13 @@ class KnowledgeMemory:
     """Of an author's note: it is a fact of the scene at that place."""
     told_to_all_at: StoryPosition | None = None
     """Where a merge told a mere identity to all."""
+
+    def begins_at(self, position: StoryPosition) -> bool:
+        """Tell whether an author's note holds from a position on."""
+        place = self.noted_at
+        if place is None or place.chapter_index is None:
+            return False
+        return read_from(place.chapter_index, place.scene_index) == position
 
 
 @dataclass(frozen=True)

@@ -124,8 +124,8 @@ class StoryMemoryChunk(Shown, Model):
     )
     superseded_by: str | None = Field(
         default=None,
-        description="source_id of what replaced it, as of the position that was read; of a death also the scene "
-        "that shows its person alive under another name: `scene:2:1`.",
+        description="source_id of what replaced it, as of the position that was read; of a note of a death also the "
+        "scene that shows its person alive under another name: `scene:2:1`.",
     )
     slot_type: str | None = Field(default=None, description="Slot that holds one value at a time: I1.holder.")
     verified: bool = Field(default=True, description="Whether its evidence was found in the scene's text.")

@@ -23,9 +23,10 @@ from sqlalchemy import (
 from sqlmodel import and_, col, not_, or_
 
 from novelgen.errors import UnknownMemoryError, UnknownProjectError, UserInputError
-from novelgen.memory.attributes import SlotHolder, closed_by
+from novelgen.memory.attributes import STATUS_ATTRIBUTES, SlotHolder, closed_by
 from novelgen.models.base import Model
 from novelgen.models.memory import (
+    NOTE_ID,
     AttachedTo,
     StoryMemoryChunk,
     attached_to,
@@ -177,8 +178,8 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
 
     A memory is replaced by an active one that names its source_id in `supersedes` or `also_supersedes`, or, where it
     holds a slot, by the next memory of the same slot at a strictly later position. A consolidated memory is replaced
-    when all of its sources are, by what replaced the last of them. A death is replaced by the scene that shows its
-    person alive under another name.
+    when all of its sources are, by what replaced the last of them. A note of a death is replaced by the scene that
+    shows its person alive under another name.
     """
 
     replacing = _replacing_rows(session, rows, as_of)
@@ -191,18 +192,23 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
             if ended_id != row.source_id:
                 successor_ids.setdefault(ended_id, row.source_id or row.chunk_id)
     in_order = {slot: sorted(slot_holders) for slot, slot_holders in holders.items()}
-    refuting_scenes = EntityRepository(session).refuting_scenes(as_of=as_of) if holders else {}
     result: dict[str, str] = {}
     for row in rows:
         closer = closed_by(in_order.get(row.slot_type, []), story_place(row)) if row.slot_type else None
         replaced_text = successor_ids.get(row.source_id, closer)
-        if replaced_text is None and row.slot_type and refuting_scenes:
+        if replaced_text is None and _may_tell_death(row):
+            scenes = EntityRepository(session).refuting_scenes(as_of=as_of)
             keys = ((row.slot_type, key) for key in (row.chunk_id, story_place(row)))
-            replaced_text = next((refuting_scenes[key] for key in keys if key in refuting_scenes), None)
+            replaced_text = next((scenes[key] for key in keys if key in scenes), None)
         if replaced_text is not None:
             result[row.chunk_id] = replaced_text
     consolidated = [row.chunk_id for row in rows if row.is_consolidated]
     return result | (_of_consolidated(session, consolidated, as_of) if consolidated else {})
+
+
+def _may_tell_death(row: Any) -> bool:
+    """Tell whether a row is a note on somebody's life: what a scene's record tells was so in that scene."""
+    return row.chunk_id.startswith(NOTE_ID) and (row.slot_type or "").partition(".")[2] in STATUS_ATTRIBUTES
 
 
 def _replacing_rows(session: StorageSession, rows: Sequence[Any], as_of: StoryPosition) -> dict[str, list[AnyRow]]:

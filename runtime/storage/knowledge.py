@@ -165,7 +165,9 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         ],
         language=project.language if project is not None else "",
         dead=dead,
-        entering=frozenset(unmasked.get(who, who) for who in _stated_cast(session, as_of)),
+        entering=frozenset(unmasked.get(who, who) for who in _stated_cast(session, as_of))
+        if any(memory.begins_at(as_of) for memory in memories)
+        else frozenset(),
     )
 
 

@@ -51,6 +51,8 @@ def dead_before(session: StorageSession, places: Sequence[Place]) -> list[Set[st
     conditions = (State.kind == "explicit", session.among(State.attribute, STATUS_ATTRIBUTES))
     rows = session.read(State, *conditions, before(StoryPosition(*max(places)), State), order=order_in_force(State))
     statements = [row.change() for row in rows]
+    if not statements:
+        return [frozenset() for _ in places]
     lifetimes: dict[Any, Lifetimes] = {}
     dead = []
     for place in places:
