@@ -194,16 +194,11 @@ def standing_values(
         StandingValue(entity_id=thing_id, name=names[thing_id], attribute=HOLDER_ATTRIBUTE, value_name="")
         for thing_id in lost_ids
     ] + [
-        StandingValue(
-            entity_id=snapshot.entity_id,
-            name=names[snapshot.entity_id],
-            attribute=attribute,
-            value_name=names.get(str(value), str(value)),
-        )
+        _standing_value(snapshot, attribute, names)
         for snapshot in snapshots
         for attribute in _TOLD_ATTRIBUTES.get(snapshot.entity_type, ())
         if not kinds.isdisjoint(_MATTERS[attribute])
-        and (value := snapshot.state_data.get(attribute))
+        and snapshot.state_data.get(attribute)
         and not is_left_behind(attribute, snapshot)
     ]
     if unset is not None and unset not in [(value.entity_id, value.attribute) for value in standing_states]:
@@ -212,6 +207,17 @@ def standing_values(
             StandingValue(entity_id=unset.entity_id, name=name, attribute=unset.attribute, value_name="")
         )
     return standing_states
+
+
+def _standing_value(snapshot: EntityStateSnapshot, attribute: str, names: Mapping[str, str]) -> StandingValue:
+    """Return a value of a snapshot with its names."""
+    value = str(snapshot.state_data[attribute])
+    return StandingValue(
+        entity_id=snapshot.entity_id,
+        name=names[snapshot.entity_id],
+        attribute=attribute,
+        value_name=names.get(value, value),
+    )
 
 
 def standing_beside(
@@ -291,15 +297,10 @@ def _places_over(
 ) -> list[StandingValue]:
     """Return where things were until somebody has them from a place on."""
     return [
-        StandingValue(
-            entity_id=snapshot.entity_id,
-            name=names[snapshot.entity_id],
-            attribute=attribute,
-            value_name=names.get(str(value), str(value)),
-        )
+        _standing_value(snapshot, attribute, names)
         for snapshot in snapshots
         for attribute in _PLACES
-        if (value := snapshot.state_data.get(attribute))
+        if snapshot.state_data.get(attribute)
         and not is_left_behind(attribute, snapshot)
         and (place := snapshot.since.get(attribute)) is not None
         and sort_key(*place) < sort_key(at.chapter_index, at.scene_index)
