@@ -225,7 +225,7 @@ class CharacterView:
         return self.doubted_at(chapter_index, scene_index)
 
     def doubt_of_note(self, note: KnowledgeMemory) -> StoryPosition | None:
-        """Return the scene of a note whose guessed cast, or one yet unknown, alone decides that they do not know it."""
+        """Return the scene of a note whose guessed or unknown cast alone hides it from them."""
         rules = self.shared.rules
         stage = rules.scene_of_note(note)
         if (stage is not None and stage.has_record) or self.is_hidden_from_them(note.source_id):

@@ -227,7 +227,7 @@ class Frame:
         return place_text(chapter_index, scene_index, always=self.always)
 
     def has_scene(self, chapter_index: int | None, scene_index: int | None) -> bool:
-        """Tell whether a scene stands at a place: an author may date something from one that is not written yet."""
+        """Tell whether a scene stands at a place."""
         if chapter_index is None or scene_index is None:
             return False
         return self.here is None or self.here.names.has_scene((chapter_index, scene_index))

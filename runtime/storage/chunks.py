@@ -207,7 +207,7 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
 
 
 def _may_tell_death(row: Any) -> bool:
-    """Tell whether a row is a note on somebody's life: what a scene's record tells was so in that scene."""
+    """Tell whether a row is a note on somebody's life."""
     return row.chunk_id.startswith(NOTE_ID) and (row.slot_type or "").partition(".")[2] in STATUS_ATTRIBUTES
 
 

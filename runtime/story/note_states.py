@@ -101,7 +101,7 @@ class EndedNotes(BaseModel):
 
 
 class NoteEffects(EndedNotes):
-    """What a note does beside its first state: further states, the notes it ends, from whom its words keep it."""
+    """Effects of a note beside its first state."""
 
     also_stated: list[NotedState] = Field(
         default_factory=list, exclude_if=not_, description="What its further clauses state of others."
@@ -128,14 +128,14 @@ class NotePreview(NoteEffects):
 
 
 class NamesByWords(NamedTuple):
-    """The characters from whom the words of a note keep it, and those whom they list as all who know it."""
+    """Names from whom a note's words keep it, and its only knowers."""
 
     kept_from: list[str]
     known_only_by: list[str]
 
 
 def names_by_words(content: str, known_entities: Sequence[Entity]) -> NamesByWords:
-    """Return the names of the characters of whom the words of a note say that they do not know it, or alone do."""
+    """Return the names of those from whom a note's words keep it, and of its only knowers."""
     people = [entity for entity in known_entities if entity.entity_type == "character"]
     others = {
         person.entity_id: [name for entity in known_entities if entity is not person for name in entity.names()]

@@ -198,7 +198,7 @@ def _say_effects(result: Any, view: View, *, note_id: str) -> None:
 
 
 def _say_kept(result: Any, view: View, *, note_id: str) -> None:
-    """Say who alone knows a note by its words, from whom they keep it, and the command that tells it to them."""
+    """Say the only knowers of a note, and from whom its words keep it."""
     if result.known_only_by:
         view.say("note_known_by", names=view.labels.listing(result.known_only_by))
     if not result.kept_from:
