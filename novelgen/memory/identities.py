@@ -5,11 +5,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeVar
 
-from novelgen.memory.attributes import is_death
+from novelgen.memory.attributes import DESCRIPTION_ATTRIBUTE, DISGUISE_ATTRIBUTE, STATUS_ATTRIBUTES, is_death
 from novelgen.memory.outline import PairChange
+from novelgen.memory.stated import NAME_ATTRIBUTE
 from novelgen.models.entity import RevealedIdentity
 from novelgen.models.position import Place, Placed, story_place
 from novelgen.models.state import StateChange, turned_type
+
+TOLD_OF_THE_DEAD = STATUS_ATTRIBUTES | {NAME_ATTRIBUTE, DISGUISE_ATTRIBUTE, DESCRIPTION_ATTRIBUTE}
+"""Attributes that a story also states of somebody who is dead: they refute no death."""
 
 
 class StatedValue(Placed, Protocol):
@@ -39,7 +43,7 @@ class Identities:
     told_to_all: frozenset[str] = frozenset()
     """Masks that all know."""
     last_seen: Mapping[str, Place] = field(default_factory=dict)
-    """Last scene that shows each card alive, as a record or an author says."""
+    """Last scene in which each card is on stage, or of which something of the living is stated."""
 
     def in_order(self) -> list[tuple[str, str]]:
         """Return masks with persons, by reveal."""

@@ -197,9 +197,7 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
         closer = closed_by(in_order.get(row.slot_type, []), story_place(row)) if row.slot_type else None
         replaced_text = successor_ids.get(row.source_id, closer)
         if replaced_text is None and _may_tell_death(row):
-            scenes = EntityRepository(session).refuting_scenes(as_of=as_of)
-            keys = ((row.slot_type, key) for key in (row.chunk_id, story_place(row)))
-            replaced_text = next((scenes[key] for key in keys if key in scenes), None)
+            replaced_text = EntityRepository(session).refuting_scenes(as_of=as_of).get(row.chunk_id)
         if replaced_text is not None:
             result[row.chunk_id] = replaced_text
     consolidated = [row.chunk_id for row in rows if row.is_consolidated]

@@ -11,7 +11,7 @@ from sqlmodel import select as sqlmodel_select
 from novelgen.errors import UnknownEntityError
 from novelgen.language.normalise import name_key, visible_name
 from novelgen.memory.attributes import STATUS_ATTRIBUTES
-from novelgen.memory.identities import Identities, identities_of
+from novelgen.memory.identities import TOLD_OF_THE_DEAD, Identities, identities_of
 from novelgen.models.dated_values import KnownFrom, MaskCard, entity_at, undated, with_mask_cards
 from novelgen.models.entity import (
     SAID_FROM,
@@ -44,7 +44,7 @@ from runtime.storage.records import (
     Scene,
     State,
 )
-from runtime.storage.session import Repository, StorageSession, before, columns_of, story_order
+from runtime.storage.session import AnyRow, Repository, StorageSession, before, columns_of, story_order
 
 _NO_COLUMNS = (SAID_FROM, "revealed_names")
 """Fields outside the row."""
@@ -305,24 +305,20 @@ class EntityRepository(Repository):
             ),
         )
 
-    def refuting_scenes(self, *, as_of: StoryPosition) -> dict[tuple[str, str | Place], str]:
-        """Return the scenes before a position that refute deaths.
-
-        Returns:
-            Scenes by slot and note, or place where no note is known to state the death.
-        """
+    def refuting_scenes(self, *, as_of: StoryPosition) -> dict[str, str]:
+        """Return the scenes before a position that refute deaths, by the note of the death."""
         return self._session.once(("refuting_scenes", as_of), lambda: self._refuting_scenes(as_of))
 
-    def _refuting_scenes(self, as_of: StoryPosition) -> dict[tuple[str, str | Place], str]:
+    def _refuting_scenes(self, as_of: StoryPosition) -> dict[str, str]:
         identities = self.identities_as_of(as_of)
         if not identities.last_seen:
             return {}
         is_of_life = self._session.among(State.attribute, STATUS_ATTRIBUTES)
         is_of_cards = self._session.among(State.entity_id, identities.cards(identities.last_seen))
         return {
-            (f"{row.entity_id}.{row.attribute}", row.detail.get(NOTE) or story_place(row)): scene_target(place)
+            row.detail[NOTE]: scene_target(place)
             for row in self._session.read(State, before(as_of, State), is_of_life, is_of_cards)
-            if (place := identities.refuted_at(row)) is not None
+            if NOTE in row.detail and (place := identities.refuted_at(row)) is not None
         }
 
     def _sights(self) -> list[tuple[str, Place]]:
@@ -438,14 +434,14 @@ def _sights(session: StorageSession, revealed: Mapping[str, RevealedIdentity]) -
         .where(session.owns(State), session.among(State.entity_id, cards), col(State.scene_index).is_not(None))
         .order_by(*story_order(State))
     )
+
+    def shows_alive(row: AnyRow) -> bool:
+        if row.kind == "explicit":
+            return row.attribute not in TOLD_OF_THE_DEAD
+        return not is_guessed_presence(row.value) or "participants" in (row.staged or {})
+
     return [
-        (row.entity_id, (row.chapter_index, row.scene_index))
-        for row in session.rows(statement)
-        if (
-            row.attribute not in STATUS_ATTRIBUTES
-            if row.kind == "explicit"
-            else not is_guessed_presence(row.value) or "participants" in (row.staged or {})
-        )
+        (row.entity_id, (row.chapter_index, row.scene_index)) for row in session.rows(statement) if shows_alive(row)
     ]
 
 

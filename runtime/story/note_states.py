@@ -176,7 +176,7 @@ def standing_values(
     Of a thing in one clause with a person it is also told that nobody has it, and of whom a text tells a death,
     captivity or an injury that no such state stands.
     """
-    kinds = kinds_told(content) | ({HOLDER_ATTRIBUTE} if passed_on(content, known_entities) else set())
+    kinds = kinds_told(content) | ({"holder"} if passed_on(content, known_entities) else set())
     unset = told_of_somebody(content, known_entities)
     if not kinds and unset is None:
         return []

@@ -635,6 +635,8 @@ def test_what_somebody_told_nobody_is_apart(content: str) -> None:
         "Ada did not tell Ben the price.",
         "砚秋把话告诉了小满。",
         "谁也没想到船会沉。",
+        "大家围着火坐，谁也没说话。",
+        "砚秋没跟任何人打招呼就走了。",
     ],
 )
 def test_what_is_told_or_promised_is_open(content: str) -> None:

@@ -362,7 +362,7 @@ def test_a_death_of_one_name_is_over_where_the_other_was_staged_later(
     assert state is not None
     assert "status" not in state.state_data
     prompt = _facts(story, "4:1", play.other, play.mask)
-    assert f"{content} (changed since: [3:1])" in prompt or f"{content}（" in prompt
+    assert {"en": f"{content} (changed since: [3:1])", "zh": f"{content}（后来有变：[3:1]"}[play.language] in prompt
     story.undo(merged.change.change_id)
     assert _deaths(story, play) == [(content, None)]
 
@@ -375,6 +375,21 @@ def test_a_guess_refutes_no_death_and_an_earlier_sight_neither(story: Story, pla
     merged = story.entities.merge(play.person, play.mask, start="4:1")
     assert merged.notes.refuted == []
     assert _deaths(story, play) == [(content, None)]
+    state = story.entities.state(play.person, as_of="4:1")
+    assert state is not None
+    assert "status" in state.state_data
+
+
+def test_a_name_stated_of_one_refutes_no_death_of_the_other(story: Story, play: Play) -> None:
+    """What is said of the dead, too, shows nobody alive."""
+    story.scenes.set_staging("2:1", cast=[play.other])
+    story.scenes.set_staging("3:1", cast=[play.other])
+    content = {"en": f"{play.mask} is dead.", "zh": f"{play.mask}已经死了。"}[play.language]
+    story.memories.add(content, start="2:1")
+    called = {"en": f"{play.person} is really called Kit.", "zh": f"{play.person}其实叫阿贵。"}[play.language]
+    assert story.memories.add(called, start="3:1").stated is not None
+    merged = story.entities.merge(play.person, play.mask, start="4:1")
+    assert merged.notes.refuted == []
     state = story.entities.state(play.person, as_of="4:1")
     assert state is not None
     assert "status" in state.state_data
