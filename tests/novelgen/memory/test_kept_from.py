@@ -185,3 +185,47 @@ def test_words_that_keep_it_from_a_relation_or_a_group_hide_it_from_nobody_there
     people = _people(text)
     rules = KnowledgeRules(KnowledgeStory(StoryPosition(9, 1), names=people, character_ids=frozenset(people)))
     assert rules.is_said_openly(text) is is_open
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Ada stole a horse and told nobody.",
+        "Ada has told no one that he wronged a man.",
+        "Ada told Ben on his last night that he wronged a man; Ben has told nobody.",
+        "Ada owes a debt that she has never told anyone of.",
+        "Ada told nobody about the letter.",
+        "Ada told no one of it, least of all Kit.",
+        "Ada said nothing of it to anybody.",
+        "Ada kept secret that she owes ten pounds.",
+        "砚秋把底片放进茶叶罐里，谁也没告诉。",
+        "砚秋没有告诉任何人底片藏在茶叶罐里。",
+        "砚秋欠了钱，对谁也没说。",
+        "砚秋欠了钱，从没对别人提过。",
+    ],
+)
+def test_what_somebody_told_nobody_is_known_to_whom_it_names(content: str) -> None:
+    """Nobody else knows it; whom it names may."""
+    assert is_among_knowers(content, ["Sal"], ["Ada", "Ben", "砚秋", "小满"]) is False
+    assert is_among_knowers(content, ["Ada", "砚秋"], ["Ben", "Sal", "小满"]) is None
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Ada promised Ben to tell nobody who he is.",
+        "Ada told everybody.",
+        "Nobody told Ada of the sale.",
+        "Ada did not tell Ben the price.",
+        "Ada told nobody the price but Ben.",
+        "Ada cannot tell anyone from his brother.",
+        "砚秋把话告诉了小满。",
+        "谁也没想到船会沉。",
+        "谁也没告诉砚秋船会沉。",
+        "大家围着火坐，谁也没说话。",
+        "砚秋没跟任何人打招呼就走了。",
+    ],
+)
+def test_who_was_told_or_said_nothing_keeps_it_from_nobody_else(content: str) -> None:
+    """A promise, a saying to somebody and mere silence list nobody."""
+    assert is_among_knowers(content, ["Sal"], ["Ada", "Ben", "砚秋", "小满"]) is None
