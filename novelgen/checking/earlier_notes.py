@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from novelgen.checking.story import stem, telling_words
-from novelgen.language.language import has_cjk, patterns, phrases, word_list, wording
+from novelgen.checking.whereabouts import things_located
+from novelgen.language.language import has_cjk, patterns, phrases, word_list, word_pattern, wording
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE
 from novelgen.memory.stated import Statement, statement_of
@@ -42,6 +43,7 @@ _TOLD_THAT = re.compile(wording("ended_told_that"), re.IGNORECASE)
 
 _GIVEN_TO = re.compile(f"(?:{wording('ended_given_to')})$", re.IGNORECASE)
 
+_UNMOVED = word_pattern("whereabouts_unchanged")
 _FOR_EVER = re.compile(wording("ended_for_ever"), re.IGNORECASE)
 
 
@@ -56,56 +58,64 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
     """Return those of some earlier notes that a note ends.
 
     Surely over is a note of one statement on the same person or thing that the new one denies in its words, or from
-    which it frees. Perhaps over is one that tells something lasting of the person or thing of which the new one tells
-    a change of the same kind: a holder, a place, life, a promise, a count, bonds or health, a holder and a count of one
-    thing. So is a note of somebody's that set no state and names the thing of which the new one tells the holder, and
-    one of what is in a thing or place that the new one destroys. What somebody is told changes nothing, nor does a
-    holder to whom the earlier note gives or lends the thing.
+    which it frees. Perhaps over is one that tells where a thing is, who has it or that it is gone, where the new one
+    tells that of the same thing. So is one that tells something lasting of the person or thing of which the new one
+    tells a change of the same kind: a place, life, a promise, a count, bonds or health, or a holder and a count of one
+    thing without a card. So is one of what is in a thing or place that the new one destroys. What somebody is told
+    changes nothing, nor does a holder to whom the earlier note gives or lends the thing.
     """
     resolver = NameResolver(entities)
     mentions = resolver.find_mentions(content)
-    if not mentions:
-        return EarlierNotes([], [])
-    kinds = {entity.entity_id: entity.entity_type for entity in entities}
-    thing_ids = {mention.entity_id for mention in mentions if kinds[mention.entity_id] == "item"}
-    named_ids = {mention.entity_id for mention in mentions if kinds[mention.entity_id] in ("character", "item")}
-    own_words = _words_beside_names(content, mentions)
     happened = _TOLD_THAT.sub("", content)
+    moved_ids = frozenset() if _UNMOVED.search(happened) else things_located(happened, entities)
+    if not mentions and not moved_ids:
+        return EarlierNotes([], [])
+    subject_id = mentions[0].entity_id if mentions else None
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    named_ids = {mention.entity_id for mention in mentions if kinds[mention.entity_id] in ("character", "item")}
+    thing_ids = {one for one in named_ids if kinds[one] == "item"}
+    own_words = _words_beside_names(content, mentions)
     own_kinds = kinds_told(happened)
     stated = statement_of(content, entities)
     over: list[StoryMemoryChunk] = []
     scored_notes: list[tuple[int, int, StoryMemoryChunk]] = []
     for number, note in enumerate(notes):
         of_note = resolver.find_mentions(note.content)
-        same_kinds = own_kinds & _kinds_of(note)
-        is_of_holder = (
-            not note.slot_type
-            and "holder" in same_kinds
-            and not thing_ids.isdisjoint(mention.entity_id for mention in of_note)
-            and any(kinds[mention.entity_id] == "character" for mention in of_note)
-        )
-        was_inside = _was_inside(content, mentions[0], note.content, of_note)
-        if not of_note or (of_note[0].entity_id not in named_ids and not is_of_holder and not was_inside):
+        first_id = of_note[0].entity_id if of_note else None
+        is_moved = bool(moved_ids) and not moved_ids.isdisjoint(_things_of(note, entities))
+        was_inside = bool(mentions) and _was_inside(content, mentions[0], note.content, of_note)
+        if not (is_moved or was_inside or first_id in named_ids):
             continue
-        if not note.slot_type and _is_denied(content, mentions, note.content, of_note):
+        if mentions and of_note and not note.slot_type and _is_denied(content, mentions, note.content, of_note):
             over.append(note)
             continue
-        # Of whom the new note tells, or of the thing that changes hands.
-        is_same = of_note[0].entity_id == mentions[0].entity_id or (
-            same_kinds == {"holder"} and kinds[of_note[0].entity_id] == "item"
-        )
-        # Whose the thing was once is no kinship that lasts: "Nell has the whistle that was her mother's".
-        may_end = _LASTING.search(note.content) if is_of_holder else is_same and same_kinds and _may_end(note)
+        if is_moved and stated is not None and _gives_to_the_same(stated, note.content, of_note, entities):
+            is_moved = False
         shared = len(own_words & _words_beside_names(note.content, of_note))
-        is_of_one_thing = shared or not thing_ids.isdisjoint(mention.entity_id for mention in of_note)
-        if not is_of_one_thing and same_kinds <= _OF_ONE_THING:
-            may_end = None
-        if may_end and stated is not None and _gives_to_the_same(stated, note.content, of_note, entities):
-            may_end = None
-        if was_inside or (may_end and _CHANGING.search(happened)):
+        same_kinds = own_kinds & _kinds_of(note)
+        things_of_note = {mention.entity_id for mention in of_note if kinds[mention.entity_id] == "item"}
+        if things_of_note:
+            # Where a thing with a card is, and who has it, its whereabouts alone tell.
+            same_kinds -= {"holder", "place"} if first_id in things_of_note else {"holder"}
+        is_changed = (
+            first_id is not None
+            and first_id == subject_id
+            and bool(same_kinds)
+            and (shared > 0 or not thing_ids.isdisjoint(things_of_note) or not same_kinds <= _OF_ONE_THING)
+            and _may_end(note)
+            and _CHANGING.search(happened) is not None
+        )
+        if was_inside or is_moved or is_changed:
             scored_notes.append((-shared, -number, note))
     scored_notes.sort(key=lambda scored: scored[:2])
     return EarlierNotes(over, [note for *_, note in scored_notes[:MAX_PERHAPS_OVER]])
+
+
+def _things_of(note: StoryMemoryChunk, entities: Sequence[Entity]) -> frozenset[str]:
+    """Return the things of which a note tells where they are or who has them, by state or words."""
+    entity_id, _, attribute = (note.slot_type or "").rpartition(".")
+    by_state = {entity_id} if attribute in (HOLDER_ATTRIBUTE, LOCATION_ATTRIBUTE) else set()
+    return things_located(note.content, entities) | by_state
 
 
 def _gives_to_the_same(

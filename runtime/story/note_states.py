@@ -359,10 +359,12 @@ def ended_notes(
     unit: UnitOfWork, content: str, start: StoryPosition | None, *, known_entities: Sequence[Entity], own_id: str = ""
 ) -> EndedNotes:
     """Return the notes up to its place that a note ends."""
-    named_ids = NameResolver(known_entities).entity_ids_in(content)
     place = base.place_before(start)
-    # What sets the same state is over by that state.
     statements = statements_of(content, known_entities)[:1]
+    # A thing may be called by the last word of its name.
+    resolver = NameResolver(known_entities)
+    named_ids = list({*resolver.entity_ids_in(content), *(statement.entity_id for statement in statements)})
+    # What sets the same state is over by that state.
     slot = next((f"{statement.entity_id}.{statement.attribute}" for statement in statements), None)
     notes = unit.memories.by_entities(named_ids, as_of=start or END_OF_STORY, content_types=["note"], limit=MAX_EARLIER)
     standing_states = sorted(

@@ -207,3 +207,76 @@ def test_what_is_told_or_was_lent_to_the_holder_is_not_over(earlier: str, later:
     """A tale changes nothing of its subject, and a thing that comes back to its borrower ends no loan."""
     result = earlier_notes_ended(later, [note(earlier)], TOLD)
     assert (result.over, bool(result.perhaps_over)) == ([], is_offered)
+
+
+PLACED = [
+    *(
+        Entity(entity_id=f"C{number}", entity_type="character", name=name)
+        for number, name in enumerate(("Anna", "Tom", "Mara", "Captain Voss", "阿宁", "沈砚秋", "老周", "林渡"))
+    ),
+    *(
+        Entity(entity_id=f"I{number}", entity_type="item", name=name)
+        for number, name in enumerate(
+            ("the letter", "the brass key", "the ledger", "the seal", "铜印", "密信", "铜钥匙", "账本")
+        )
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "is_offered"),
+    [
+        ("The letter is hidden behind the clock.", "The letter is gone.", True),
+        ("Anna carries the letter in her bodice.", "Anna hides the letter under the hearthstone.", True),
+        ("The brass key hangs at Tom's belt.", "Tom gives the brass key to Mara.", True),
+        ("The ledger lies in the captain's desk, under the charts.", "The ledger was stolen in the night.", True),
+        (
+            "Mara keeps the seal in a tin box beneath her bed.",
+            "The seal is missing, and nobody dares tell Captain Voss.",
+            True,
+        ),
+        ("Tom has the ledger and reads in it every evening.", "The ledger has disappeared from Tom's room.", True),
+        ("The letter is written in green ink.", "The letter is gone.", False),
+        ("Tom found the brass key in the churchyard when he was a boy.", "The brass key is missing.", False),
+        ("Mara keeps the seal in a tin box beneath her bed.", "Mara keeps the ledger in the attic from now on.", False),
+        ("Anna carries the letter in her bodice.", "Anna is gone; her bed is cold.", False),
+        ("The brass key opens the vault under the chapel.", "Tom gives the brass key to Mara.", False),
+        ("Captain Voss is afraid of what is in the ledger.", "The ledger was stolen in the night.", False),
+        ("The ledger has vanished; nobody can say since when.", "The ledger turned up in the hayloft.", True),
+        ("Tom is afraid that Mara will find the letter.", "Tom lost the letter in the marsh.", False),
+        ("The letter is hidden behind the clock.", "The letter is still hidden behind the clock.", False),
+        ("铜印锁在铁皮箱里。", "铜印不见了。", True),
+        ("阿宁把密信贴身带着。", "阿宁把密信藏到了灶台底下。", True),
+        ("铜钥匙挂在老周腰上。", "老周把铜钥匙交给了林渡。", True),
+        ("账本压在掌柜的枕头底下，谁也不许碰。", "账本昨夜被人偷了。", True),
+        ("沈砚秋收着铜印，平日不示人。", "铜印丢了，沈砚秋不敢声张。", True),
+        ("密信夹在《诗经》里，放在书架顶层。", "密信没了踪影。", True),
+        ("铜印是先帝所赐，缺了一角。", "铜印不见了。", False),
+        ("老周当年在渡口捡到铜钥匙。", "铜钥匙丢了。", False),
+        ("沈砚秋收着铜印，平日不示人。", "沈砚秋把账本收进了阁楼。", False),
+        ("阿宁把密信贴身带着。", "阿宁不见了，床铺是凉的。", False),
+        ("铜钥匙能开西仓的门。", "老周把铜钥匙交给了林渡。", False),
+        ("林渡一直想看账本里写了什么。", "账本昨夜被人偷了。", False),
+        ("账本失踪了，谁也说不清是什么时候。", "账本在阁楼上找到了。", True),
+        ("阿宁怕林渡发现账本。", "阿宁把账本弄丢了。", False),
+        ("密信藏在钟后面。", "密信还藏在钟后面。", False),
+    ],
+)
+def test_where_a_thing_was_is_offered_once_it_is_gone_or_elsewhere(earlier: str, later: str, is_offered: bool) -> None:
+    """Its place, holder or loss by a note on the same thing; not what only names it, nor another thing."""
+    result = earlier_notes_ended(later, [note(earlier)], PLACED)
+    assert (result.over, bool(result.perhaps_over)) == ([], is_offered)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "is_offered"),
+    [
+        ("Anna is in love with Tom.", "Anna went to the market.", False),
+        ("Anna is at the inn.", "Anna has gone to London.", True),
+        ("老周打牌很在行。", "老周出海去了。", False),
+        ("老周断了胳膊。", "老周的胳膊好了。", True),
+    ],
+)
+def test_love_and_skill_are_no_places(earlier: str, later: str, is_offered: bool) -> None:
+    result = earlier_notes_ended(later, [note(earlier)], PLACED)
+    assert (result.over, bool(result.perhaps_over)) == ([], is_offered)

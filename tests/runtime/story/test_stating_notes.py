@@ -501,3 +501,17 @@ def test_a_new_holder_ends_an_older_place(memory: Memory, language: str, field: 
     assert again.stated.places_over == []
     story.undo()
     assert shown_state(_state(story, told["thing"], (1, 4))) == {"location_id": place}
+
+
+@pytest.mark.parametrize(
+    ("language", "place", "gone"),
+    [
+        ("en", "Anna has sewn the silver ring into her hem.", "The ring was thrown into the sea."),
+        ("zh", "林叔把鹿角柄折刀缝在被褥里。", "刀被人扔进了海里。"),
+    ],
+)
+def test_a_lost_thing_is_no_longer_where_a_note_has_it(memory: Memory, language: str, place: str, gone: str) -> None:
+    """That note is offered, though it set no state and the new one calls the thing by the last word of its name."""
+    story = _story(memory, {"language": language, **STORIES[language]})
+    assert story.memories.add(place, start="1:2").stated is None
+    assert [earlier.content for earlier in story.memories.preview(gone, start="1:3").perhaps_over] == [place]

@@ -1,0 +1,55 @@
+"""Things of which a text tells where they are, who has them or that they are gone."""
+
+import re
+from collections.abc import Sequence
+
+from novelgen.language.language import patterns, word_pattern
+from novelgen.language.resolver import NameResolver
+from novelgen.memory.stated import statements_of
+from novelgen.models.entity import Entity
+
+_CLAUSE_END = re.compile(r"[,;，；。！!：:]|\.(?:\s|$)")
+_IT = re.compile(r"\b(?:it|they|them)\b|它", re.IGNORECASE)
+_THING, _OTHER = "\x01", "\x02"
+_TOLD = re.compile(
+    "|".join(words.replace("\n", "").replace("<I>", _THING) for words in patterns("whereabouts").values()),
+    re.IGNORECASE,
+)
+_INSIDE = re.compile(r"的?[里中内上下]")
+"""Right after what holds a thing."""
+
+_NOT_NOW = word_pattern("whereabouts_not_now")
+
+
+def things_located(text: str, entities: Sequence[Entity]) -> frozenset[str]:
+    """Return the things of which a text tells the holder, the place or the loss, as they are by now.
+
+    A clause tells it of its first thing, or of the thing before where it has only a pronoun or no name at all.
+    """
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    located_ids = {
+        statement.entity_id for statement in statements_of(text, entities) if kinds[statement.entity_id] == "item"
+    }
+    mentions = NameResolver(entities).find_mentions(text)
+    thing_id, start = None, 0
+    ends = [end for end in _CLAUSE_END.finditer(text) if not any(one.start < end.end() <= one.end for one in mentions)]
+    for stop, following in [*(end.span() for end in ends), (len(text), len(text))]:
+        own = [one for one in mentions if start <= one.start < stop]
+        thing = next((one for one in own if kinds[one.entity_id] == "item" and not _INSIDE.match(text, one.end)), None)
+        clause = ""
+        for mention in own:
+            clause += text[start : mention.start] + (_THING if mention is thing else _OTHER)
+            start = mention.end
+        clause += text[start:stop]
+        start = following
+        if thing is not None:
+            thing_id = thing.entity_id
+        elif thing_id is not None and (pronoun := _IT.search(clause)) is not None:
+            clause = clause[: pronoun.start()] + _THING + clause[pronoun.end() :]
+        elif own:
+            continue
+        else:
+            clause = _THING + clause
+        if thing_id is not None and _TOLD.search(clause) and not _NOT_NOW.search(clause):
+            located_ids.add(thing_id)
+    return frozenset(located_ids)
