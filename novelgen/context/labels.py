@@ -54,6 +54,7 @@ class Labels:
     one_with: str
     changed: str
     later: str
+    over: str
     missing: str
     point_of_view: str
     hidden: str

@@ -125,7 +125,7 @@ class StoryMemoryChunk(Shown, Model):
     superseded_by: str | None = Field(
         default=None,
         description="source_id of what replaced it, as of the position that was read; of a note of a death also the "
-        "scene that shows its person alive under another name: `scene:2:1`.",
+        "scene that shows its person alive under another name: `scene:2:1`. `over:2:1`: its author ended it there.",
     )
     slot_type: str | None = Field(default=None, description="Slot that holds one value at a time: I1.holder.")
     verified: bool = Field(default=True, description="Whether its evidence was found in the scene's text.")
@@ -197,7 +197,10 @@ def scene_of_note(
     return scene_from(read_from(chapter_index, scene_index), scenes)
 
 
-_SCENE = re.compile(r"scene:(\d{1,7}):(\d{1,7})")
+_OVER = "over:"
+"""What the author ended is replaced by a name that begins so."""
+
+_SCENE = re.compile(rf"(?:scene|{_OVER[:-1]}):(\d{{1,7}}):(\d{{1,7}})")
 
 
 def scene_target(place: Place) -> str:
@@ -205,8 +208,19 @@ def scene_target(place: Place) -> str:
     return f"scene:{place[0]}:{place[1]}"
 
 
+def over_target(chapter_index: int, scene_index: int | None) -> str:
+    """Return as what replaced a memory that its author ended it after a place."""
+    start = read_from(chapter_index, scene_index)
+    return f"{_OVER}{start.chapter_index}:{start.scene_index or 1}"
+
+
+def is_ended_by_author(superseded_by: str | None) -> bool:
+    """Tell whether the author ended a memory, with nothing in its place."""
+    return (superseded_by or "").startswith(_OVER)
+
+
 def replacing_scene(superseded_by: str | None) -> Place | None:
-    """Return the scene that replaced a memory."""
+    """Return the scene that replaced a memory, or from which its author ended it."""
     match = _SCENE.fullmatch(superseded_by or "")
     return None if match is None else (int(match[1]), int(match[2]))
 

@@ -203,6 +203,7 @@ OPERATIONS: tuple[Operation, ...] = (
         _row("get_memory", "memories.get", "GET /memories/{memory_id}"),
         _row("edit_memory", "memories.edit", "PATCH /memories/{memory_id}"),
         _row("delete_memory", "memories.delete", "DELETE /memories/{memory_id}"),
+        _row("end_memory", "memories.end", "POST /memories/{memory_id}/end"),
         _row("confirm_memory", "memories.confirm", "PUT /memories/{memory_id}/confirm"),
         _row("pin_memory", "memories.pin", "PUT /memories/{memory_id}/pin"),
         _row("unpin_memory", "memories.unpin", "DELETE /memories/{memory_id}/pin"),

@@ -539,6 +539,7 @@ FORMS: dict[str, PageForm] = {
         )
         for decision in DECISIONS
     },
+    "memory/end": PageForm(operation="end_memory", done="end", told=_memory_words),
     "story/fact": PageForm(
         operation="edit_memory", done="change", read=_fact_edited, told=_memory_words, keeps_empty=("evidence",)
     ),

@@ -32,6 +32,7 @@ from novelgen.models.memory import (
     attached_to,
     is_entity_target,
     linked_targets,
+    over_target,
     superseded,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
@@ -71,7 +72,7 @@ _FIELDS = tuple(name for name in StoryMemoryChunk.model_fields if name in Memory
 _POSITION_COLUMNS = ("chapter_index", "scene_index", "created_at")
 """Fields that the scene decides."""
 
-_AUTHOR_COLUMNS = ("status", "pinned", "scene_id", "from_scene", "last_accessed_at")
+_AUTHOR_COLUMNS = ("status", "pinned", "over_at", "scene_id", "from_scene", "last_accessed_at")
 
 IN_ORDER = (*story_order(MemoryRow), col(MemoryRow.row_id))
 """Memories in story order, those of one scene as they were stored."""
@@ -166,7 +167,8 @@ def stored_memories(session: StorageSession, *conditions: Any, limit: int | None
 _CONSOLIDATED = alias_of(MemoryRow, "consolidated")
 
 _REPLACING = columns_of(
-    MemoryRow, ("chunk_id", "source_id", "supersedes", "also_supersedes", "slot_type", "chapter_index", "scene_index")
+    MemoryRow,
+    ("chunk_id", "source_id", "supersedes", "also_supersedes", "over_at", "slot_type", "chapter_index", "scene_index"),
 )
 
 ENDS_SEVERAL_ROWS: ColumnElement[bool] = literal_column(f"({ENDS_SEVERAL})")
@@ -179,7 +181,7 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
     A memory is replaced by an active one that names its source_id in `supersedes` or `also_supersedes`, or, where it
     holds a slot, by the next memory of the same slot at a strictly later position. A consolidated memory is replaced
     when all of its sources are, by what replaced the last of them. A note of a death is replaced by the scene that
-    shows its person alive under another name.
+    shows its person alive under another name. What an author ended is over from there on.
     """
 
     replacing = _replacing_rows(session, rows, as_of)
@@ -198,6 +200,8 @@ def superseded_by(session: StorageSession, rows: Sequence[Any], as_of: StoryPosi
         replaced_text = successor_ids.get(row.source_id, closer)
         if replaced_text is None and _may_tell_death(row):
             replaced_text = EntityRepository(session).refuting_scenes(as_of=as_of).get(row.chunk_id)
+        if replaced_text is None and row.over_at is not None and as_of.admits(*row.over_at):
+            replaced_text = over_target(*row.over_at)
         if replaced_text is not None:
             result[row.chunk_id] = replaced_text
     consolidated = [row.chunk_id for row in rows if row.is_consolidated]

@@ -21,7 +21,7 @@ from novelgen.models.memory import (
     chapter_target,
     is_entity_target,
 )
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key, story_place
 from runtime.storage.chunks import (
     IN_ORDER,
     ChunkWriter,
@@ -209,7 +209,11 @@ class MemoryRepository(Repository):
     def move_note(self, chunk_id: str, *, at: StoryPosition, follows_scene: bool) -> None:
         """Let a note stand at another place, where it goes with the scene or keeps its place between the scenes."""
         row = self._changeable(chunk_id)
-        ChunkWriter(self._session).update([(row, said_at(self._session, at, follows_scene=follows_scene))])
+        over = row["over_at"]
+        # What would be over before it begins is not over any more.
+        still_ends = {} if over is None or sort_key(*over) > story_place(at) else {"over_at": None}
+        here = said_at(self._session, at, follows_scene=follows_scene)
+        ChunkWriter(self._session).update([(row, here | still_ends)])
 
     def set_slot(self, chunk_id: str, slot_type: str | None, *, supersedes: str | None) -> None:
         """Set which slot a note fills, and which note at its place it replaces."""
@@ -221,6 +225,13 @@ class MemoryRepository(Repository):
         """Set the earlier memory that a note ends by its words, and those by its author's."""
         changes = {"supersedes": ended_id, "also_supersedes": list(by_author)}
         ChunkWriter(self._session).update([(self._changeable(chunk_id), changes)])
+
+    def set_over(self, chunk_id: str, place: StoryPosition) -> StoredMemory:
+        """Set the place after which a memory no longer holds; it belongs to the author then."""
+        self._session.touch()
+        changes = {"over_at": [place.chapter_index, place.scene_index], "origin": "author"}
+        ChunkWriter(self._session).update([(self._changeable(chunk_id), changes)])
+        return self.require(chunk_id)
 
     def decide(self, chunk_id: str, decision: MemoryDecision) -> StoredMemory:
         """Apply an author's decision on a memory."""

@@ -7,7 +7,7 @@ from pydantic import Field
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.entity import Entity
-from novelgen.models.memory import ContentType, StoryMemoryChunk
+from novelgen.models.memory import ContentType, StoryMemoryChunk, read_from
 from novelgen.models.position import END_OF_STORY, ChapterIndex, SceneIndex, StoryPosition, UtcDatetime
 from novelgen.models.record import SceneRecord, is_unsaid
 from novelgen.models.state import StateChange
@@ -123,6 +123,9 @@ class StoredMemory(Model):
     chunk: StoryMemoryChunk
     status: MemoryStatus = "active"
     pinned: bool = False
+    over_at: list[int | None] | None = Field(
+        default=None, exclude_if=is_unsaid, description="Chapter and scene after which its author ended it."
+    )
     scene_id: str | None = None
     from_scene: bool = Field(
         default=True, description="Brought by a scene, edited since or not; False: an author's note."
@@ -136,6 +139,14 @@ class StoredMemory(Model):
     detached: list[str] = Field(
         default_factory=list, exclude_if=is_unsaid, description="Targets taken off by hand, told likewise."
     )
+
+    @property
+    def over_from(self) -> StoryPosition | None:
+        """The first position for which its author ended it, None where it is not over by that."""
+        if self.over_at is None:
+            return None
+        chapter, scene = self.over_at
+        return read_from(chapter or 0, scene)
 
 
 class MemoryFilter(Model):

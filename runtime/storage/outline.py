@@ -338,7 +338,7 @@ def story_version(
         by_hand = session.select(_OF_AUTHORS, *stored_tables[MemoryRow], order=[col(MemoryRow.chunk_id)])
     # Nothing where there is no knowledge, summary, part or consolidated memory, so that marks of before stay true.
     for section in (
-        [list(row) for row in by_hand],
+        [[*row[:-1], *([row.over_at] if row.over_at and as_of.admits(*row.over_at) else [])] for row in by_hand],
         *(events if events[-1] else events[:-1]),
         [entity.model_dump(mode="json") for entity in entities],
         *filter(None, (summaries, [part for part in text if as_of.admits(part["last_chapter"], None)], consolidated)),
@@ -370,7 +370,7 @@ _OF_AUTHORS = columns_of(
     MemoryRow,
     (
         *("chunk_id", "chapter_index", "scene_index", "content_hash", "importance", "entities_mentioned"),
-        *("attached", "detached", "tags", "status", "pinned"),
+        *("attached", "detached", "tags", "status", "pinned", "over_at"),
     ),
 )
 """What an author may have decided about a memory, and by which it is known."""

@@ -390,6 +390,9 @@ class MemoryRow(Quoted, Owned, table=True):
     event_type: str | None = None
     supersedes: str | None = None
     also_supersedes: Json[list[str]] = Field(default_factory=list)
+    over_at: NullableJson[list[int | None] | None] = Field(
+        default=None, description="Place after which its author says that it no longer holds."
+    )
     slot_type: str | None = None
     verified: bool = True
     origin: Word[MemoryOrigin] = "text"

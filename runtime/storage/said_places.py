@@ -7,13 +7,13 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
-from sqlalchemy import Text, cast, exists, func
+from sqlalchemy import Text, cast, exists, func, literal_column
 from sqlmodel import and_, col, or_
 
 from novelgen.models.entity import DATED, SAID_FROM
 from runtime.storage.chunks import ChunkWriter
 from runtime.storage.columns import PLACE, ScenePlace
-from runtime.storage.records import EVENT_TABLES, EntityRow, LoopEvent, MemoryRow, NameMention
+from runtime.storage.records import EVENT_TABLES, TOUCHED_BY_HAND, EntityRow, LoopEvent, MemoryRow, NameMention
 from runtime.storage.session import Place, Record, StorageSession, columns_of, table_name
 
 PlaceFields = dict[str, list[int | None] | None]
@@ -196,6 +196,9 @@ class SaidPlaces:
             free = (table.scene_id.is_(None), table.chapter_index.is_not(None))
             for row in self._session.select(columns, *free):
                 fields[f"{table_name(table)}:{row[0]}"]["place"] = [row[1], row[2]]
+        ended_condition: tuple[Any, ...] = (literal_column(f"({TOUCHED_BY_HAND})"), col(MemoryRow.over_at).is_not(None))
+        for row in self._session.select([col(MemoryRow.row_id), col(MemoryRow.over_at)], *ended_condition):
+            fields[f"{table_name(MemoryRow)}:{row.row_id}"]["over_at"] = row.over_at
         condition = or_(*(cast(LoopEvent.detail, Text).contains(f'"{name}"') for name in _ENTERED))
         for row in self._session.select([LoopEvent.row_id, LoopEvent.detail], condition):
             positions = {name: row.detail[name] for name in _ENTERED if row.detail.get(name)}
@@ -230,6 +233,14 @@ class SaidPlaces:
             )
             changes = [(row_id, dict(zip(PLACE, place, strict=True))) for row_id, place in placed_rows if place]
             self._session.update_each(table.row_id, changes)
+        self._session.update_each(
+            MemoryRow.row_id,
+            [
+                (row_id, {"over_at": positions["over_at"]})
+                for row_id, positions in by_table[table_name(MemoryRow)].items()
+                if "over_at" in positions
+            ],
+        )
         self._write_details(by_table[table_name(LoopEvent)])
         self._write_cards(by_table[table_name(EntityRow)])
         ChunkWriter(self._session).reposition(row_ids=list(by_table[table_name(MemoryRow)]))

@@ -402,8 +402,12 @@ def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candida
 
 
 def _without_notes_that_are_over(unit: UnitOfWork, as_of: StoryPosition) -> list[StoryMemoryChunk]:
-    """Return the memories before a position without notes whose statement a later note has ended."""
-    memories = [memory.chunk for memory in unit.memories.list_matching(_told_before(as_of))]
+    """Return the memories before a position without what its author ended, and notes that a later one has ended."""
+    memories = [
+        memory.chunk
+        for memory in unit.memories.list_matching(_told_before(as_of))
+        if memory.over_at is None or not as_of.admits(*memory.over_at)
+    ]
     notes = unit.memories.by_ids([memory.chunk_id for memory in memories if memory.content_type == "note"], as_of=as_of)
     over_ids = {note.chunk_id for note in notes if note.superseded_by is not None}
     return [memory for memory in memories if memory.chunk_id not in over_ids]

@@ -25,12 +25,13 @@ from novelgen.models.memory import (
     ContentType,
     StoryMemoryChunk,
     Target,
+    is_ended_by_author,
     is_entity_target,
 )
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.shown import Shown, ShownList
 from runtime.storage import models
-from runtime.storage.change import AuthorChangeKind, number_of
+from runtime.storage.change import AuthorChangeKind, RowChange, number_of
 from runtime.storage.columns import MemoryStatus
 from runtime.storage.database import UnitOfWork
 from runtime.storage.memories import MemoryDecision
@@ -52,6 +53,7 @@ from runtime.story.note_states import (
     names_by_words,
     noted_states,
     standing_beside,
+    standing_when_over,
     start_of,
 )
 from runtime.story.versions import Version, memory_version, require_unchanged, require_version
@@ -221,7 +223,11 @@ class StoryMemories(base.StoryBase):
             statements: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
             knowers = [(knower, kind) for kind, names in statements for knower in knower_ids(unit, names, END_OF_STORY)]
             for same in unit.memories.notes_with_text(content.strip(), at=place):
-                if pinned <= same.pinned and _says_the_same(unit, same.chunk, fields, targets, tags, knowers):
+                if (
+                    pinned <= same.pinned
+                    and same.over_at is None
+                    and _says_the_same(unit, same.chunk, fields, targets, tags, knowers)
+                ):
                     named_ids = same.chunk.entities_mentioned
                     return AddedNote(note=same.chunk, named=named_ids, occurs_nowhere=False, is_repeat=True)
             stated = noted_states(unit, content, start, known_entities=known_entities)
@@ -396,6 +402,49 @@ class StoryMemories(base.StoryBase):
 
         return self._changed(memory_id, "edit", change, ends=ends, is_moved=start is not None)
 
+    def end(self, memory_id: base.Name, *, start: base.Place = None) -> MemoryChange:
+        """Say from which scene on a memory no longer holds; a state that a note set is over, too.
+
+        Args:
+            memory_id: Its chunk_id or source_id.
+            start: The first scene for which it is over; None means the scene after the last one.
+
+        Raises:
+            UnknownMemoryError: When there is none of that id.
+            UserInputError: When it begins later or is over already, or no scene is stored and none is given.
+        """
+        over_from = base.position_of(start)
+
+        def change(unit: UnitOfWork, memory: models.StoredMemory) -> models.StoredMemory:
+            if memory.status != "active":
+                raise UserInputError(
+                    f"{memory.chunk.memory_id!r} is in no context; bring it back first: "
+                    f"`novelgen memory unban {self.project_id} {memory.chunk.memory_id}`"
+                )
+            position = over_from or _after_the_last(unit)
+            self._require_may_end(unit, memory, position)
+            return unit.memories.set_over(memory.chunk.chunk_id, place_before(position))
+
+        return self._changed(memory_id, "edit", change, is_ended=True)
+
+    def _require_may_end(self, unit: UnitOfWork, memory: models.StoredMemory, position: StoryPosition) -> None:
+        chunk = memory.chunk
+        begins = start_of(chunk)
+        place = place_before(position)
+        is_too_early = place.chapter_index is None or story_place(place) < story_place(chunk)
+        # A note says from where on it holds, so that it would hold nowhere.
+        if is_too_early or (chunk.content_type == "note" and story_place(place) == story_place(chunk)):
+            raise UserInputError(
+                f"{chunk.memory_id!r} is told from {begins or 1} on, so it cannot be over from {position} on; give a "
+                f"later scene, or delete it: `novelgen memory delete {self.project_id} {chunk.memory_id}`"
+            )
+        ended = next(iter(unit.memories.by_ids([chunk.chunk_id], as_of=position)), chunk)
+        if ended.superseded_by is not None and not is_ended_by_author(ended.superseded_by):
+            raise UserInputError(
+                f"{chunk.memory_id!r} is over before {position} already, by {ended.superseded_by!r}; look at that one: "
+                f"`novelgen memory list {self.project_id}`"
+            )
+
     def confirm(self, memory_id: base.Name) -> MemoryChange:
         """Say that a memory is true as it stands: it is the author's then, proved, and no ingest touches it.
 
@@ -510,6 +559,7 @@ class StoryMemories(base.StoryBase):
         *,
         ends: Sequence[str] | None = None,
         is_moved: bool = False,
+        is_ended: bool = False,
     ) -> MemoryChange:
         with self._stores.database(self.project_id).write() as unit:
             matching_memory = _find_memory_row(unit, self.project_id, memory_id)
@@ -529,6 +579,9 @@ class StoryMemories(base.StoryBase):
                 rows += follow_note(unit, memory.chunk, stores=self._stores, stood_from=stood_from)
                 rows += leave_endings(unit, memory.chunk) if is_moved else []
                 memory = unit.memories.require(chunk.chunk_id)
+            if is_ended:
+                effects, state_rows = self._over(unit, memory)
+                rows += state_rows
             if chunk.content_type == "note" and memory.status == "active" and (is_restated or ends is not None):
                 if is_moved and ends is None:
                     # What it ended must stand before it from its new place, too.
@@ -554,6 +607,12 @@ class StoryMemories(base.StoryBase):
             kept_from=effects.kept_from,
             known_only_by=effects.known_only_by,
         )
+
+    def _over(self, unit: UnitOfWork, memory: models.StoredMemory) -> tuple[NotePreview, list[RowChange]]:
+        """Take back the state of a memory that is over, and return what stands of whom it names nevertheless."""
+        is_note = memory.chunk.content_type == "note"
+        rows = follow_note(unit, memory.chunk, stores=self._stores) if is_note else []
+        return NotePreview(stated=None, standing=standing_when_over(unit, memory)), rows
 
     def list(
         self,
@@ -588,7 +647,12 @@ class StoryMemories(base.StoryBase):
             chunk_ids = [memory.chunk.chunk_id for memory in matching_memories]
             chunks = {chunk.chunk_id: chunk for chunk in unit.memories.by_ids(chunk_ids, as_of=as_of or END_OF_STORY)}
             matching_memories = [
-                memory.model_copy(update={"chunk": chunks.get(memory.chunk.chunk_id, memory.chunk)})
+                memory.model_copy(
+                    update={
+                        "chunk": chunks.get(memory.chunk.chunk_id, memory.chunk),
+                        "over_at": _over_by(memory, as_of),
+                    }
+                )
                 for memory in matching_memories
             ]
             return MemoryListing(memories=matching_memories, total=unit.memories.count(wanted_memory_filter))
@@ -597,6 +661,7 @@ class StoryMemories(base.StoryBase):
     aadd = base.async_twin(add)
     apreview = base.async_twin(preview)
     aedit = base.async_twin(edit)
+    aend = base.async_twin(end)
     aconfirm = base.async_twin(confirm)
     aget = base.async_twin(get)
     apin = base.async_twin(pin)
@@ -604,6 +669,20 @@ class StoryMemories(base.StoryBase):
     aban = base.async_twin(ban)
     aunban = base.async_twin(unban)
     adelete = base.async_twin(delete)
+
+
+def _after_the_last(unit: UnitOfWork) -> StoryPosition:
+    """Return the position of the scene that is written next."""
+    last = next(iter(unit.scenes.list_as_of(last=1)), None)
+    if last is None:
+        raise UserInputError("no scene is stored; say from which scene on it is over, such as 2:1")
+    return StoryPosition(last.chapter_index, last.scene_index + 1)
+
+
+def _over_by(memory: models.StoredMemory, as_of: StoryPosition | None) -> list[int | None] | None:
+    """Return after which place a memory is over, where that lies before a position."""
+    is_known = memory.over_at is not None and (as_of is None or as_of.admits(*memory.over_at))
+    return memory.over_at if is_known else None
 
 
 def _require_memory(

@@ -29,7 +29,7 @@ from novelgen.memory.stated import (
 )
 from novelgen.models.entity import Entity, EntityAlias, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
-from novelgen.models.memory import StoryMemoryChunk
+from novelgen.models.memory import StoryMemoryChunk, read_from
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key, story_place
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from runtime.storage.change import RowChange
@@ -243,6 +243,26 @@ def standing_beside(
     ]
 
 
+def standing_when_over(unit: UnitOfWork, memory: StoredMemory) -> list[StandingValue]:
+    """Return what stands where a memory is over: of what it stated itself, else of whom it names."""
+    over_from = memory.over_from
+    known_entities = base.known_entities(unit, None)
+    own = unit.states.of_note(memory.chunk.chunk_id)
+    if not own:
+        standing = standing_values(unit, memory.chunk.content, over_from, known_entities=known_entities)
+        return [value for value in standing if value.value_name]
+    names = {entity.entity_id: entity.name for entity in known_entities}
+    attributes_by_id = {
+        change.entity_id: {other.attribute for other in own if other.entity_id == change.entity_id} for change in own
+    }
+    return [
+        _standing_value(snapshot, attribute, names)
+        for snapshot in unit.states.snapshots(list(attributes_by_id), as_of=over_from or END_OF_STORY)
+        for attribute in sorted(attributes_by_id[snapshot.entity_id])
+        if snapshot.state_data.get(attribute)
+    ]
+
+
 def noted_states(
     unit: UnitOfWork,
     content: str,
@@ -336,6 +356,7 @@ def follow_note(
     subjects = [Subject(*pair, at.chapter_index, at.scene_index) for pair in dict.fromkeys(told)]
     old = unit.states.of_note(note.chunk_id, subjects=subjects)
     new = [change for state in stated for change in _changes(unit, state, start)]
+    new += [change for state in stated for change in _closing(unit, state, start, memory.over_from, own=old)]
     slot = f"{stated[0].entity_id}.{stated[0].attribute}" if stated else None
     if not old and own_slot == slot is None:
         return []
@@ -469,11 +490,7 @@ def _notes(unit: UnitOfWork) -> list[StoredMemory]:
 
 def start_of(note: StoryMemoryChunk) -> StoryPosition | None:
     """Return the position from which a note is read, None for everywhere."""
-    if note.chapter_index is None:
-        return None
-    if note.scene_index is None:
-        return StoryPosition(note.chapter_index + 1)
-    return StoryPosition(note.chapter_index, note.scene_index + 1)
+    return None if note.chapter_index is None else read_from(note.chapter_index, note.scene_index)
 
 
 def _changes(unit: UnitOfWork, stated: NotedState, start: StoryPosition | None) -> list[StateChange]:
@@ -494,6 +511,35 @@ def _changes(unit: UnitOfWork, stated: NotedState, start: StoryPosition | None) 
             is_of_chapter=base.is_of_chapter(at, start),
         )
         for attribute, value in values.items()
+    ]
+
+
+def _closing(
+    unit: UnitOfWork,
+    stated: NotedState,
+    start: StoryPosition | None,
+    over_from: StoryPosition | None,
+    *,
+    own: Sequence[StateChange],
+) -> list[StateChange]:
+    """Return what takes a state back from where its note is over, if nothing else has set another by then."""
+    if over_from is None or not stated.value or stated.attribute == NAME_ATTRIBUTE:
+        return []
+    since = story_place(base.place_of_statement(unit, start or END_OF_STORY))
+    at = base.place_of_statement(unit, over_from)
+    of_same = unit.states.stated(entity_ids=[stated.entity_id], attributes=[stated.attribute], as_of=over_from)
+    if any(change not in own and story_place(change) >= since for change in of_same):
+        return []
+    return [
+        StateChange(
+            entity_id=stated.entity_id,
+            entity_type=unit.entities.require(stated.entity_id).entity.entity_type,
+            attribute=stated.attribute,
+            value=None,
+            chapter_index=at.chapter_index,
+            scene_index=at.scene_index,
+            is_of_chapter=base.is_of_chapter(at, over_from),
+        )
     ]
 
 

@@ -107,7 +107,8 @@ def memory_version(unit: UnitOfWork, memory: StoredMemory) -> str:
     statements = [getattr(chunk, name) for name in _EDITED_FIELDS]
     # Where a scene's memory stands follows from its scene.
     place = (chunk.chapter_index, chunk.scene_index) if chunk.content_type == "note" else None
-    return version_of(statements, attached_ids, memory.status, memory.pinned, chunk.also_supersedes, place)
+    ended = () if memory.over_at is None else (memory.over_at,)
+    return version_of(statements, attached_ids, memory.status, memory.pinned, chunk.also_supersedes, place, *ended)
 
 
 def thread_version(thread: ListedThread) -> str:

@@ -458,4 +458,29 @@ def test_a_note_is_ended_where_it_stands(client: TestClient, language: str, word
     notes = client.get(f"{API}/memories", params={"content_types": "note"}).json()["memories"]
     [ending] = [memory["chunk"] for memory in notes if memory["chunk"]["content"] == "Sparrow commands now."]
     assert ending["also_supersedes"] == [note["chunk_id"]] or ending["supersedes"] == note["chunk_id"]
-    assert words["it_is_over"] not in read(client.get(scene, headers={"accept-language": language})).text
+    assert read(client.get(scene, headers={"accept-language": language})).fields("ends:1") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("language", "words"), [("en", ENGLISH), ("zh", CHINESE)])
+@pytest.mark.parametrize("where", ["story?chapter=1&scene=1", "card?entity=C0&shown=200"])
+def test_a_memory_is_ended_with_one_click(client: TestClient, language: str, words: dict[str, str], where: str) -> None:
+    """Beside a note, and on a card, a button ends it from the next scene or another on."""
+    note = {"content": "Ines Marrow is in command.", "scene_id": "1:1", "importance": 10}
+    note_id = client.post(f"{API}/memories", json=note).json()["note"]["chunk_id"]
+    place = f"{HERE}/{where}"
+    headers = {"accept-language": language}
+    seen = read(client.get(place, headers=headers))
+    assert words["over_from"] in seen.text
+    scenes = client.get(f"{API}/scenes").json()["scenes"]
+    last = scenes[-1]["scene"]
+    assert set(seen.fields("start")) >= {f"{last['chapter_index']}:{last['scene_index'] + 1}"}
+    send(client, "memory/end", memory_id=note_id, start="2:1", back=place)
+    assert client.get(f"{API}/memories/{note_id}").json()["over_at"] == [2, 0]
+    seen = read(client.get(place, headers=headers))
+    assert words["over_since"].format(place="2:1") in seen.text
+    refused = client.post(
+        f"{HERE}/memory/end", data={"memory_id": note_id, "start": "1:1", "back": place}, headers=headers
+    )
+    assert refused.status_code == 400
+    assert client.get(f"{API}/memories/{note_id}").json()["over_at"] == [2, 0]

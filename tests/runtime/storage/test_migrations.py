@@ -217,6 +217,7 @@ def test_a_database_of_the_earlier_version_upgrades(tmp_path: Path) -> None:
     assert [row.pop("staged") for row in after["scenes"]] == ["{}"] * 3
     assert [row.pop("file_version") for row in after["scenes"]] == [None] * 3
     assert {row.pop("also_supersedes") for row in after["memory_chunks"]} == {"[]"}
+    assert {row.pop("over_at") for row in after["memory_chunks"]} == {None}
     assert after == before
 
 

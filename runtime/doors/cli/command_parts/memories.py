@@ -7,6 +7,8 @@ from typing import Any
 
 from novelgen.memory.knowledge_rules import GUESSED_PRESENCE_CERTAINTY
 from novelgen.models.knowledge import READER
+from novelgen.models.memory import is_ended_by_author, replacing_scene
+from novelgen.models.position import place_text
 from novelgen.shell_words import in_shell
 from novelgen.words import filled
 from runtime.doors.cli import output
@@ -16,8 +18,12 @@ from runtime.doors.cli.labels import in_words
 
 @cell
 def _memory_text(chunk: Any, view: View) -> str:
-    outdated = view.labels["head.outdated"].format(source=chunk.superseded_by) if chunk.superseded_by else ""
-    return f"{chunk.content} {outdated}".rstrip()
+    if not chunk.superseded_by:
+        return str(chunk.content)
+    if is_ended_by_author(chunk.superseded_by):
+        place = place_text(*(replacing_scene(chunk.superseded_by) or (None, None)), always=view.labels.always)
+        return f"{chunk.content}{view.labels.prompt.over.format(place)}"
+    return f"{chunk.content} {view.labels['head.outdated'].format(source=chunk.superseded_by)}"
 
 
 MEMORY_COLUMNS = cells_of("entity_id=:memory_id place=@ kind=~content_type importance text=:memory_text")
@@ -57,12 +63,19 @@ def _show_attachments(result: Any, view: View) -> None:
 @cell
 def _memory_status(memory: Any, view: View) -> str:
     pinned = f"{view.labels['line.comma']}{view.labels['value.pinned']}" if memory.pinned else ""
-    return view.labels.value(memory.status) + pinned
+    over = "" if memory.over_at is None else view.labels.prompt.over.format(memory.over_from)
+    return view.labels.value(memory.status) + pinned + over
 
 
 @does("show", "delete_memory", *(f"{verb}_memory" for verb in ("confirm", "pin", "unpin", "ban", "unban")))
 def _show_decision(result: Any, view: View) -> None:
     output.print_text(f"{view.values['memory_id']}: {_memory_status(result.memory, view)}")
+
+
+@does("show", "end_memory")
+def _show_end(result: Any, view: View) -> None:
+    view.say("ended_memory", id=view.values["memory_id"], place=str(result.memory.over_from))
+    _say_standing(result, view)
 
 
 @does("show", "edit_memory")

@@ -100,6 +100,7 @@ memory edit demo-zh note-N0 --from 2:1
 memory attach demo-zh note-N0 阿雀
 memory detach demo-zh note-N0 阿雀
 memory attach-mentions demo-zh 阿雀
+memory end demo-zh note-N0 --from 9:1
 memory pin demo-zh note-N0
 memory unpin demo-zh note-N0
 memory ban demo-zh note-N0

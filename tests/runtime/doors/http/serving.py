@@ -231,6 +231,7 @@ def _walk_memories(walker: Walker, here: dict[str, str]) -> None:
     walker.call("preview_note", {"content": "The heron key is with Ines.", "start": "2:1"}, **here)
     walker.call("list_memories", **here, attached_to=["Ines"], content_types=["note"], limit=2)
     walker.call("get_memory", **here, **memory)
+    walker.call("end_memory", {"start": "3:1"}, **here, **memory)
     walker.call("edit_memory", {"importance": 8, "tags": ["watch"]}, **here, **memory)
     walker.call("import_glossary", {"text": "heron key,鹭钥匙\nSparrow,麻雀\n", "to": "zh"}, **here)
     walker.call("export_glossary", **here, form="json", to="zh")
