@@ -78,6 +78,12 @@ def _merged_words(result: Any) -> str | list[str]:
     return [note.content for note in notes] if notes else _card_name(result)
 
 
+def _refuted_deaths(result: Any) -> list[str]:
+    """Return the deaths that a merge refutes, each with the scene that shows the person alive."""
+    refuted = getattr(getattr(result, "notes", None), "refuted", ())
+    return [f"{named_by_words(death.content)} ({death.scene})" for death in refuted]
+
+
 def _added_done(result: Any) -> str:
     if any(issue.kind == "stale" for issue in result.issues):
         return "card_apart"
@@ -166,6 +172,7 @@ class PageForm:
             told=text,
             kept=visit.word("between_names").join(getattr(result, "kept_from", ())),
             known=visit.word("between_names").join(getattr(result, "known_only_by", ())),
+            refuted=visit.word("between_names").join(_refuted_deaths(result)),
             lost=len(getattr(result, "lost", ())),
             undo="" if number is None else str(number),
             at=sent.get("at", ""),
@@ -251,6 +258,7 @@ def led_back(
     told: str = "",
     kept: str = "",
     known: str = "",
+    refuted: str = "",
     lost: int = 0,
     undo: str = "",
     at: str = "",
@@ -259,6 +267,7 @@ def led_back(
     parts = urlsplit(own_address(back))
     remaining_pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in NOTICE_FIELDS]
     names = [("told", told[:MAX_TOLD]), ("secret_from", kept[:MAX_TOLD]), ("known_only_by", known[:MAX_TOLD])]
+    names.append(("refuted", refuted[:MAX_TOLD]))
     statements = [("done", done), *names, ("lost", str(lost or ""))]
     query = urlencode(
         [*remaining_pairs, *(pair for pair in [*statements, ("undo", undo)] if pair[1])], errors="replace"

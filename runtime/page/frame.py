@@ -53,9 +53,9 @@ def language_wished(header: str) -> PageLanguage:
     return "zh" if weight and name == "zh" else "en"
 
 
-NOTICE_FIELDS = frozenset({"done", "told", "secret_from", "known_only_by", "lost", "undo"})
+NOTICE_FIELDS = frozenset({"done", "told", "secret_from", "known_only_by", "refuted", "lost", "undo"})
 """What an address says of a change: `did_` and `done` are a word, of whom, who alone knows it, from whom it is
-kept, how to undo it.
+kept, which deaths are over, how to undo it.
 
 Lost are the facts without words."""
 

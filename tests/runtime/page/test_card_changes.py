@@ -168,6 +168,26 @@ def test_two_become_one_and_one_becomes_two(client: TestClient) -> None:
     assert _entities(client) == before
 
 
+@pytest.mark.parametrize(
+    ("language", "words", "content"), [("en", ENGLISH, "Bram Dorn is dead."), ("zh", CHINESE, "Bram Dorn死了。")]
+)
+def test_a_merge_tells_which_deaths_are_over(
+    client: TestClient, language: str, words: dict[str, str], content: str
+) -> None:
+    """A death of one name, where a later scene has the other on stage; none where they were one from the start."""
+    client.cookies.set("novelgen_language", language)
+    start = words["merge_refuted"].split("{deaths}")[0]
+    note = client.post(f"{API}/memories", json={"content": content, "start": "1:4"})
+    assert note.status_code == 201, note.text
+    preview = read(client.get(f"{HERE}/card/merge", params={"keep": "C6", "gone": "Bram Dorn"}))
+    seen = send(client, "card/merge", on=preview, start="4:1")
+    listed = client.get(f"{API}/memories", params={"content_types": "note", "as_of": "4:1"}).json()["memories"]
+    (scene,) = [one["chunk"]["superseded_by"].removeprefix("scene:") for one in listed if one["chunk"]["slot_type"]]
+    assert f"{start}“{content}” ({scene})" in seen.text
+    take_back(client, seen)
+    assert start not in send(client, "card/merge", on=preview).text
+
+
 def test_a_name_without_a_card_is_decided_on(client: TestClient) -> None:
     """A name becomes a card, a name of one, or is offered no more; taken back, it is offered again."""
     back = f"{HERE}/who-is-who"
