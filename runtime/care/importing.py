@@ -5,7 +5,7 @@ Nothing that is stored is changed, unless an update is asked for, and a repeated
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace as with_fields
 from functools import partial
@@ -30,7 +30,7 @@ from runtime.care.novel_gen_folder import is_novel_gen_folder, read_novel_gen_fo
 from runtime.care.reading import IncomingStory, is_memory_folder, read_memory_folder
 from runtime.files import manuscripts
 from runtime.files.file_reading import Unpacked, is_archive, read_text_file, unpack
-from runtime.ingest.file_versions import FileEdit, Reconciliation, reconciled, with_file_version
+from runtime.ingest.file_versions import Deletion, FileEdit, Reconciliation, deletion_of, reconciled, with_file_version
 from runtime.ingest.indexing import IndexingResult, drain_outbox
 from runtime.ingest.ingest import follow_volumes, ingest_scenes, new_run
 from runtime.ingest.likeness import are_alike
@@ -626,6 +626,7 @@ def _followed(
     with database.read() as unit:
         listed_scenes = unit.scenes.list_as_of(with_text=True)
         edited_ids = unit.journal.scenes_edited()
+        deleted_scenes = unit.journal.scenes_deleted()
         entities = [stored_entity.entity for stored_entity in unit.entities.list_all()]
     if not listed_scenes:
         return _Followed(with_fields(story, scenes=[with_file_version(scene) for scene in story.scenes]))
@@ -656,14 +657,28 @@ def _followed(
         for scene in matching_rearrangement.scenes
         if (stored_scene := moved_scenes_by_place.get(_place(scene))) is not None
     }
+    deletions = {
+        _place(scene): deletion
+        for scene in matching_rearrangement.scenes
+        if _place(scene) not in moved_scenes_by_place and (deletion := deletion_of(scene, deleted_scenes)) is not None
+    }
+    away_places = {
+        place for place, deletion in deletions.items() if not (deletion.is_conflict and overwrite and update)
+    }
     scenes = [
         reconciliations[_place(scene)].scene if _place(scene) in reconciliations else scene
         for scene in matching_rearrangement.scenes
-        if _place(scene) in wanted_places
+        if _place(scene) in wanted_places - away_places
     ]
     return _Followed(
         with_fields(story, scenes=scenes),
-        _with_edits(matching_rearrangement, reconciliations, moved_scenes_by_place, entities=entities),
+        _with_deletions(
+            _with_edits(
+                matching_rearrangement, reconciliations, moved_scenes_by_place, entities=entities, away=away_places
+            ),
+            deletions,
+            new_places={_place(scene) for scene in scenes} - moved_scenes_by_place.keys(),
+        ),
         matching_rearrangement.moves if may_move and dry_run else None,
     )
 
@@ -674,6 +689,7 @@ def _with_edits(
     stored_scenes: Mapping[ScenePlace, Scene],
     *,
     entities: Sequence[Entity],
+    away: Set[ScenePlace],
 ) -> ManuscriptChanges:
     """Return the changes with what was edited here told from what the file changed."""
     changes = followed_rearrangement.changes
@@ -682,7 +698,7 @@ def _with_edits(
         places_by_edit[reconciliation.edit].append(place)
     scenes_by_place = {_place(scene): scene for scene in followed_rearrangement.scenes}
     changed_chapters = {
-        chapter for chapter, _ in (*places_by_edit["newer"], *(scenes_by_place.keys() - reconciliations))
+        chapter for chapter, _ in (*places_by_edit["newer"], *(scenes_by_place.keys() - reconciliations.keys() - away))
     }
     changed_chapters |= {int(place.partition(":")[0]) for place in changes.gone_scenes}
     return changes.model_copy(
@@ -694,6 +710,30 @@ def _with_edits(
                 are_alike(stored_scenes[place].text or "", scenes_by_place[place].text) for place in reconciliations
             )
             or _name_two(entities, [scene.text for scene in followed_rearrangement.scenes]),
+        }
+    )
+
+
+def _with_deletions(
+    changes: ManuscriptChanges, deletions: Mapping[ScenePlace, Deletion], *, new_places: Set[ScenePlace]
+) -> ManuscriptChanges:
+    """Return the changes with the scenes that were deleted here told from new ones."""
+    new_chapters = {chapter for chapter, _ in new_places}
+    deleted_chapters = {chapter for chapter, _ in deletions}
+    conflicting = [_spelt_place(place) for place, deletion in deletions.items() if deletion.is_conflict]
+    return changes.model_copy(
+        update={
+            "new_chapters": [
+                chapter
+                for chapter in changes.new_chapters
+                if chapter in new_chapters or chapter not in deleted_chapters
+            ],
+            "deleted_scenes": {
+                _spelt_place(place): deletion.change_id
+                for place, deletion in deletions.items()
+                if not deletion.is_conflict
+            },
+            "conflicting_scenes": [*changes.conflicting_scenes, *conflicting],
         }
     )
 

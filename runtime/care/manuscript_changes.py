@@ -67,7 +67,14 @@ class ManuscriptChanges(BaseModel):
     conflicting_scenes: list[str] = Field(
         default_factory=list,
         exclude_if=lambda conflicting: not conflicting,
-        description="Places of scenes that were edited here and in the file: they stay, but with `overwrite`.",
+        description="Places of scenes that were edited or deleted here and edited in the file: they stay as they are "
+        "here, but with `overwrite`.",
+    )
+    deleted_scenes: dict[str, int] = Field(
+        default_factory=dict,
+        exclude_if=lambda deleted: not deleted,
+        description="Places of scenes that were deleted here and that the file did not change, each with the number of "
+        "the change: they stay away, and `undo` brings them back.",
     )
     numbers: dict[int, int] = Field(
         default_factory=dict,

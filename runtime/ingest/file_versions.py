@@ -1,11 +1,13 @@
 """Versions of scenes in their files, to tell edits of a file from edits here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from novelgen.language.normalise import scrub_text
+from runtime.ingest.likeness import are_alike
 from runtime.ingest.scene_input import SceneInput, bare_text
 from runtime.storage.chunks import text_hash
+from runtime.storage.models import DeletedScene
 from runtime.storage.records import Scene
 
 FileEdit = Literal["same", "newer", "edited", "conflict"]
@@ -61,6 +63,27 @@ def reconciled(scene: SceneInput, stored_scene: Scene, *, is_edited: bool, overw
     }
     edit: FileEdit = "newer" if "newer" in edits else "edited" if "edited" in edits else "same"
     return Reconciliation(edit, scene.model_copy(update=values))
+
+
+class Deletion(NamedTuple):
+    """The deletion of a scene that its file still has."""
+
+    change_id: int
+    is_conflict: bool
+    """Whether the file changed since."""
+
+
+def deletion_of(scene: SceneInput, deleted_scenes: Sequence[DeletedScene]) -> Deletion | None:
+    """Return the deletion of a scene of a file, where nothing stands in its place."""
+    version = scene.file_version or file_version(scene.title, scene.text)
+    # One that came from no file is another's.
+    of_files = [deleted for deleted in deleted_scenes if deleted.file_version != {}]
+    for deleted in of_files:
+        base = deleted.file_version or {}
+        if base.get("text") == version["text"] or bare_text(deleted.text) == bare_text(scene.text):
+            return Deletion(deleted.change_id, is_conflict=False)
+    alike = (deleted for deleted in of_files if are_alike(deleted.text, scene.text))
+    return next((Deletion(deleted.change_id, is_conflict=True) for deleted in alike), None)
 
 
 def _as_stored(scene: SceneInput, stored_scene: Scene) -> SceneInput:

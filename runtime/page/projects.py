@@ -438,7 +438,7 @@ def _outcome(job: Job) -> dict[str, Any]:
     issues = [*(result.get("issues") or ()), *((result.get("indexing") or {}).get("issues") or ())]
     return {
         **{name: result.get(name) for name in ("stored", "condition", "stopped", "usage", "price")},
-        **{name: changes.get(name) or [] for name in ("edited_scenes", "conflicting_scenes")},
+        **{name: list(changes.get(name) or ()) for name in ("edited_scenes", "conflicting_scenes", "deleted_scenes")},
         "overwritten": bool(result.get("overwritten")),
         "passed_over": result.get("passed_over") or [],
         "left_out": result.get("left_out") or "",

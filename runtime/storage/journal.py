@@ -28,6 +28,7 @@ from runtime.storage.change import (
 )
 from runtime.storage.chunks import ChunkWriter, ConsolidationRepository, text_hash, text_values
 from runtime.storage.columns import PLACE, ChangeSubject, SummaryLevel
+from runtime.storage.models import DeletedScene
 from runtime.storage.records import (
     EVENT_TABLES,
     POSITIONED_TABLES,
@@ -304,6 +305,20 @@ class Journal(Repository):
             if change.undone_at is None and change.kind in ("text", "title", "ingest")
         }
         return frozenset(scene_id for scene_id, kind in kinds_by_scene.items() if kind != "ingest")
+
+    def scenes_deleted(self) -> list[DeletedScene]:
+        """Return the scenes whose deletion stands, the last first."""
+        return [
+            DeletedScene(
+                change_id=change.change_id,
+                text=row.before.get("text") or "",
+                file_version=row.before.get("file_version"),
+            )
+            for change in reversed(self.list_all("scene"))
+            if change.kind == "delete" and change.undone_at is None
+            for row in change.rows
+            if row.table == table_name(Scene) and row.before is not None
+        ]
 
     def latest(self, limit: int, *, subjects: Sequence[ChangeSubject]) -> list[Change]:
         """Return the last changes of subjects, latest first, one per run."""

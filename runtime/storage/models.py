@@ -149,6 +149,14 @@ class StoredMemory(Model):
         return read_from(chapter or 0, scene)
 
 
+class DeletedScene(Model):
+    """A scene that its author deleted."""
+
+    change_id: int
+    text: str
+    file_version: dict[str, str] | None = Field(description="As `Scene.file_version`.")
+
+
 class MemoryFilter(Model):
     """A filter of memories, ignoring empty and None fields."""
 

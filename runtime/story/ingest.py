@@ -39,7 +39,7 @@ from runtime.files.project_files import (
 from runtime.ingest import ingest as ingesting
 from runtime.ingest.consolidation import consolidate_beyond_setting
 from runtime.ingest.entities import store_entities
-from runtime.ingest.file_versions import FileEdit, file_version, reconciled, with_file_version
+from runtime.ingest.file_versions import FileEdit, deletion_of, file_version, reconciled, with_file_version
 from runtime.ingest.indexing import IndexingResult, drain_outbox, rebuild_if_bloated, stored_otherwise
 from runtime.ingest.ingest import IngestResult
 from runtime.ingest.scene_input import SceneInput, bare_text, scenes_of_chapter
@@ -604,6 +604,8 @@ def _take_in(
     for number, scene in enumerate(scenes, start=1):
         with _noting_failure(report):
             kept_scene = scene if edits is None else edits.scene_to_store(scene)
+            if kept_scene is None:
+                continue
             result = ingesting.ingest_scenes(stores, report.project_id, [kept_scene], run_id=run_id, index=False)
             report.scenes += result.scenes
         if progress is not None:
@@ -619,15 +621,21 @@ class _EditsHere:
         with stores.database(project_id).read() as unit:
             self._stored_scenes = {scene.position: scene for scene in unit.scenes.list_as_of(with_text=True)}
             self._edited_ids = unit.journal.scenes_edited()
+            self._deleted_scenes = unit.journal.scenes_deleted()
+        self._deleted_places: list[str] = []
         self._project_id = project_id
         self._places: defaultdict[FileEdit, list[str]] = defaultdict(list)
 
-    def scene_to_store(self, scene: SceneInput) -> SceneInput:
-        """Return what to store of a file's scene."""
+    def scene_to_store(self, scene: SceneInput) -> SceneInput | None:
+        """Return what to store of a file's scene, None of one that was deleted here."""
         position = StoryPosition(scene.chapter_index, scene.scene_index)
         stored_scene = self._stored_scenes.get(position)
         if stored_scene is None:
-            return scene
+            deletion = deletion_of(scene.scrubbed(), self._deleted_scenes)
+            if deletion is None:
+                return scene
+            (self._places["conflict"] if deletion.is_conflict else self._deleted_places).append(str(position))
+            return None
         is_edited = stored_scene.scene_id in self._edited_ids
         edit, kept_scene = reconciled(scene.scrubbed(), stored_scene, is_edited=is_edited)
         self._places[edit].append(str(position))
@@ -646,6 +654,12 @@ class _EditsHere:
             warnings.append(
                 f"edited both here and in their files, and kept as they are here: {conflicting}; "
                 f"`novelgen ingest {self._project_id} FILE` takes the text of the file that you name"
+            )
+        if self._deleted_places:
+            warnings.append(
+                f"deleted here since their files were taken in, and not brought back: "
+                f"{', '.join(self._deleted_places)}; `novelgen ingest {self._project_id} FILE` brings back the file "
+                "that you name"
             )
         return warnings
 

@@ -15,6 +15,7 @@ from runtime.stores import MemoryStores
 from runtime.story.entities import StoryEntities
 from runtime.story.ingest import IngestReport, ProjectIngest, SceneIngest, StoryIngest
 from runtime.story.scene_editing import StorySceneEditing
+from runtime.story.scenes import StoryScenes
 from runtime.story.transfer import StoryTransfer, is_of_another_story
 from runtime.story.undo import StoryUndo
 
@@ -103,6 +104,47 @@ def test_the_file_takes_a_place_where_that_is_said_and_undo_brings_the_edit_back
         assert book.take_in(update=True).changes.conflicting_scenes == []
         StoryUndo(book.stores, book.project_id).undo(done.change_id)
         assert (_has(book, 3, HERE), book.take_in(dry_run=True).changes.conflicting_scenes) == (True, ["3:1"])
+
+
+def _numbers_stored(book: Book) -> list[int]:
+    with book.stores.database(book.project_id).read() as unit:
+        return [scene.chapter_index for scene in unit.scenes.list_as_of()]
+
+
+@pytest.mark.parametrize("number", [1, 3, 5], ids=["first", "middle", "last"])
+def test_a_chapter_deleted_here_stays_away_where_its_file_did_not_change(book: Book, number: int) -> None:
+    """Neither an import nor an update brings it back, the answer names the change, and `undo` of that brings it."""
+    change_id = StoryScenes(book.stores, book.project_id).delete((number, 1)).change_id
+    left = [chapter for chapter in range(1, 6) if chapter != number]
+    for options in ({"dry_run": True}, {}, {"update": True}, {"update": True, "overwrite": True}):
+        done = book.take_in(**options)
+        assert done.changes.deleted_scenes == {f"{number}:1": change_id}
+        assert (done.changes.new_chapters, done.changes.conflicting_scenes) == ([], [])
+        assert (done.preview.new_scenes, _numbers_stored(book)) == ([], left)
+    StoryUndo(book.stores, book.project_id).undo(change_id)
+    assert _numbers_stored(book) == [1, 2, 3, 4, 5]
+    assert book.take_in(update=True).changes.deleted_scenes == {}
+
+
+def test_a_chapter_deleted_here_whose_file_changed_is_asked_for(book: Book) -> None:
+    """It stays away as what both changed does, and the update that takes the file's text brings it."""
+    StoryScenes(book.stores, book.project_id).delete((3, 1))
+    book.change_file(3)
+    done = book.take_in(update=True)
+    assert (done.changes.conflicting_scenes, done.changes.deleted_scenes) == (["3:1"], {})
+    assert _numbers_stored(book) == [1, 2, 4, 5]
+    book.take_in(update=True, overwrite=True)
+    assert _numbers_stored(book) == [1, 2, 3, 4, 5]
+    assert _has(book, 3, IN_FILE)
+
+
+def test_a_new_chapter_is_none_that_was_deleted(book: Book) -> None:
+    """One more file comes in beside the one that stays away."""
+    StoryScenes(book.stores, book.project_id).delete((3, 1))
+    book.write(6, {"zh": "码头空了。船没有回来。", "en": "The quay was empty. No ship came."}[book.language])
+    done = book.take_in(update=True)
+    assert (done.changes.new_chapters, list(done.changes.deleted_scenes)) == ([6], ["3:1"])
+    assert _numbers_stored(book) == [1, 2, 4, 5, 6]
 
 
 def test_overwriting_needs_an_update(book: Book) -> None:
@@ -239,6 +281,22 @@ def _ingest(book: Book, *files: Path) -> IngestReport:
 
 def _replaced(report: IngestReport) -> list[int]:
     return [scene.chapter_index for scene in report.scenes if scene.outcome != "unchanged"]
+
+
+def test_the_files_of_a_folder_bring_back_nothing_that_was_deleted_here(own_folder: Book) -> None:
+    """What stays away is said, one whose file changed too, and the file that is named is taken in."""
+    book = own_folder
+    for number in (2, 4):
+        StoryScenes(book.stores, book.project_id).delete((number, 1))
+    book.change_file(4)
+    report = _ingest(book)
+    assert (_replaced(report), _numbers_stored(book)) == ([], [1, 3, 5])
+    warnings = "; ".join(report.warnings)
+    assert f"not brought back: 2:1; `novelgen ingest {book.project_id} FILE` brings back" in warnings
+    assert "edited both here and in their files, and kept as they are here: 4:1" in warnings
+    _ingest(book, book.folder / "chapter_002.txt")
+    assert _numbers_stored(book) == [1, 2, 3, 5]
+    assert "not brought back" not in "; ".join(_ingest(book).warnings)
 
 
 @pytest.mark.parametrize("is_given", [False, True])

@@ -290,7 +290,7 @@ def _print_import(result: ProjectImport, project: str, labels: ViewLabels) -> No
         "mean_somebody_else": _join_names(preview.clashing_entities, labels),
     }
     output.print_pairs(counts_by_label, labels)
-    _print_edits(result, labels)
+    _print_edits(result, project, labels)
     _print_changes(result, project, labels)
 
 
@@ -314,8 +314,8 @@ def _print_unread(result: ProjectImport, labels: ViewLabels) -> None:
         output.print_text(f"  {line.line}: {line.text}")
 
 
-def _print_edits(result: ProjectImport, labels: ViewLabels) -> None:
-    """Print which scenes were edited here since their files were taken in."""
+def _print_edits(result: ProjectImport, project: str, labels: ViewLabels) -> None:
+    """Print which scenes were edited or deleted here since their files were taken in."""
     changes = result.changes
     if changes is None:
         return
@@ -324,6 +324,13 @@ def _print_edits(result: ProjectImport, labels: ViewLabels) -> None:
     if changes.conflicting_scenes:
         key = "edited_in_both_taken" if result.overwritten else "edited_in_both"
         output.print_text(labels[f"line.{key}"].format(_join_names(changes.conflicting_scenes, labels)))
+    if changes.deleted_scenes:
+        first = next(iter(changes.deleted_scenes.values()))
+        output.print_text(
+            labels["line.deleted_here"].format(
+                _join_names(list(changes.deleted_scenes), labels), f"novelgen undo {project} {first}"
+            )
+        )
 
 
 def _print_changes(result: ProjectImport, project: str, labels: ViewLabels) -> None:

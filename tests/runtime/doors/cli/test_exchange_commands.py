@@ -212,8 +212,15 @@ def test_lines_that_look_like_headings_are_shown_and_one_of_them_reads_all(run: 
 @pytest.mark.parametrize(
     ("language", "says"),
     [
-        ("zh", ("保留这里的：1: 1:1", "这里和文件都改过，保留这里的：1: 2:1", "已换成文件里的")),
-        ("en", ("did not change: kept: 1: 1:1", "edited both here and in the file: 1: 2:1", "took their place")),
+        ("zh", ("保留这里的：1: 1:1", "这里改过或删去、文件也改过，保留这里的：1: 2:1", "已换成文件里的")),
+        (
+            "en",
+            (
+                "did not change: kept: 1: 1:1",
+                "edited both here (or deleted) and in the file: 1: 2:1",
+                "took their place",
+            ),
+        ),
     ],
 )
 def test_an_update_keeps_what_was_edited_here(
@@ -243,6 +250,33 @@ def test_an_update_keeps_what_was_edited_here(
     assert [part in forced.stdout for part in says] == [True, False, True]
     assert tail * 9 in run.well("scene", "show", "book", "2:1").stdout
     assert text.format(tail) * 2 in run.well("scene", "show", "book", "1:1").stdout
+
+
+@pytest.mark.parametrize(
+    ("language", "says"),
+    [
+        ("zh", "不再收入：1: 2:1。用 `novelgen undo book {}` 找回"),
+        ("en", "did not change: 1: 2:1; not brought back. `novelgen undo book {}`"),
+    ],
+)
+def test_an_update_says_what_was_deleted_here(run: Run, tmp_path: Path, language: str, says: str) -> None:
+    """One line names it with the command that brings it back, and that command does."""
+    heading, text = (
+        ("第{}章", "灯灭了{}。门外有人{}。") if language == "zh" else ("Chapter {}", "Lamp {} went. Ann saw {}.")
+    )
+    folder = tmp_path / "book"
+    folder.mkdir()
+    for number in (1, 2, 3):
+        (folder / f"{number}.txt").write_text(f"{heading.format(number)}\n\n{text.format(number, number)}", "utf-8")
+    run.well("import", str(folder), "--project", "book")
+    deleted = run.json("scene", "delete", "book", "2:1", "--yes")
+    updated = run.well("import", str(folder), "--project", "book", "--update")
+    assert says.format(deleted["change_id"]) in updated.stdout
+    run.refused("scene", "show", "book", "2:1", told="2:1")
+    run.well("undo", "book", str(deleted["change_id"]))
+    assert text.format(2, 2) in run.well("scene", "show", "book", "2:1").stdout
+    again = run.well("import", str(folder), "--project", "book", "--update")
+    assert says.format(deleted["change_id"]) not in again.stdout
 
 
 def test_a_chapter_that_ingest_stored_follows_its_file(run: Run, tmp_path: Path) -> None:
