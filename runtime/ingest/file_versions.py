@@ -75,6 +75,8 @@ class Deletion(NamedTuple):
 
 def deletion_of(scene: SceneInput, deleted_scenes: Sequence[DeletedScene]) -> Deletion | None:
     """Return the deletion of a scene of a file, where nothing stands in its place."""
+    if not scene.text.strip():
+        return None
     version = scene.file_version or file_version(scene.title, scene.text)
     # One that came from no file is another's.
     of_files = [deleted for deleted in deleted_scenes if deleted.file_version != {}]
