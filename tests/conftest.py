@@ -26,6 +26,7 @@ from tests.support.forked_index_processes import IndexForkserver, launch_with
 pytest_plugins = ["tests.faults.results"]
 
 THOROUGH_VARIABLE = "NOVELGEN_TEST_THOROUGH"
+_LAUNCH_AS_SHIPPED = vars(IndexProcess)["launch"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -69,14 +70,23 @@ def index_forkserver() -> Iterator[IndexForkserver]:
     server.close()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _forked_index_processes(index_forkserver: IndexForkserver) -> Iterator[None]:
+    """Spare index processes the import of their libraries, which costs more than what most tests do.
+
+    Of the whole session, as the fixtures of a module start processes, too.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        if sys.platform == "linux":
+            patch.setattr(IndexProcess, "launch", launch_with(index_forkserver))
+        yield
+
+
 @pytest.fixture(autouse=True)
-def _forked_index_processes(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, index_forkserver: IndexForkserver
-) -> None:
-    """Spare index processes the import of their libraries, which costs more than what most tests do."""
-    is_shipped = request.node.get_closest_marker("index_started_as_shipped") is not None
-    if sys.platform == "linux" and not is_shipped:
-        monkeypatch.setattr(IndexProcess, "launch", launch_with(index_forkserver))
+def _index_processes_as_shipped(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start index processes as they ship in the tests that are marked for it."""
+    if request.node.get_closest_marker("index_started_as_shipped") is not None:
+        monkeypatch.setattr(IndexProcess, "launch", _LAUNCH_AS_SHIPPED)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -29,6 +29,7 @@ from tests.runtime.index.conftest import chroma_server, index_in
 from tests.runtime.index.story_rows import expected, make_rows, random_vectors
 from tests.support.demo_project import copy_shipped_demos, demo_request, ingest_demo, settings_for
 from tests.support.postgres_server import postgres_server, why_there_is_no_server
+from tests.support.variants import variants
 
 DEMO_PLACES = [("demo", 5, 4), ("demo", 7, 1)]
 STORES = [
@@ -182,6 +183,7 @@ def context_ids(stores: MemoryStores, place: tuple[str, int, int]) -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("store", variants(STORES, ["chroma embedded", "in memory", STORES[-1]]), indirect=True)
 def test_contexts_of_the_demo_are_the_same_on_every_store(
     store: Store, tmp_path: Path, reference: dict[tuple[str, int, int], list[str]]
 ) -> None:

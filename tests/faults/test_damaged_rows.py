@@ -14,6 +14,7 @@ from runtime.story.condition import diagnose
 from runtime.story.story import Story
 from tests.faults.expectations import context_of, require_without_database, stages
 from tests.support.demo_project import settings_for
+from tests.support.variants import variants
 
 pytestmark = pytest.mark.slow
 
@@ -31,6 +32,9 @@ DAMAGES = {
     "entities.updated_at": "UPDATE entities SET updated_at=7 WHERE row_id={row}",
 }
 """A value to what cuts it, or makes it no text, in one row."""
+
+CORE_DAMAGES = ["memory_chunks.entities_mentioned", "scenes.record", "embeddings.vector", "entities.name"]
+"""One of each kind: cut JSON of a memory, of a scene, cut bytes, and what is no text."""
 
 WORSE_DAMAGES = {
     "entities.first_chapter": "UPDATE entities SET first_chapter='one' WHERE row_id={row}",
@@ -52,7 +56,7 @@ def _damage(folder: Path, what: str, statement: str = "") -> None:
         connection.execute(statement.format(row=row).replace("row_id=", "rowid="))
 
 
-@pytest.mark.parametrize("what", DAMAGES)
+@pytest.mark.parametrize("what", variants(DAMAGES, CORE_DAMAGES))
 def test_a_damaged_value_costs_itself_alone(
     demo_folder: Path, request_in_demo: MemoryContextRequest, healthy_demo: SceneMemoryContext, what: str
 ) -> None:

@@ -18,6 +18,7 @@ from novelgen.settings import ContextSettings
 from tests.support.demo_project import FAKE_MEMORY
 from tests.support.stored_story import patient
 from tests.support.stories import PROJECT, lighthouse_memory, lighthouse_request
+from tests.support.variants import variants
 
 ENVIRONMENT = {"NOVELGEN_MEMORY__EMBEDDING_MODEL": FAKE_MEMORY["embedding_model"]}
 CAST = CharactersConfig(protagonist=Character(name="Ada"), supporting_characters=[Character(name="Ben")])
@@ -93,13 +94,16 @@ def test_a_plain_call_opens_the_default_stores_and_writes_the_file(
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "said"),
-    [
-        (["novelgen.chains.memory_context_chain"], 2, "Missing argument 'PROJECT'"),
-        (["runtime.memory_tools"], 2, "usage: python -m runtime.memory_tools"),
-        (["runtime.memory_tools", "search", "demo", "key", "--before", "x"], 2, "invalid position value: 'x'"),
-        (["runtime.memory_tools", "state", "nowhere", "Ada"], 1, "no project 'nowhere'"),
-        (["runtime.orchestrator"], 2, "novelgen context PROJECT PLAN.json"),
-    ],
+    variants(
+        [
+            (["novelgen.chains.memory_context_chain"], 2, "Missing argument 'PROJECT'"),
+            (["runtime.memory_tools", "search", "demo", "key", "--before", "x"], 2, "invalid position value: 'x'"),
+            (["runtime.orchestrator"], 2, "novelgen context PROJECT PLAN.json"),
+            (["runtime.memory_tools"], 2, "usage: python -m runtime.memory_tools"),
+            (["runtime.memory_tools", "state", "nowhere", "Ada"], 1, "no project 'nowhere'"),
+        ],
+        3,
+    ),
 )
 def test_a_module_run_without_its_arguments_says_what_to_run(
     words: list[str], code: int, said: str, tmp_path: Path

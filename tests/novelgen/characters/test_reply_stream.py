@@ -12,6 +12,7 @@ from novelgen.deadlines import Deadline
 from novelgen.errors import DeadlineExceededError, ModelUnavailableError
 from novelgen.model_calls.answers import UnusableAnswerError
 from tests.support.scripted_chat_model import StreamingModel
+from tests.support.variants import variants
 
 ANALYSIS = {"interaction_type": "gift_given", "trust_change": 2, "learned_about_player": {"name": "Theron"}}
 SPEECH = "[warmly] It is good to see you again.\n\nSit down, friend."
@@ -87,7 +88,9 @@ def test_escapes_of_a_streamed_response_are_read() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "around", ["{}", "<think>{}", '{{"response": "{}"}}', "Hm.{}"], ids=["speech", "thought", "JSON", "space"]
+    "around",
+    variants(["{}", "<think>{}", '{{"response": "{}"}}', "Hm.{}"], 2),
+    ids=["speech", "thought", "JSON", "space"],
 )
 def test_the_longest_reply_is_heard_token_by_token(around: str) -> None:
     """Each token costs what is new in it: a reply that was looked at whole again at each of them took minutes."""

@@ -18,6 +18,7 @@ from tests.crash.victim import PROJECT, scene_of
 from tests.runtime.index.conftest import chroma_server
 from tests.support.databases import BOTH, postgres_database, postgres_for_tests
 from tests.support.demo_project import settings_for
+from tests.support.variants import variants
 
 pytestmark = pytest.mark.slow
 
@@ -56,6 +57,7 @@ def test_who_writes_during_anothers_rebuild_is_told_and_loses_nothing(settings: 
         assert verify_index(first, PROJECT).is_sound
 
 
+@pytest.mark.parametrize("settings", variants(BOTH), indirect=True)
 def test_two_programs_that_rebuild_at_once_lose_nothing_of_a_third(settings: NovelgenSettings, tmp_path: Path) -> None:
     """Both end well while scenes are stored, and the index holds what SQL says."""
     variables = {

@@ -17,6 +17,7 @@ from runtime.files.chapter_names import ChapterNames, TitledScene
 from runtime.page.frame import CHINESE, ENGLISH, VIEWS, Here
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 from tests.runtime.page.reading import HERE, Seen, later_words, read
+from tests.support.variants import variants
 
 DEMOS = ("demo", "demo-zh")
 PLAN = {
@@ -99,7 +100,7 @@ def _ids(page: Seen | None) -> list[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("project", "as_of"), [("demo", "3:1"), ("demo", "3"), ("demo-zh", "3:1")])
+@pytest.mark.parametrize(("project", "as_of"), variants([("demo", "3:1"), ("demo-zh", "3:1"), ("demo", "3")], 2))
 def test_nothing_later_than_the_slider_is_shown(reader: TestClient, project: str, as_of: str) -> None:
     """As of a position no view or list within one, nor an attribute in it, has words of what comes from there on.
 

@@ -12,6 +12,7 @@ from runtime.story.base import as_part
 from runtime.story.states import StoryStateHistories
 from runtime.story.story import Story
 from runtime.story.story_difference import StoryDifferences
+from tests.support.variants import variants
 
 pytestmark = pytest.mark.slow
 
@@ -341,8 +342,9 @@ def _deaths(story: Story, play: Play) -> list[tuple[str, str | None]]:
     return [(memory.chunk.content, memory.chunk.superseded_by) for memory in notes if memory.chunk.slot_type]
 
 
-@pytest.mark.parametrize("dead", ["mask", "person"])
-@pytest.mark.parametrize("start", ["1:1", "2:1"])
+@pytest.mark.parametrize(
+    ("dead", "start"), variants([("mask", "1:1"), ("person", "2:1"), ("mask", "2:1"), ("person", "1:1")], 2)
+)
 def test_a_death_of_one_name_is_over_where_the_other_was_staged_later(
     story: Story, play: Play, dead: str, start: str
 ) -> None:

@@ -1,0 +1,24 @@
+"""Variants of a test, of which the core ones run always and the others in the thorough run alone."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import pytest
+from _pytest.mark import ParameterSet
+
+
+def variants(values: Iterable[Any], core: int | Sequence[Any] = 1) -> list[Any]:
+    """Return values for `parametrize`, with the mark `thorough` on all but the core ones.
+
+    Args:
+        values: Values of one parameter, tuples of several, or what `pytest.param` returns.
+        core: How many of the first ones every run takes, or these values themselves.
+    """
+    listing = list(values)
+    core_values = listing[:core] if isinstance(core, int) else core
+    return [value if value in core_values else _thorough(value) for value in listing]
+
+
+def _thorough(value: Any) -> ParameterSet:
+    parameters = ParameterSet.extract_from(value, force_tuple=not isinstance(value, tuple))
+    return pytest.param(*parameters.values, marks=[*parameters.marks, pytest.mark.thorough], id=parameters.id)
