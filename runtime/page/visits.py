@@ -18,7 +18,7 @@ from novelgen.errors import NovelgenError
 from novelgen.language.name_lists import split_names
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.position import END_OF_STORY, StoryPosition
-from runtime.doors.http.app_state import AsOf, Project, ServedProject, app_state_of
+from runtime.doors.http.app_state import EVERY_ROUTE, AsOf, Project, ServedProject, app_state_of
 from runtime.doors.http.problems import Problem, Refusal, invalid_request, problem_of
 from runtime.doors.http.uploads import KeptForm
 from runtime.page.frame import VIEWS, Frame, Here
@@ -183,7 +183,7 @@ async def _form(request: Request) -> dict[str, str]:
     return {name: value.replace("\r\n", "\n") for name, value in form_pairs}
 
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router = APIRouter(route_class=PageRoute, include_in_schema=False, **EVERY_ROUTE)
 """Every page of the page; the modules of its views add to it."""
 
 Visited = Annotated[Visit, Depends(_visit)]

@@ -16,7 +16,7 @@ from typing import Any
 
 import anyio
 import anyio.to_thread
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from langchain_core.language_models import BaseChatModel
 from opentelemetry.trace import TracerProvider
@@ -29,11 +29,10 @@ from novelgen import __version__
 from novelgen.errors import NovelgenError
 from novelgen.words.messages import message_in
 from runtime.doors.http import problems
-from runtime.doors.http.app_state import AppState, require_access
+from runtime.doors.http.app_state import AppState
 from runtime.doors.http.gate import AGENTS_PATH, Gate, IdempotencyCache
 from runtime.doors.http.jobs import Jobs
-from runtime.doors.http.routes import offer_work, operation_routes
-from runtime.doors.http.routes import router as own_router
+from runtime.doors.http.routes import OWN_ROUTERS, offer_work, operation_routes
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import NOT_FASTAPIS, Telemetry
 from runtime.doors.http.turns import RequestQueue
@@ -129,9 +128,6 @@ CLOSING_S = 1.0
 logger = logging.getLogger(__name__)
 
 
-_PROBLEM = {problems.PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
-
-
 def build_app(
     stores: ProjectStores,
     settings: ServerSettings | None = None,
@@ -166,19 +162,16 @@ def build_app(
         summary="A story memory for long fiction.",
         description="Positions are `3:2` (on entering scene 2 of chapter 3) or `3`; what is read at one lies strictly "
         "before it. Errors are `application/problem+json` with a stable `type`.",
-        responses={"default": {"description": "What went wrong.", "content": _PROBLEM}},
         # Their pages load scripts from elsewhere.
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,
-        dependencies=[Depends(require_access)],
-        generate_unique_id_function=lambda route: route.name,
         redirect_slashes=False,
         **NOT_FASTAPIS,
     )
     app.state.novelgen = app_state
-    for router in (own_router, page.router, operation_routes()):
-        app.include_router(router)
+    for router in (*OWN_ROUTERS, page.router, operation_routes()):
+        app.router.routes.extend(router.routes)
     app.router.routes.append(AgentDoor(app_state).route)
     _answer_problems(app, app_state)
     _describe(app)

@@ -13,7 +13,7 @@ from novelgen.models.position import GREATEST_INDEX
 from runtime.context_chain import configured_chat_model
 from runtime.doors.arguments import Chapter, PositionText
 from runtime.doors.http.jobs import Jobs
-from runtime.doors.http.problems import Refusal
+from runtime.doors.http.problems import PROBLEM_TYPE, Refusal
 from runtime.doors.http.settings import ServerSettings
 from runtime.doors.http.telemetry import Telemetry
 from runtime.doors.http.uploads import KeptForms, Uploads
@@ -147,6 +147,18 @@ async def require_access(request: Request) -> None:
     if request.scope.get("access") == "read" and not is_read:
         raise Refusal(403, "read-only", "this token may only read; send the server's other token")
 
+
+EVERY_ROUTE: dict[str, Any] = {
+    "dependencies": [Depends(require_access)],
+    "responses": {
+        "default": {
+            "description": "What went wrong.",
+            "content": {PROBLEM_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        }
+    },
+    "generate_unique_id_function": lambda route: route.name,
+}
+"""Options of all routers. An application takes their routes as they are: to include a router builds each anew."""
 
 Project = Annotated[ServedProject, Depends(_served)]
 TheHouse = Annotated[AppState, Depends(_app_state)]

@@ -6,8 +6,8 @@ from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 from fastapi import Body as InBody
+from fastapi import Depends, Header, Path, Query, Request, Response
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from langchain_core.language_models import BaseChatModel
 from pydantic import BaseModel, Field, create_model
@@ -26,6 +26,7 @@ from runtime.doors.arguments import (
     values_of,
 )
 from runtime.doors.http.app_state import (
+    EVERY_ROUTE,
     READS,
     AppState,
     ChapterNumber,
@@ -56,7 +57,7 @@ _PLACE: dict[str, Any] = {"chapter_index": ChapterNumber, "scene_index": SceneNu
 @cache
 def operation_routes() -> AnsweringRouter:
     """Return the router with a route for each operation, of every application of this program."""
-    router = AnsweringRouter(prefix=PREFIX)
+    router = AnsweringRouter(prefix=PREFIX, **EVERY_ROUTE)
     for operation in OPERATIONS:
         verb, _, path = operation.http.partition(" ")
         router.add_api_route(
@@ -194,11 +195,12 @@ def _written(result: Any, project: Project, request: Request) -> Response:
     return Response(text, media_type="application/json", headers=headers)
 
 
-router = APIRouter()
-_condition = AnsweringRouter(tags=["condition"])
-_jobs = AnsweringRouter(prefix="/v1", tags=["jobs"])
-_projects = AnsweringRouter(prefix="/v1/projects", tags=["projects"])
-_characters = AnsweringRouter(prefix="/v1/projects/{project_id}/characters/{character_id}", tags=["characters"])
+_condition = AnsweringRouter(tags=["condition"], **EVERY_ROUTE)
+_jobs = AnsweringRouter(prefix="/v1", tags=["jobs"], **EVERY_ROUTE)
+_projects = AnsweringRouter(prefix="/v1/projects", tags=["projects"], **EVERY_ROUTE)
+_characters = AnsweringRouter(
+    prefix="/v1/projects/{project_id}/characters/{character_id}", tags=["characters"], **EVERY_ROUTE
+)
 
 
 class Alive(BaseModel):
@@ -517,5 +519,4 @@ def _accepted(job: Job, response: Response) -> Job:
     return job
 
 
-for _part in (_condition, _projects, _characters, _jobs):
-    router.include_router(_part)
+OWN_ROUTERS = (_condition, _projects, _characters, _jobs)
