@@ -16,7 +16,7 @@ from novelgen.language.language import CJK_RANGES
 from novelgen.language.numerals import HEADING_NUMERAL, chinese_number
 from novelgen.models.position import StoryPosition
 from runtime.files.chapter_headings import Heading, heading_of
-from runtime.files.chapter_text import AFTER_WORD, CHAPTER_WORDS, TO, bare_heading, chapter_number
+from runtime.files.chapter_text import AFTER_WORD, CHAPTER_WORDS, NUMBER_WORD, TO, bare_heading, chapter_number
 
 TITLE_PARTS = " · "
 """Between a chapter's title and that of a scene in it, where one title tells both."""
@@ -26,7 +26,9 @@ _NUMBER_PART = re.compile(
     rf"|章\s*节?\s*{HEADING_NUMERAL}"
     rf"|(?i:{CHAPTER_WORDS}){AFTER_WORD}(?:(?i:the)\s+)?(?:\d+|[\w-]+)"
     r"|[（(]?(?:\d{1,5}|[IVXLC]+|[〇零一二两三四五六七八九十百]+)[）)]?(?=\s*(?:$|[.．、:：—–-]))"
-    rf"|\d{{1,5}}(?=\s+[{CJK_RANGES}]))"
+    rf"|(?i:{NUMBER_WORD})(?=\s?[.:—–-]\s*[A-Z])"
+    r"|[（(](?:\d{1,5}|[〇零一二两三四五六七八九十百]+)[）)]"
+    rf"|(?:\d{{1,5}}|[〇零一二两三四五六七八九十百]+)(?=\s+[{CJK_RANGES}]))"
 )
 """What of a heading says which chapter it is: 第7章, Chapter 12, 三、"""
 _CHAPTER_WITHIN = re.compile(rf"第\s*{HEADING_NUMERAL}\s*[章回]")

@@ -122,6 +122,15 @@ _CHAPTER_HEADING = re.compile(
     rf"|(?:chapter|ch){AFTER_WORD}(?:\d+|[ivxlc]+)\b.{{0,80}})$",
     re.IGNORECASE,
 )
+NUMBER_WORD = "|".join(sorted((re.sub("-", "[ -]", word) for word in ENGLISH_CARDINALS), key=len, reverse=True))
+_NUMERAL_TITLE = re.compile(
+    rf"^(?:(?P<number>\d{{1,3}}|[IVXLC]+|(?i:{NUMBER_WORD})|[〇零一二两三四五六七八九十百]{{1,5}})\s?[.．、:：—–-]+\s*"
+    rf"|[（(](?P<inner>\d{{1,3}}|[〇零一二两三四五六七八九十百]{{1,5}})[）)]\s*"
+    rf"|(?P<before_title>\d{{1,3}}|[〇零一二两三四五六七八九十百]{{1,5}})\s+(?=[{CJK_RANGES}]))"
+    rf"(?=[A-Z\"'“‘{CJK_RANGES}])[^。，；;.?？!！…\n]{{1,60}}$"
+)
+"""A number with a title: 5. The Black Sail, Five: The Black Sail, 五、黑帆, 5 黑帆."""
+
 ENDS_OF_SENTENCES = ("。", "，", "；", ",", ";")
 """A line that ends so is no heading, whatever it begins with."""
 
@@ -134,9 +143,10 @@ def chapter_from_text(text: str, *, chapter_number: int) -> GeneratedChapter:
 
     A line of marks such as `***`, `---`, `* * *`, `◇◇◇`, `§` or a lone `#` ends a scene; a Markdown heading, `第N场`
     or `Scene N` begins one and is its title. The first heading is the chapter's title where it stands before all text
-    and does not read `第N场` or `Scene N`. Front matter of Markdown is left out.
+    and does not read `第N场` or `Scene N`; so is `5. The Black Sail` or `五、黑帆` of
+    chapter 5. Front matter of Markdown is left out.
     """
-    title, body = _without_chapter_title(_FRONT_MATTER.sub("", text, count=1).split("\n"))
+    title, body = _without_chapter_title(_FRONT_MATTER.sub("", text, count=1).split("\n"), chapter_number)
     scenes = ((own, "\n".join(lines).strip()) for own, lines in _scenes(body))
     generated = [
         GeneratedScene(
@@ -209,13 +219,36 @@ def _width(line: str) -> int:
     return len(text) + (0 if text.isascii() else sum(east_asian_width(text) in "WF" for text in text))
 
 
-def _without_chapter_title(lines: list[str]) -> tuple[str, list[str]]:
+def numeral_title_number(lines: Sequence[str], first: int) -> int | None:
+    """Return the number of a title of nothing but a number and words, None where titles below it count on.
+
+    Those are the titles of parts.
+    """
+    number = _titled_number(lines, first)
+    if number is None:
+        return None
+    is_part = any(_titled_number(lines, index) == number + 1 for index in range(first + 1, len(lines)))
+    return None if is_part else number
+
+
+def _titled_number(lines: Sequence[str], index: int) -> int | None:
+    match = _NUMERAL_TITLE.match(bare_heading(lines[index]))
+    is_alone = not "".join(lines[index + 1 : index + 2])[:1].strip()
+    if match is None or not is_alone:
+        return None
+    number = match["number"] or match["inner"] or match["before_title"]
+    return chinese_number(number) if re.fullmatch(HEADING_NUMERAL, number) else _latin_number(number.casefold())
+
+
+def _without_chapter_title(lines: list[str], chapter_index: int) -> tuple[str, list[str]]:
     first = next((index for index, line in enumerate(lines) if line.strip()), None)
     if first is None:
         return "", []
     is_sentence = lines[first].rstrip().endswith(ENDS_OF_SENTENCES)
     by_number = None if is_sentence else _CHAPTER_HEADING.match(bare_heading(lines[first]))
     heading = _MARKDOWN_HEADING.match(lines[first]) or by_number
+    if heading is None and numeral_title_number(lines, first) == chapter_index:
+        return bare_heading(lines[first]), lines[first + 1 :]
     if heading is None or _SCENE_HEADING.match(heading["title"]):
         return "", lines
     return heading["title"].strip(), lines[first + 1 :]

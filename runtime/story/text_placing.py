@@ -10,7 +10,7 @@ from novelgen.language.language import count_words
 from novelgen.models.position import StoryPosition
 from runtime.files.chapter_headings import Remark, heading_of, numbered_headings, without_remarks
 from runtime.files.chapter_names import TITLE_PARTS, ChapterNames, UnwrittenPosition, chapter_name, chapter_part
-from runtime.files.chapter_text import SCENE_TITLE_FIELD, chapter_from_text
+from runtime.files.chapter_text import SCENE_TITLE_FIELD, bare_heading, chapter_from_text, numeral_title_number
 from runtime.ingest.likeness import are_alike
 from runtime.ingest.scene_input import SceneInput, bare_text
 from runtime.storage.records import Scene
@@ -74,7 +74,10 @@ def split_title(text: str) -> tuple[str, str]:
     first = next((index for index, line in enumerate(lines) if line.strip()), 0)
     rest = "\n".join(lines[first + 1 :])
     heading = heading_of(lines[first]) if rest.strip() else None
-    return ("", text) if heading is None else (heading.title, rest)
+    if heading is not None:
+        return heading.title, rest
+    is_titled = bool(rest.strip()) and numeral_title_number(lines, first) is not None
+    return (bare_heading(lines[first]), rest) if is_titled else ("", text)
 
 
 @dataclass(frozen=True, slots=True)

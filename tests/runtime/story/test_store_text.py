@@ -6,9 +6,12 @@ from collections.abc import Sequence
 import pytest
 
 from novelgen.errors import InvalidPositionError, UnknownSceneError, UserInputError
+from runtime.files.chapter_names import chapter_name
+from runtime.files.chapter_text import chapter_from_text
 from runtime.stores import MemoryStores
 from runtime.story.scene_plans import StoryScenePlans
 from runtime.story.story import Story
+from runtime.story.text_placing import split_title
 
 _numbers = itertools.count(1)
 STORED = {
@@ -159,3 +162,44 @@ def test_a_chapter_is_named_wherever_a_place_is_asked(stores: MemoryStores, stor
     assert plans.scene_to_write(None, "第7章 血压:1") == (3, 1)  # type: ignore[arg-type]
     with pytest.raises(InvalidPositionError, match="not in chapter"):
         plans.scene_to_write("番外", "3:1")  # type: ignore[arg-type]
+
+
+NUMERAL_TITLES = [
+    "5. 黑帆",
+    "5 黑帆",
+    "五、黑帆",
+    "（五）黑帆",
+    "5. The Black Sail",
+    "Five: The Black Sail",
+    "V. The Black Sail",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("title", NUMERAL_TITLES)
+def test_a_number_with_a_title_is_a_heading(story: Story, title: str) -> None:
+    """As the desk and `ingest --as` store one text, and as a file of chapter 5; its number is the chapter's."""
+    story.ingest(text=f"{title}\n\n船来了。", at="next")
+    assert ("4:1", title) in titles(story)
+    assert (name := chapter_name(title)) is not None
+    assert (name.number, name.title) == (5, "黑帆" if "黑" in title else "theblacksail")
+    assert split_title(f"{title}\n　　船来了。") == (title, "　　船来了。")
+    chapter = chapter_from_text(f"{title}\n\n船来了。", chapter_number=5)
+    assert (chapter.chapter_title, [scene.content for scene in chapter.scenes]) == (title, ["船来了。"])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "5. The Black Sail came in at dusk.\n\nNobody spoke.",
+        "5. The Black Sail\nwas the fifth ship.",
+        "五、他没有回头。\n\n船来了。",
+        "五、黑帆\n船来了。",
+        "1. Dawn\n\nHe woke.\n\n2. Noon\n\nHe ate.",
+        "一、晨\n\n他醒了。\n\n二、午\n\n他吃饭。",
+        "Five men came\n\nNobody spoke.",
+    ],
+)
+def test_a_sentence_and_the_title_of_a_part_are_no_heading(text: str) -> None:
+    assert split_title(text) == ("", text)
+    assert all(chapter_from_text(text, chapter_number=number).chapter_title == "" for number in (1, 5))
