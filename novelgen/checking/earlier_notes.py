@@ -112,7 +112,7 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
 
 
 def _things_of(note: StoryMemoryChunk, entities: Sequence[Entity]) -> frozenset[str]:
-    """Return the things of which a note tells where they are or who has them, by state or words."""
+    """Return the things that a note places, by state or words."""
     entity_id, _, attribute = (note.slot_type or "").rpartition(".")
     by_state = {entity_id} if attribute in (HOLDER_ATTRIBUTE, LOCATION_ATTRIBUTE) else set()
     return things_located(note.content, entities) | by_state

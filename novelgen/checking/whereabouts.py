@@ -1,4 +1,4 @@
-"""Things of which a text tells where they are, who has them or that they are gone."""
+"""Things that a text places."""
 
 import re
 from collections.abc import Sequence
@@ -22,9 +22,10 @@ _NOT_NOW = word_pattern("whereabouts_not_now")
 
 
 def things_located(text: str, entities: Sequence[Entity]) -> frozenset[str]:
-    """Return the things of which a text tells the holder, the place or the loss, as they are by now.
+    """Return the things that a text places.
 
-    A clause tells it of its first thing, or of the thing before where it has only a pronoun or no name at all.
+    It tells the holder, the place or the loss, as they are by now. A clause tells it of its first thing, or of the
+    thing before where it has only a pronoun or no name at all.
     """
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     located_ids = {

@@ -129,7 +129,7 @@ _NUMERAL_TITLE = re.compile(
     rf"|(?P<before_title>\d{{1,3}}|[〇零一二两三四五六七八九十百]{{1,5}})\s+(?=[{CJK_RANGES}]))"
     rf"(?=[A-Z\"'“‘{CJK_RANGES}])[^。，；;.?？!！…\n]{{1,60}}$"
 )
-"""A number with a title: 5. The Black Sail, Five: The Black Sail, 五、黑帆, 5 黑帆."""
+"""`Five: The Black Sail`, `五、黑帆`, `5 黑帆`."""
 
 ENDS_OF_SENTENCES = ("。", "，", "；", ",", ";")
 """A line that ends so is no heading, whatever it begins with."""
@@ -220,9 +220,9 @@ def _width(line: str) -> int:
 
 
 def numeral_title_number(lines: Sequence[str], first: int) -> int | None:
-    """Return the number of a title of nothing but a number and words, None where titles below it count on.
+    """Return the number of a numbered title.
 
-    Those are the titles of parts.
+    Where titles below it count on, it is that of a part, and None is returned.
     """
     number = _titled_number(lines, first)
     if number is None:

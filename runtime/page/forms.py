@@ -79,7 +79,7 @@ def _merged_words(result: Any) -> str | list[str]:
 
 
 def _refuted_deaths(result: Any) -> list[str]:
-    """Return the deaths that a merge refutes, each with the scene that shows the person alive."""
+    """Return the deaths that a merge refutes."""
     refuted = getattr(getattr(result, "notes", None), "refuted", ())
     return [f"{named_by_words(death.content)} ({death.scene})" for death in refuted]
 
