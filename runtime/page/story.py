@@ -12,6 +12,7 @@ from starlette.responses import Response
 from novelgen.models.memory import EVENT_TYPES
 from novelgen.models.position import StoryPosition
 from runtime.doors.http.jobs import OVER, Job
+from runtime.files.chapter_text import chapter_number
 from runtime.page.forms import scene_meant
 from runtime.page.visits import Form, Name, Shown, Visit, Visited, router
 from runtime.story.base import as_part
@@ -64,6 +65,7 @@ def _scene_page(visit: Visit, place: tuple[int, int], edit: str) -> Response:
         state=_state(reading.scene),
         facts=list(enumerate(reading.facts, start=1)),
         chapters=chapters,
+        heading=reading.scene.title or next(title for chapter, title, _ in chapters if chapter == place[0]),
         before=known_places[index - 1] if index else None,
         after=known_places[index + 1] if index + 1 < len(known_places) else None,
         places=[entity.name for entity in visit.story.entities.list("location", as_of=visit.as_of)],
@@ -172,9 +174,11 @@ def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
 
 
 def chapter_title(scenes: Sequence[ListedState]) -> str:
-    """Return a chapter's title, without scene titles."""
-    titles = {scene.title.partition(" · ")[0] for scene in scenes}
-    return titles.pop() if len(titles) == 1 else ""
+    """Return a chapter's title, which not every scene of it needs to have, without scene titles."""
+    titles = list(dict.fromkeys(title for scene in scenes if (title := scene.title.partition(" · ")[0])))
+    if len(titles) > 1:
+        titles = [title for title in titles if chapter_number(title) == scenes[0].chapter_index]
+    return titles[0] if titles else ""
 
 
 def _chapters(scenes: Sequence[ListedState]) -> dict[int, list[ListedState]]:

@@ -160,3 +160,17 @@ def test_the_heading_on_top_is_the_title_and_each_stored_scene_is_named(
         form = {"text": "\n\n***\n\n".join(f"雨下了{scene}夜。" for scene in range(scenes)), "chapter": chapter}
         stored = empty.post("/page/projects/new/write/store", data=form, follow_redirects=True)
         assert catalogue["did_scene_stored"].format(name=named) in read(stored).text
+
+
+@pytest.mark.parametrize("title", ["第一章 银锁", "Chapter 1: The Silver Lock"])
+def test_a_chapter_keeps_its_title_when_a_scene_without_one_follows(empty: TestClient, title: str) -> None:
+    """In each list of chapters, over the scene, and beside the title of a single scene."""
+    empty.post("/v1/projects", json={"project_id": "new"})
+    store = "/page/projects/new/write/store"
+    empty.post(store, data={"text": f"# {title}\n\n麻六爷死了。", "chapter": "1", "scene": "1"})
+    empty.post(store, data={"text": "他们在院里停灵。", "chapter": "1", "scene": "2"})
+    empty.post(store, data={"text": "夜里有人来。", "chapter": "1", "scene": "3", "title": "守灵"})
+    empty.post(store, data={"text": "雨停了。", "chapter": "2", "scene": "1"})
+    # Beside the list of chapters stands the scene's heading, and in the list of scenes the first one's own title.
+    for query, count in (("chapter=1&scene=2", 2), ("chapter=2&scene=1", 1), ("show=scenes", 2), ("show=summaries", 1)):
+        assert read(empty.get(f"/page/projects/new/story?{query}")).text.count(title) == count
