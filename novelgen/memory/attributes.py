@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence, Set
 from math import inf
 from typing import Any, NamedTuple
 
-from novelgen.language.language import significant_words, synonyms, word_pattern
+from novelgen.language.language import patterns, significant_words, synonyms, word_pattern, wording
 from novelgen.language.normalise import simplified
 from novelgen.models.folds import HOLDER_ATTRIBUTE, is_guessed_presence
 from novelgen.models.memory import StoryMemoryChunk
@@ -224,24 +224,20 @@ SEEN_OF_THINGS = STATUS_ATTRIBUTES | {
 SEEN_OF_PEOPLE = SEEN_OF_THINGS | {LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE}
 """Attributes of a person that show in a meeting; what they carry, know, plan or really are does not."""
 
-_KILLS = re.compile(
-    r"(?:killed|murdered|slain|executed|assassinated) "
-    r"(?!(?:(?:him|her|it)self|themselves|in|at|by|on|with|during|after|before|when|while|near|outside|inside|under|"
-    r"behind|for|from|and|as|last|yesterday|to)\b)",
-    re.IGNORECASE,
-)
+_KILLS = re.compile(wording("attributes_killing"), re.IGNORECASE)
 """Words that begin a value of whoever kills another."""
 
-_DEAD = re.compile(
-    r"^(?:now |already |found |presumed )?"
-    r"(?:dead(?! (?:drunk|tired|asleep|set|broke|certain|sure|calm))|died|deceased|killed|slain|murdered|executed|"
-    r"breathed (?:his|her) last(?! (?:words?|wish|secret))|drew (?:his|her) last breath(?! of))\b"
-    r"|^(?:[一二三四五六七八九十正腊去今昨前]{1,3}[年月日夜晚][里间中]?)?(?:已经?|当场|不幸)?(?:被[^，。；、]{0,8}?(?:杀死|打死|害死|毒死|杀害|所杀)|被杀|被害身亡"
-    r"|死(?!里逃生|而复生|心|守|战|期|对头|敌|牢|囚|罪|者|不|讯|因)|身亡|身死|身故|亡故|丧命|丧生|毙命|遇害|去世|病逝|病故|圆寂|战死|病死|阵亡|自尽身亡"
-    r"|(?:(?:断|咽)了?气|咽下了?最后一口气)(?=了?(?:$|[，。；！、])))",
+_DEAD = {language: words.replace("\n", "") for language, words in patterns("attributes_dead").items()}
+_DEAD_FIRST = re.compile(
+    rf"(?:now |already |found |presumed )?(?:{_DEAD['en']})\b"
+    r"|(?:[一二三四五六七八九十正腊去今昨前]{1,3}[年月日夜晚][里间中]?)?(?:已经?|当场|不幸)?"
+    rf"(?:{_DEAD['zh']})",
     re.IGNORECASE,
 )
 _ALIVE = word_pattern("attributes_alive")
+
+FIGURATIVE_DEATH = word_pattern("attributes_figurative_death")
+"""Words of a death that nobody dies: drowned in debt, 笑死."""
 
 
 def is_death(attribute: str, value: Any) -> bool:
@@ -255,7 +251,9 @@ def is_death(attribute: str, value: Any) -> bool:
     if attribute == "alive":
         return value is False or str(value).strip().casefold() in ("false", "no", "否")
     text = simplified(value).strip() if isinstance(value, str) else ""
-    return _DEAD.match(text) is not None and not _ALIVE.search(text) and not _KILLS.match(text)
+    if any(words.match(text) for words in (_KILLS, FIGURATIVE_DEATH)):
+        return False
+    return _DEAD_FIRST.match(text) is not None and not _ALIVE.search(text)
 
 
 def is_return_to_life(attribute: str, value: Any) -> bool:

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import NamedTuple
 
 from novelgen.language.language import has_cjk, patterns, phrases, word_pattern, wording
 from novelgen.language.normalise import CHINESE_TITLES_AFTER, TITLES, name_key
 from novelgen.language.resolver import Mention, NameResolver
-from novelgen.memory.attributes import is_death
+from novelgen.memory.attributes import FIGURATIVE_DEATH, is_death
 from novelgen.memory.kept_from import without_keeping, without_secrecy
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.folds import HOLDER_ATTRIBUTE
@@ -121,7 +122,7 @@ _HANDLED = word_pattern("stated_handled")
 _PASSED_ON = word_pattern("stated_passed_on")
 _WITNESSED = word_pattern("stated_witnessed")
 
-_UNREAL = word_pattern("stated_unreal")
+_UNREAL = re.compile(f"{word_pattern('stated_unreal').pattern}|{FIGURATIVE_DEATH.pattern}", re.IGNORECASE)
 _PAST = word_pattern("stated_past")
 _UNSET = {attribute: re.compile(words, re.IGNORECASE) for attribute, words in patterns("stated_unset").items()}
 
@@ -155,6 +156,39 @@ _BEARER = f"(?:{_CIRCUMSTANCE['bearer_en']}|{_CIRCUMSTANCE['bearer_zh']})"
 _BEFORE_BEARER = re.compile(f"{_circumstances('', ' ')}?{_BEARER}|{_circumstances('', ' ')}", re.IGNORECASE)
 _AFTER_BEARER = re.compile(_circumstances(" ", ""), re.IGNORECASE)
 _CIRCUMSTANCES_ALONE = re.compile(_circumstances("", "(?: |$)"), re.IGNORECASE)
+
+_RELATION = {
+    "en": rf"(?:\w+ ){{0,2}}?(?:{wording('kept_from_kin_en')}|{patterns('stated_relation')['en']})",
+    "zh": f"(?:{wording('kept_from_kin_zh')}|{patterns('stated_relation')['zh']})",
+}
+_OTHER = _SIGNS["character"]
+_RELATED = re.compile(rf"['’]s? {_RELATION['en']}\b|的{_RELATION['zh']}", re.IGNORECASE)
+"""After a name: somebody else."""
+
+_RELATION_BEFORE = re.compile(
+    rf"{_OTHER}(?:['’]s? {_RELATION['en']}(?P<comma>,)? |的{_RELATION['zh']}(?P<chinese>[，,])?)"
+    rf"(?P<name>{_OTHER}+)(?P<after>[，,])?",
+    re.IGNORECASE,
+)
+"""Before a name: Josiah's partner Tom, 约西亚的合伙人汤姆."""
+
+_APPOSED = (
+    rf"(?:(?:{_OTHER}+['’]s?|the|an?|his|her|their|our|my|who|once|formerly|then|aged|[a-z]+ of) [^,;.()—–]{{1,80}}"
+    rf"|{_OTHER}+的{_RELATION['zh']})"
+)
+_APPOSITION = re.compile(
+    rf"(?<={_OTHER})(?:, {_APPOSED}, |\s*[，,]{_APPOSED}[，,]"
+    rf"|\s*[—–]+\s*{_APPOSED}\s*[—–]+\s*|\s*[（(][^的()（）][^()（）]{{0,80}}[)）]\s*)",
+    re.IGNORECASE,
+)
+"""After a name: Tom, Josiah's partner, died; 汤姆（约西亚的合伙人）死了."""
+
+_BESIDE_NAME = re.compile(
+    rf"[,，(（—–].*[,，)）—–]|['’]s? {_RELATION['en']}\b|的{_RELATION['zh']}", re.IGNORECASE | re.DOTALL
+)
+"""Signs of such words in a text whose names nobody has looked for."""
+
+_SAYING = word_pattern("stated_saying")
 
 _CLAUSE_END = re.compile("[，,；;。！!：:](?:\\s*)(?:and )?|\\.(?:\\s+|$)|\\s+and (?=[a-z])")
 
@@ -215,9 +249,34 @@ def reading_of(content: str, entities: Sequence[Entity]) -> Reading:
     reading = _reading_in(text, entities)
     if not reading.statements and (true_name := _TRUE.sub(r"\1", text)) != text:
         reading = _reading_in(true_name, entities)
+    if not (reading.statements or _is_story(text)) and (bare := _without_apposition(text, entities)) != text:
+        reading = _reading_in(bare, entities)
     if not reading.statements and (plain := without_secrecy(text, _names(entities, people=True))) != text:
         reading = _reading_in(plain, entities)
     return reading
+
+
+def _without_apposition(text: str, entities: Sequence[Entity]) -> str:
+    """Return a text without the words beside its first person's name that tell of a relation."""
+    if not _BESIDE_NAME.search(text):
+        return text
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    people = [mention for mention in _mentions(text, entities) if kinds[mention.entity_id] == "character"]
+    if not people or any(later.start < earlier.end for earlier, later in pairwise(people)):
+        return text
+    first = people[0]
+    # Every character of a name is a sign, so that places stay.
+    signed = text
+    for mention in people:
+        signed = signed[: mention.start] + _OTHER * (mention.end - mention.start) + signed[mention.end :]
+    before = _RELATION_BEFORE.match(signed, first.end - 1)
+    if before is not None:
+        name_end = before.end() if before["comma"] or before["chinese"] else before.end("name")
+        return text[: first.start] + text[slice(*before.span("name"))] + text[name_end:]
+    match = _APPOSITION.match(signed, first.end)
+    if match is None or any(words.search(match[0]) for words in (_SAYING, _DOUBT, _UNREAL)):
+        return text
+    return text[: first.end] + ("" if has_cjk(text) else " ") + text[match.end() :]
 
 
 def _names(entities: Sequence[Entity], *, people: bool) -> list[str]:
@@ -225,8 +284,12 @@ def _names(entities: Sequence[Entity], *, people: bool) -> list[str]:
     return [name for one in entities if (one.entity_type == "character") == people for name in one.names()]
 
 
+def _is_story(text: str) -> bool:
+    return len(text) > LONGEST_STATEMENT * (1 if has_cjk(text) else 2)
+
+
 def _reading_in(text: str, entities: Sequence[Entity]) -> Reading:
-    if len(text) > LONGEST_STATEMENT * (1 if has_cjk(text) else 2):
+    if _is_story(text):
         return Reading()
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     opening, *others = _clauses(text, _mentions(text, entities), _STATEMENT_END) or [_Clause("", [])]
@@ -316,6 +379,12 @@ def _is_taken_back(clause: _Clause, statement: Statement, entities: Sequence[Ent
     return _stated_by(clause, entities) not in (None, statement)
 
 
+_BESIDE = re.compile(
+    r"(?:\b(?:by|in|on|with|without|near|beside|for|before|like|saving) |[被在和与跟为救护])$", re.IGNORECASE
+)
+"""Before a name that is not the subject."""
+
+
 class Unset(NamedTuple):
     """Somebody dead, captive or hurt."""
 
@@ -326,22 +395,27 @@ class Unset(NamedTuple):
 def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
     """Return somebody dead, captive or hurt in a text, None if nobody."""
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
-    text = content.strip()
+    text = _without_apposition(content.strip(), entities)
     earlier_id: str | None = None
     for clause in _clauses(text, _mentions(text, entities)):
-        people = [mention for mention in clause.mentions if kinds[mention.entity_id] == "character"]
+        people = [
+            mention
+            for mention in clause.mentions
+            if kinds[mention.entity_id] == "character" and not _RELATED.match(clause.text, mention.end)
+        ]
         for attribute, pattern in _UNSET.items():
             word = pattern.search(clause.text)
             is_elided = word is not None and not people and _BEFORE_WORD.fullmatch(clause.text, 0, word.start())
             if word is not None and (is_elided or _PRONOUN_FIRST.match(clause.text)):
                 # "He was hurt pushing Nora aside": the one of whom the clause before spoke.
                 return Unset(earlier_id, attribute) if earlier_id is not None else None
-            # By whom it was done is nobody who suffered it.
-            people = [one for one in people if not clause.text[: one.start].endswith(("被", "by "))] or people
+            # By whom it was done, or beside whom, is nobody who suffered it.
+            people = [one for one in people if not _BESIDE.search(clause.text, 0, one.start)] or people
             if word is not None and people:
                 nearest = min(reversed(people), key=lambda one: max(one.start - word.end(), word.start() - one.end, 0))
                 return Unset(nearest.entity_id, attribute)
-        earlier_id = people[0].entity_id if people else earlier_id
+        if people and (earlier_id is None or not _BESIDE.search(clause.text, 0, people[0].start)):
+            earlier_id = people[0].entity_id
     return None
 
 
@@ -605,12 +679,23 @@ def _with_mention(clause: _Clause, entity_id: str, start: int, end: int) -> _Cla
     return _Clause(text[:start] + named + text[end:], sorted([*moved, own], key=lambda one: one.start))
 
 
+_BEFORE_DEATH = re.compile(
+    f"^(?:(?:has|had) been |(?:is|was|has|had|got) |已经|为了?[救护]{_OTHER}|是(?=[^，。]+[死杀害]的$))", re.IGNORECASE
+)
+_DEATH_WITH_OTHERS = re.compile(
+    f"(?:被|by |beside |near |saving |defending |protecting ){_OTHER}"
+    f"|in {_OTHER}['’]s? (?:arms|house|bed|room|cell|barn|boat|ship)"
+    f"|在{_OTHER}的?(?:怀[里中]|家里?|床上|身边|船上|房里)"
+)
+"""Others in a statement of a death: by whom, beside whom and where."""
+
+
 def _is_told_dead(bare: str) -> bool:
     """Tell whether a clause says that its first person is dead."""
     if bare[:1] != _SIGNS["character"] or "?" in bare or re.search("[？吗]", bare):
         return False
-    told_text = re.sub(r"^(?:is|was|has|has been|已经) ?", "", bare[1:].strip(" ，,"))
-    told_text = re.sub(rf"(?:被|by ){_SIGNS['character']}", lambda match: match[0][:-1], told_text)
+    told_text = _BEFORE_DEATH.sub("", bare[1:].strip(" ，,"))
+    told_text = _DEATH_WITH_OTHERS.sub(lambda match: match[0].replace(_SIGNS["character"], ""), told_text)
     return _SIGNS["character"] not in told_text and is_death("status", told_text)
 
 

@@ -796,3 +796,123 @@ def test_an_injury_without_a_subject_is_of_the_one_before() -> None:
     told = told_of_somebody("Abel Crane gave the brass key to Lina and was wounded in the leg.", SHIP)
     assert told == ("C2", "physical_state")
     assert told_of_somebody("沈伯渊把船引交给林满，自己受了伤。", SHIP) == ("C0", "physical_state")
+
+
+MILL = [
+    Entity(entity_id="T", entity_type="character", name="Tom Garrick", aliases=[EntityAlias(alias="汤姆")]),
+    Entity(entity_id="J", entity_type="character", name="Josiah Pell", aliases=[EntityAlias(alias="Josiah")]),
+    Entity(entity_id="Y", entity_type="character", name="约西亚"),
+    Entity(entity_id="L", entity_type="location", name="the mill"),
+    Entity(entity_id="R", entity_type="item", name="the silver ring"),
+]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Tom Garrick drowned in the mill-race.",
+        "Tom Garrick was killed at the mill.",
+        "Tom Garrick was hanged for the murder.",
+        "Tom Garrick fell to his death from the mill roof.",
+        "Tom Garrick drowned off the point one night in May.",
+        "Tom Garrick bled to death on the stairs.",
+        "Tom Garrick had drowned in 1841, twenty years ago.",
+        "Tom Garrick died in Josiah's arms.",
+        "Tom Garrick, Josiah's partner, died in the mill-race.",
+        "Tom Garrick, who owned the mill with Josiah, perished in the fire.",
+        "Tom Garrick (Josiah's partner) died twenty years ago.",
+        "Tom Garrick — Josiah's partner — was burned to death.",
+        "Josiah's partner Tom Garrick drowned.",
+        "Josiah's partner, Tom Garrick, drowned.",
+        "约西亚的合伙人汤姆淹死在磨坊水沟里。",
+        "汤姆（约西亚的合伙人）死了。",
+        "汤姆，约西亚的合伙人，淹死了。",
+        "汤姆二十年前病故。",
+        "汤姆去年冬天在水沟里溺亡。",
+        "汤姆被人杀了。",
+        "汤姆被吊死了。",
+        "汤姆被烧死在谷仓里。",
+        "汤姆掉进水沟淹死了。",
+        "汤姆从屋顶上摔死了。",
+        "汤姆昨夜咽了气。",
+        "汤姆在那场大火里没了命。",
+        "汤姆死在约西亚怀里。",
+        "汤姆为救约西亚淹死了。",
+    ],
+)
+def test_a_death_of_a_named_person_is_stated(content: str) -> None:
+    """By everyday verbs, with a place, time or cause, and words beside the name of a relation to somebody else."""
+    statements = statements_of(content, MILL)
+    assert [(one.entity_id, one.attribute) for one in statements] == [("T", "status")]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Tom Garrick nearly drowned in the mill-race.",
+        "Tom Garrick did not drown.",
+        "Tom Garrick is feared drowned.",
+        "Tom Garrick will be hanged at dawn.",
+        "Tom Garrick was to be hanged at dawn.",
+        "Tom Garrick, Josiah says, drowned in the mill-race.",
+        "Tom Garrick, the story goes, drowned in the mill-race.",
+        "Tom Garrick, the miller, and Josiah died.",
+        "Tom Garrick, whose brother drowned, lives at the mill.",
+        "Tom Garrick's dog drowned in the mill-race.",
+        "Tom Garrick drowned his sorrows.",
+        "Tom Garrick drowned in debt.",
+        "Tom Garrick drowned two men at the mill.",
+        "Tom Garrick was killed by kindness.",
+        "Tom Garrick was frightened to death by Josiah.",
+        "If Tom Garrick drowned, the mill is Josiah's.",
+        "汤姆差点淹死。",
+        "汤姆没淹死。",
+        "汤姆不是淹死的。",
+        "汤姆的父亲病故了。",
+        "汤姆昨夜在酒馆里笑死了。",
+        "汤姆急死了。",
+        "据说汤姆淹死在水沟里。",
+        "如果汤姆被杀，磨坊就归约西亚。",
+        "汤姆会被吊死。",
+        "汤姆被判吊死。",
+        "汤姆被人追杀。",
+        "汤姆，约西亚说，淹死了。",
+        "汤姆淹死了约西亚。",
+        "汤姆烧死了一只老鼠。",
+        "汤姆被淹死的人吓坏了。",
+        "约西亚的合伙人说汤姆淹死了。",
+    ],
+)
+def test_no_death_is_stated_of_whom_only_words_are_near_one(content: str) -> None:
+    """Denied, feared, nearly so, hearsay, of another, a figure of speech, to come, or on a condition."""
+    assert not statements_of(content, MILL)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("Tom Garrick, Josiah's partner, nearly died in the mill-race.", ("T", "status")),
+        ("Tom Garrick, who owned the mill with Josiah, is feared drowned.", ("T", "status")),
+        ("Tom Garrick nearly died in Josiah's arms.", ("T", "status")),
+        ("汤姆（约西亚的合伙人）险些被杀。", ("T", "status")),
+        ("汤姆，约西亚的合伙人，差点死了。", ("T", "status")),
+        ("Josiah's father died.", None),
+        ("约西亚的狗淹死了。", None),
+        ("Sam Hale, Josiah's partner, died in the mill-race.", None),
+    ],
+)
+def test_a_death_that_is_not_set_is_of_the_subject(content: str, told: tuple[str, str] | None) -> None:
+    """Not of somebody named only to say to whom the dead one belongs."""
+    assert told_of_somebody(content, MILL) == told
+
+
+@pytest.mark.parametrize(
+    ("content", "statement"),
+    [
+        ("Tom Garrick, Josiah's partner, has the silver ring.", ("R", "holder", "T")),
+        ("The silver ring is with Josiah's partner Tom Garrick.", ("R", "holder", "T")),
+        ("Tom Garrick (once Josiah's friend) is at the mill.", ("T", "location_id", "L")),
+    ],
+)
+def test_words_of_a_relation_beside_a_name_change_nothing(content: str, statement: tuple[str, str, str]) -> None:
+    assert statement_of(content, MILL) == statement
