@@ -455,7 +455,7 @@ class CharacterView:
             name
             for name, chapter, scene in placed_names
             if chapter is None
-            or name in display_name
+            or _begins_or_stands_in(name, display_name)
             or name in entity.revealed_names
             or (self.was_in(chapter, scene) and self._is_open(name, chapter, scene))
         ]
@@ -644,3 +644,8 @@ def _pairs_of_sentences(text: str) -> list[str]:
     if len(spans) <= 2:
         return [text]
     return [text[first.start : second.end] for first, second in pairwise(spans)]
+
+
+def _begins_or_stands_in(name: str, text: str) -> bool:
+    """Return whether a text has a name, also with the capital that begins a sentence."""
+    return name in text or name[:1].upper() + name[1:] in text

@@ -44,6 +44,8 @@ class Identities:
     """Masks that all know."""
     last_seen: Mapping[str, Place] = field(default_factory=dict)
     """Last scene in which each card is on stage, or of which something of the living is stated."""
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Names of each card."""
 
     def in_order(self) -> list[tuple[str, str]]:
         """Return masks with persons, by reveal."""
@@ -61,14 +63,18 @@ class Identities:
     def states(self, changes: Sequence[StateChange]) -> list[StateChange]:
         """Return ordered changes as those of persons.
 
-        Lists from before the reveal join. A later sight under another name refutes a death.
+        Lists from before the reveal join. A later sight under another name refutes a death. Nobody is disguised as
+        one of the names that all know for theirs.
         """
         if not self.persons:
             return list(changes)
+        own_names = self._own_names()
         lists: defaultdict[tuple[str, str], dict[str, list[Any]]] = defaultdict(dict)
         merged_changes = []
         for change in self.standing(changes):
             person, value = self.person(change.entity_id), self._value(change.value)
+            if change.attribute == DISGUISE_ATTRIBUTE and value in own_names.get(person, ()):
+                continue
             if isinstance(value, list):
                 of_cards = lists[person, change.attribute]
                 of_cards[change.entity_id] = value
@@ -106,6 +112,15 @@ class Identities:
             for pair, own in by_pair.items()
         }
 
+    def _own_names(self) -> dict[str, set[str]]:
+        """Return ids and names of persons with masks that all know."""
+        own_names: dict[str, set[str]] = {}
+        for mask in self.told_to_all:
+            person = self.persons[mask]
+            for card in (mask, person):
+                own_names.setdefault(person, set()).update([card, *self.names.get(card, ())])
+        return own_names
+
     def _are_apart(self, card: str, change: StateChange) -> bool:
         """Tell whether two cards were unrevealed yet."""
         places = [self.revealed_at[one] for one in (card, change.entity_id) if one in self.revealed_at]
@@ -119,7 +134,11 @@ class Identities:
         return self.person(value) if isinstance(value, str) else value
 
 
-def identities_of(revealed: Mapping[str, RevealedIdentity], last_seen: Mapping[str, Place] | None = None) -> Identities:
+def identities_of(
+    revealed: Mapping[str, RevealedIdentity],
+    last_seen: Mapping[str, Place] | None = None,
+    names: Mapping[str, Sequence[str]] | None = None,
+) -> Identities:
     """Return identities with chains followed."""
     persons = final_ids({mask: identity.entity_id for mask, identity in revealed.items()})
     links = {mask: _links(mask, revealed) for mask in persons}
@@ -128,6 +147,7 @@ def identities_of(revealed: Mapping[str, RevealedIdentity], last_seen: Mapping[s
         revealed_at={mask: max(map(story_place, chain)) for mask, chain in links.items()},
         told_to_all=frozenset(mask for mask, chain in links.items() if all(link.by_author for link in chain)),
         last_seen=last_seen or {},
+        names=names or {},
     )
 
 

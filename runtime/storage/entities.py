@@ -293,16 +293,20 @@ class EntityRepository(Repository):
 
     def identities_as_of(self, as_of: StoryPosition) -> Identities:
         """Return the identities revealed before a position."""
-        return self._session.once(
-            ("identities", as_of),
-            lambda: identities_of(
-                {
-                    mask: identity
-                    for mask, identity in self.revealed().items()
-                    if as_of.admits(identity.chapter_index, identity.scene_index)
-                },
-                {entity_id: place for entity_id, place in self._sights() if as_of.admits(*place)},
-            ),
+        return self._session.once(("identities", as_of), lambda: self._identities_as_of(as_of))
+
+    def _identities_as_of(self, as_of: StoryPosition) -> Identities:
+        revealed = {
+            mask: identity
+            for mask, identity in self.revealed().items()
+            if as_of.admits(identity.chapter_index, identity.scene_index)
+        }
+        if not revealed:
+            return identities_of({})
+        return identities_of(
+            revealed,
+            {entity_id: place for entity_id, place in self._sights() if as_of.admits(*place)},
+            {stored.entity.entity_id: stored.entity.names() for stored in self._stored()},
         )
 
     def refuting_scenes(self, *, as_of: StoryPosition) -> dict[str, str]:

@@ -430,3 +430,14 @@ def test_a_note_of_listed_knowers_is_listed_by_the_merge(story: Story, play: Pla
     assert hidden_contents == ([] if only else [content])
     hidden_states = context.hidden.entity_states if context.hidden else []
     assert not any("disguise" in state.state_data for state in hidden_states)
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_a_merge_ends_the_disguise_that_it_reveals(story: Story, play: Play, *, is_turned: bool) -> None:
+    """From there on nobody passes for a name of their own; read before it, the disguise stands."""
+    pair = [play.person, play.mask][:: -1 if is_turned else 1]
+    story.entities.edit(play.person, {}, state={"disguise": play.mask}, start="2:1")
+    story.entities.merge(*pair, start="4:1")
+    contexts = [story.context(chapter, 1, _plan(play.other, play.person)) for chapter in (3, 4)]
+    disguises = [[state for state in context.entity_states if "disguise" in state.state_data] for context in contexts]
+    assert list(map(len, disguises)) == [1, 0]

@@ -745,3 +745,13 @@ def test_a_note_that_a_guessed_cast_hides_has_the_mark(story: Story, told: dict[
         assert any("did not learn what is noted of 3:1 is a guess" in issue for issue in issues) is is_guessed
         assert (told["if_there"] in context.as_prompt()) is is_guessed
         story.scenes.set_staging((3, 1), cast=[captain])
+
+
+def test_a_known_note_names_the_thing_that_it_begins_with(apart: Story, told: dict[str, Any]) -> None:
+    """Its state is known to whom the author has in its scene, though no scene before has the name."""
+    heroine, captain, *_ = told["people"]
+    thing = told["things"][0]
+    apart.entities.add(thing, kind="item", start="1:1")
+    apart.memories.add(told["held"], start="2:1")
+    holder = apart.entities.get(captain).entity.entity_id
+    assert _states(apart, _context(apart, told), thing) == ({"holder": holder}, {})
