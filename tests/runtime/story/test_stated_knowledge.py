@@ -749,7 +749,7 @@ def test_a_note_that_a_guessed_cast_hides_has_the_mark(story: Story, told: dict[
 
 def test_a_known_note_names_the_thing_that_it_begins_with(apart: Story, told: dict[str, Any]) -> None:
     """Its state is known to whom the author has in its scene, though no scene before has the name."""
-    heroine, captain, *_ = told["people"]
+    _, captain, *_ = told["people"]
     thing = told["things"][0]
     apart.entities.add(thing, kind="item", start="1:1")
     apart.memories.add(told["held"], start="2:1")
