@@ -7,13 +7,14 @@ from typing import Any
 
 from novelgen.checking.findings import MAX_VALUE_CHARACTERS, SUBJECT, labels_of, of_change, place_of
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.context.rendering import ATTRIBUTE_ORDER
+from novelgen.context.rendering import ATTRIBUTE_ORDER, is_left_behind
 from novelgen.language.language import TokenCounter, estimate_tokens, story_language, word_pattern
 from novelgen.language.normalise import is_description, simplified
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.attributes import is_death
 from novelgen.model_calls.prompt_data import NOTHING, as_data, place_in_words, telling_names
 from novelgen.models.continuity import ContinuityEvidence
+from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import StoryPosition, place_told, story_place
 from novelgen.models.state import GUESSED, LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, StateChange
 from novelgen.words import words
@@ -253,7 +254,7 @@ def facts_of(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> li
             update={"text": labels.colon.join((names[entity_id], labels.attribute("holds"), names.get(owner, owner)))}
         )
         for (owner, attribute), change in story.in_force.items()
-        if attribute == "holder" and change.value == entity_id
+        if attribute == HOLDER_ATTRIBUTE and change.value == entity_id
     ]
     return [*facts[:1], *_last_seen(entity_id, story, names), *evidence_items, *facts[1:]]
 
@@ -265,6 +266,8 @@ def _still_tells(change: StateChange, story: StoryBefore) -> bool:
     if change.value in (None, "") and change.attribute not in _PLACES:
         return False
     if change.attribute in _PLACES:
+        if _is_taken_since(change, story):
+            return False
         visible_change = story.in_force.get((change.entity_id, PRESENCE_ATTRIBUTE))
         return visible_change is None or story_place(change) >= story_place(visible_change)
     if change.attribute in _FADING_ATTRIBUTES:
@@ -272,6 +275,15 @@ def _still_tells(change: StateChange, story: StoryBefore) -> bool:
         since = sum(change.entity_id in scene.present and scene.position > place_of(change) for scene in story.scenes)
         return lasts or since < FADES_AFTER_SCENES
     return True
+
+
+def _is_taken_since(change: StateChange, story: StoryBefore) -> bool:
+    """Tell whether somebody took a thing after it had a place, or has it though it has none."""
+    holder = story.in_force.get((change.entity_id, HOLDER_ATTRIBUTE))
+    if holder is None or holder.value in (None, ""):
+        return False
+    since = {one.attribute: (one.chapter_index, one.scene_index) for one in (change, holder)}
+    return change.value in (None, "") or is_left_behind(change.attribute, since)
 
 
 def _last_seen(entity_id: str, story: StoryBefore, names: Mapping[str, str]) -> Iterator[ContinuityEvidence]:

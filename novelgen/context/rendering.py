@@ -199,7 +199,7 @@ def state_parts(
         for name, value in snapshot.state_data.items()
         if name not in over
         and value not in ("", [])
-        and not is_left_behind(name, snapshot)
+        and not is_left_behind(name, snapshot.since)
         and not _is_own_name(name, value, names.get(snapshot.entity_id), names)
     }
     carried = render_value(data.get("inventory", []), names, labels).casefold()
@@ -246,7 +246,7 @@ def state_parts(
 
 def shown_state(snapshot: EntityStateSnapshot) -> dict[str, Any]:
     """Return a state without a place left behind, where a dead person was last seen, or a scene without a place."""
-    data = {name: value for name, value in snapshot.state_data.items() if not is_left_behind(name, snapshot)}
+    data = {name: value for name, value in snapshot.state_data.items() if not is_left_behind(name, snapshot.since)}
     presence = data.get(PRESENCE_ATTRIBUTE)
     is_placed = isinstance(presence, Mapping) and bool(presence.get("location_id"))
     if not is_placed or any(is_death(*pair) for pair in data.items()):
@@ -269,16 +269,16 @@ def _is_own_name(attribute: str, value: Any, own_name: str | None, names: Mappin
     return attribute in (DISGUISE_ATTRIBUTE, NAME_ATTRIBUTE) and names.get(str(value), value) == own_name
 
 
-def is_left_behind(name: str, snapshot: EntityStateSnapshot) -> bool:
-    """Tell whether a place is that of a thing before somebody took it."""
-    taken_place, placed_place = snapshot.since.get(HOLDER_ATTRIBUTE), snapshot.since.get(name)
+def is_left_behind(name: str, since: Mapping[str, Placing]) -> bool:
+    """Tell whether a place is that of a thing before somebody took it.
+
+    Args:
+        name: The attribute.
+        since: The places from which on the attributes of the thing hold; without one it holds from the start.
+    """
     is_place = name in (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
-    return (
-        is_place
-        and taken_place is not None
-        and placed_place is not None
-        and sort_key(*placed_place) < sort_key(*taken_place)
-    )
+    placed_place, taken_place = (sort_key(*since.get(one, (None, None))) for one in (name, HOLDER_ATTRIBUTE))
+    return is_place and placed_place < taken_place
 
 
 def _aged(name: str, snapshot: EntityStateSnapshot, now: Place) -> str:

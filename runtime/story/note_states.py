@@ -199,7 +199,7 @@ def standing_values(
         for attribute in _TOLD_ATTRIBUTES.get(snapshot.entity_type, ())
         if not kinds.isdisjoint(_MATTERS[attribute])
         and snapshot.state_data.get(attribute)
-        and not is_left_behind(attribute, snapshot)
+        and not is_left_behind(attribute, snapshot.since)
     ]
     if unset is not None and unset not in [(value.entity_id, value.attribute) for value in standing_states]:
         name = names[unset.entity_id]
@@ -321,9 +321,8 @@ def _places_over(
         for snapshot in snapshots
         for attribute in _PLACES
         if snapshot.state_data.get(attribute)
-        and not is_left_behind(attribute, snapshot)
-        and (place := snapshot.since.get(attribute)) is not None
-        and sort_key(*place) < sort_key(at.chapter_index, at.scene_index)
+        and not is_left_behind(attribute, snapshot.since)
+        and sort_key(*snapshot.since.get(attribute, (None, None))) < sort_key(at.chapter_index, at.scene_index)
     ]
 
 

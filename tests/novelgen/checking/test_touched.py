@@ -58,6 +58,29 @@ def test_a_thing_is_known_by_its_everyday_names(draft: str, name: str) -> None:
     assert matter.sayings[0].text.endswith("苏晚棠" if language == "zh" else "Ottoline Fenn")
 
 
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("attribute", ["location_id", "place"])
+@pytest.mark.parametrize(
+    ("place", "since", "is_told"),
+    [(None, 2, False), (None, 3, False), (None, None, False), ("X", 2, False), ("X", None, False), ("X", 4, True)],
+)
+def test_whoever_has_a_thing_ends_its_older_place(
+    language: str, attribute: str, place: str | None, since: int | None, is_told: bool
+) -> None:
+    """Also a loss; a newer place stands beside the holder, and a loss alone stands."""
+    entities, draft = (CHINESE, "陆青崖打开罗盘。") if language == "zh" else (ENGLISH, "Rook opened the astrolabe.")
+    held = state("I0", "holder", "C0", chapter=3)
+    placed = held.model_copy(update={"attribute": attribute, "value": place, "chapter_index": since})
+    placed = placed.model_copy(update={"scene_index": None}) if since is None else placed
+    [thing] = [one for one in touched(draft, told(entities, changes=[placed, held])) if one.kind == "thing"]
+    told_slots = {saying.source_id for saying in thing.sayings}
+    assert told_slots == {"I0.holder", *([f"I0.{attribute}"] if is_told else [])}
+    if place is None:
+        lost = held.model_copy(update={"value": None, "chapter_index": 4})
+        [thing] = [one for one in touched(draft, told(entities, changes=[placed, held, lost])) if one.kind == "thing"]
+        assert [saying.source_id for saying in thing.sayings] == [f"I0.{attribute}"]
+
+
 @pytest.mark.parametrize("draft", ["刀光一闪。", "He bought a ledger.", "他刀功了得。"])
 def test_a_bare_word_means_no_known_thing(draft: str) -> None:
     """Without what points to it, a word for a kind of thing may be any."""

@@ -478,19 +478,21 @@ def test_a_note_sets_all_that_it_states(memory: Memory, language: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "field", "place", "note"),
+    ("language", "field", "place", "start", "note"),
     [
-        ("en", "where", "the toe of a boot", "Ben has the silver ring, sewn into the hem of a coat."),
-        ("en", "kept in", "the safe", "Anna gave the silver ring to Ben."),
-        ("zh", "所在", "锁在铁皮箱", "陈默拿着鹿角柄折刀。"),
-        ("zh", "藏处", "铁皮箱夹层", "林叔把鹿角柄折刀给了陈默。"),
+        ("en", "where", "the toe of a boot", "1:2", "Ben has the silver ring, sewn into the hem of a coat."),
+        ("en", "kept in", "the safe", "1:1", "Anna gave the silver ring to Ben."),
+        ("zh", "所在", "锁在铁皮箱", "1:1", "陈默拿着鹿角柄折刀。"),
+        ("zh", "藏处", "铁皮箱夹层", "1:2", "林叔把鹿角柄折刀给了陈默。"),
     ],
 )
-def test_a_new_holder_ends_an_older_place(memory: Memory, language: str, field: str, place: str, note: str) -> None:
+def test_a_new_holder_ends_an_older_place(
+    memory: Memory, language: str, field: str, place: str, start: str, note: str
+) -> None:
     """The answer says so, what shows leaves it out, and undo brings it back."""
     told = {"language": language, **STORIES[language]}
     story = _story(memory, told)
-    story.entities.edit(told["thing"], {field: place}, start="1:2")
+    story.entities.edit(told["thing"], {field: place}, start=start)
     assert shown_state(_state(story, told["thing"], (1, 4))) == {"location_id": place}
     noted = story.memories.add(note, start="1:3")
     assert noted.stated is not None
