@@ -506,7 +506,9 @@ class KnowledgeRules:
         if character_id in self.story.dead:
             later &= self._alive_scenes(character_id)
         for event in self.story.events_by_memory.get(memory.source_id, ()):
-            # Where it is said who learnt it, nobody else did.
+            # Where it is said who learnt it, nobody else did; the author's word that adds one says so of nobody else.
+            if event.adds_knower:
+                continue
             place = _place(event)
             later &= ~_bits(bisect_left(self._positions, place), bisect_right(self._positions, place))
 

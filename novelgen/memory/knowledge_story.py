@@ -119,11 +119,12 @@ class KnowledgeStory:
         return events_by_id
 
     def has_listed_knowers(self, note: KnowledgeMemory) -> bool:
-        """Tell whether an author lists those that know a note from its beginning on; a later learner is no list."""
+        """Tell whether an author lists those that know a note from its beginning on; one added to them is no list."""
         start = note.noted_at or StoryPosition()
         return any(
             event.by_author
             and event.kind == "knows"
+            and not event.adds_knower
             and (event.chapter_index, event.scene_index) == (start.chapter_index or 0, start.scene_index or 0)
             for event in self.events_by_memory.get(note.source_id, ())
         )

@@ -48,6 +48,8 @@ class KnowledgeEvent(Learnt):
     chapter_index: int
     scene_index: int
     by_author: bool = False
+    adds_knower: bool = False
+    """It adds one to those that know it; else those that know a note from its beginning on are all of them."""
 
 
 class KnownMemory(Model):

@@ -225,6 +225,7 @@ class KnowledgeEntry(_Entry, Learnt):
     origin: columns.EventOrigin = "record"
     source_span: tuple[int, int] | None = None
     verified: bool = True
+    adds_knower: bool = False
 
 
 class ProjectFile(Document):

@@ -48,19 +48,25 @@ class KnowledgeRepository(Repository):
     def say(self, statement: Knowledge, *, follows_scene: bool = True) -> None:
         """Store the author's word, in place of an earlier one on the same person, memory and position.
 
+        Who stands on a note's list of all that know it stays on it.
+
         Args:
             statement: Who knows what, from where on.
             follows_scene: It goes with the scene at its place; else it keeps its place between the scenes.
         """
         self._session.touch()
         table = Knowledge
-        self._session.delete(
-            table,
+        of_both = (
             *_by_author(statement.character_id, statement.source_id),
             col(table.chapter_index).is_not_distinct_from(statement.chapter_index),
             col(table.scene_index).is_not_distinct_from(statement.scene_index),
         )
-        self._session.add(statement.model_copy(update=said_at(self._session, statement, follows_scene=follows_scene)))
+        earlier = _read_statements(self._session, *of_both)
+        is_listed = any(word.kind == "knows" and not word.adds_knower for word in earlier)
+        self._session.delete(table, *of_both)
+        fields = {"adds_knower": statement.adds_knower and not is_listed}
+        here = said_at(self._session, statement, follows_scene=follows_scene)
+        self._session.add(statement.model_copy(update=here | fields))
 
     def move(self, source_id: str, *, at: StoryPosition, to: StoryPosition, follows_scene: bool) -> None:
         """Move what the author said of a note where it stood to where it stands now."""

@@ -644,6 +644,7 @@ class Knowledge(Quoted, Placed, Owned, table=True):
     quote: str = ""
     origin: Word[EventOrigin] = "record"
     verified: bool = True
+    adds_knower: bool = False
 
     def event(self) -> KnowledgeEvent:
         """Return it as the rules take it: a quote that does not stand in the scene proves nothing."""
@@ -651,7 +652,7 @@ class Knowledge(Quoted, Placed, Owned, table=True):
         if not self.verified:
             fields["quote"] = ""
         place = {"chapter_index": self.chapter_index or 0, "scene_index": self.scene_index or 0}
-        return KnowledgeEvent(**fields, **place, by_author=self.origin == "author")
+        return KnowledgeEvent(**fields, **place, by_author=self.origin == "author", adds_knower=self.adds_knower)
 
 
 class ChangeRow(Owned, table=True):

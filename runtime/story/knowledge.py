@@ -390,6 +390,7 @@ class StoryKnowledge(base.StoryBase):
                 learned_from=teller,
                 certainty=certainty,
                 origin="author",
+                adds_knower=kind == "knows",
             )
             with unit.journal.recording_knowledge(knower, source_id) as rows:
                 unit.knowledge.say(statement, follows_scene=follows_scene)

@@ -113,6 +113,14 @@ def test_a_later_scene_tells_it_to_who_is_there() -> None:
     assert (unknown.might_know, unknown.might_know_from) == (True, "C1")
 
 
+@pytest.mark.parametrize("adds_knower", [True, False])
+def test_one_whom_the_author_adds_takes_a_retelling_from_nobody(adds_knower: bool) -> None:
+    """A record that says who learnt it there says it of all who did."""
+    said = event("C3", by_author=adds_knower, adds_knower=adds_knower)
+    story = rules(scene(1, 1, "C1"), scene(2, 1, "C1 C2 C3", RETOLD), about=HID, events=[said])
+    assert (story.knows("C3", HID).knows, story.knows("C2", HID).knows) == (True, adds_knower)
+
+
 STREET = "Ada walked down to the quay. The boat of Gregor lay there, half sunk. Ada called out, and Gregor came. " * 8
 SANK = memory("The boat of Gregor sank at the quay.", "C4")
 
@@ -249,6 +257,12 @@ def test_who_is_named_as_a_knower_alone_knows_it() -> None:
     note = memory("Ines hides the heron key.", "C1 I1", position=None)
     story = rules(about=note, events=[event("C2", "knows", 0, scene_index=0, by_author=True)])
     assert (story.knows("C2", note).knows, story.knows("C1", note).knows) == (True, False)
+    added = event("C2", "knows", 0, scene_index=0, by_author=True, adds_knower=True)
+    assert [rules(about=note, events=[added]).knows(who, note).knows for who in ("C2", "C1", "C3")] == [
+        True,
+        True,
+        False,
+    ]
     named = memory(KEPT.content, "C1 C4", tells_knowers=True)
     knowing = rules(scene(1, 1, "C4"), MEETING, about=named).knows("C1", named)
     assert (knowing.knows, knowing.reason) == (False, "absent")

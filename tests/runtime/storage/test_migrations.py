@@ -218,6 +218,7 @@ def test_a_database_of_the_earlier_version_upgrades(tmp_path: Path) -> None:
     assert [row.pop("file_version") for row in after["scenes"]] == [None] * 3
     assert {row.pop("also_supersedes") for row in after["memory_chunks"]} == {"[]"}
     assert {row.pop("over_at") for row in after["memory_chunks"]} == {None}
+    assert {row.pop("adds_knower") for row in after["knowledge_events"]} == {0}
     assert after == before
 
 

@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -556,16 +557,55 @@ def test_a_thought_that_is_hidden_from_another_hides_nothing_that_she_heard(stor
     assert told["blabbed"] in context.as_prompt().partition(told["hidden_from"])[0]
 
 
-def test_who_learns_a_note_later_takes_it_from_nobody(story: Story, told: dict[str, Any]) -> None:
-    """A list of those that know it from the beginning does."""
-    heroine, captain, _, fourth = told["people"]
-    note = story.memories.add(told["fact_of"].format(fourth), start="1:2").note
-    story.knowledge.set(fourth, note.memory_id, "knows", start="2:1")
-    knowers = story.knowledge.who_knows(note.memory_id, as_of=(2, 2)).known_by
-    assert {heroine, captain, fourth} <= {knower.name for knower in knowers}
+def _knowers(story: Story, told: dict[str, Any], note_id: str, as_of: Any = (2, 2)) -> set[str]:
+    known = story.knowledge.who_knows(note_id, as_of=as_of).known_by
+    return {knower.name for knower in known} & {*told["people"]}
+
+
+@pytest.mark.parametrize("start", [None, "1:2", "2:1"])
+def test_who_is_said_to_know_a_note_takes_it_from_nobody(story: Story, told: dict[str, Any], start: str | None) -> None:
+    """At its own place and later, of a fact and of one whose words list who knows it."""
+    heroine, captain, other, fourth = told["people"]
+    fact = story.memories.add(told["fact_of"].format(captain), start="1:2").note
+    assert _knowers(story, told, fact.memory_id) == {heroine, captain}
+    story.knowledge.set(other, fact.memory_id, "knows", start=start)
+    assert _knowers(story, told, fact.memory_id) == {heroine, captain, other}
+    listed = story.memories.add(told["listed"].format(fourth, heroine, captain), start="1:2").note
+    story.knowledge.set(other, listed.memory_id, "knows", start=start)
+    assert _knowers(story, told, listed.memory_id) == {heroine, captain, other}
+    assert (other in _knowers(story, told, listed.memory_id, "1:2")) is (start != "2:1")
+    story.knowledge.set(captain, listed.memory_id, "hidden", start=start)
+    assert _knowers(story, told, listed.memory_id) == {heroine, other}
+
+
+@pytest.mark.parametrize("start", [None, "1:2", "2:1"])
+def test_a_list_of_knowers_stays_a_list(story: Story, told: dict[str, Any], start: str | None) -> None:
+    """One may be added to it, and it may be said how somebody on it knows it; nobody else knows it."""
+    _, captain, other, fourth = told["people"]
     listed = story.memories.add(told["limp"].format(fourth), start="1:2", known_by=[captain]).note
-    knowers = story.knowledge.who_knows(listed.memory_id, as_of=(2, 2)).known_by
-    assert {heroine, fourth}.isdisjoint({knower.name for knower in knowers})
+    assert _knowers(story, told, listed.memory_id) == {captain}
+    story.knowledge.set(captain, listed.memory_id, "knows", how="deduced", start=start)
+    assert _knowers(story, told, listed.memory_id) == {captain}
+    story.knowledge.set(other, listed.memory_id, "knows", start=start)
+    assert _knowers(story, told, listed.memory_id) == {captain, other}
+
+
+def test_an_added_knower_stays_one(memory: Memory, story: Story, told: dict[str, Any], tmp_path: Path) -> None:
+    """Taken back, undone, moved with its note, exported and imported."""
+    heroine, captain, other, fourth = told["people"]
+    listed = story.memories.add(told["limp"].format(fourth), start="1:2", known_by=[captain]).note
+    fact = story.memories.add(told["fact_of"].format(captain), start="1:2").note
+    story.knowledge.set(other, fact.memory_id, "knows")
+    story.knowledge.forget(other, fact.memory_id)
+    assert _knowers(story, told, fact.memory_id) == {heroine, captain}
+    story.undo()
+    assert _knowers(story, told, fact.memory_id) == {heroine, captain, other}
+    story.memories.edit(fact.memory_id, start="1:3")
+    story.project.export(folder=tmp_path / "out")
+    memory.import_from(tmp_path / "out", project_id="again")
+    for whole in (story, memory.story("again")):
+        assert _knowers(whole, told, fact.memory_id) == {heroine, captain, other}
+        assert _knowers(whole, told, listed.memory_id) == {captain}
 
 
 @pytest.fixture
