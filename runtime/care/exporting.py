@@ -372,7 +372,10 @@ def _documents(contents: ProjectContents) -> Iterator[tuple[str, Any]]:
     )
     lists = {
         "knowledge": [
-            {"scene_id": documents.label(statement.scene_id)} | statement.model_dump(mode="json", exclude_none=True)
+            {"scene_id": documents.label(statement.scene_id)}
+            | statement.model_dump(
+                mode="json", exclude_none=True, exclude=None if statement.adds_knower else {"adds_knower"}
+            )
             for statement in contents.knowledge
         ],
         "consolidations": [
