@@ -278,7 +278,7 @@ def _still_tells(change: StateChange, story: StoryBefore) -> bool:
 
 
 def _is_taken_since(change: StateChange, story: StoryBefore) -> bool:
-    """Tell whether somebody took a thing after it had a place, or has it though it has none."""
+    """Tell whether a holder ended the place of a thing."""
     holder = story.in_force.get((change.entity_id, HOLDER_ATTRIBUTE))
     if holder is None or holder.value in (None, ""):
         return False

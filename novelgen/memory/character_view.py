@@ -647,5 +647,5 @@ def _pairs_of_sentences(text: str) -> list[str]:
 
 
 def _begins_or_stands_in(name: str, text: str) -> bool:
-    """Return whether a text has a name, also with the capital that begins a sentence."""
+    """Return whether a text has a name, also capitalised."""
     return name in text or name[:1].upper() + name[1:] in text

@@ -119,7 +119,7 @@ class KnowledgeStory:
         return events_by_id
 
     def has_listed_knowers(self, note: KnowledgeMemory) -> bool:
-        """Tell whether an author lists those that know a note from its beginning on; one added to them is no list."""
+        """Tell whether an author lists all first knowers of a note."""
         start = note.noted_at or StoryPosition()
         return any(
             event.by_author

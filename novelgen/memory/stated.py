@@ -257,7 +257,7 @@ def reading_of(content: str, entities: Sequence[Entity]) -> Reading:
 
 
 def _without_apposition(text: str, entities: Sequence[Entity]) -> str:
-    """Return a text without the words beside its first person's name that tell of a relation."""
+    """Return a text without an apposition to its first name."""
     if not _BESIDE_NAME.search(text):
         return text
     kinds = {entity.entity_id: entity.entity_type for entity in entities}

@@ -49,7 +49,7 @@ class KnowledgeEvent(Learnt):
     scene_index: int
     by_author: bool = False
     adds_knower: bool = False
-    """It adds one to those that know it; else those that know a note from its beginning on are all of them."""
+    """One more knower; else a note lists all of its first knowers."""
 
 
 class KnownMemory(Model):

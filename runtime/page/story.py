@@ -174,7 +174,7 @@ def _read(visit: Visit, chapter: int, scene: int) -> ReadScene:
 
 
 def chapter_title(scenes: Sequence[ListedState]) -> str:
-    """Return a chapter's title, which not every scene of it needs to have, without scene titles."""
+    """Return a chapter's title, without scene titles."""
     titles = list(dict.fromkeys(title for scene in scenes if (title := scene.title.partition(" · ")[0])))
     if len(titles) > 1:
         titles = [title for title in titles if chapter_number(title) == scenes[0].chapter_index]

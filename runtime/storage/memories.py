@@ -227,7 +227,7 @@ class MemoryRepository(Repository):
         ChunkWriter(self._session).update([(self._changeable(chunk_id), changes)])
 
     def set_over(self, chunk_id: str, place: StoryPosition) -> StoredMemory:
-        """Set the place after which a memory no longer holds; it belongs to the author then."""
+        """Set the place after which a memory is over, by its author."""
         self._session.touch()
         changes = {"over_at": [place.chapter_index, place.scene_index], "origin": "author"}
         ChunkWriter(self._session).update([(self._changeable(chunk_id), changes)])

@@ -142,7 +142,7 @@ class StoredMemory(Model):
 
     @property
     def over_from(self) -> StoryPosition | None:
-        """The first position for which its author ended it, None where it is not over by that."""
+        """First position at which it is over, by its author."""
         if self.over_at is None:
             return None
         chapter, scene = self.over_at

@@ -402,7 +402,7 @@ def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candida
 
 
 def _without_notes_that_are_over(unit: UnitOfWork, as_of: StoryPosition) -> list[StoryMemoryChunk]:
-    """Return the memories before a position without what its author ended, and notes that a later one has ended."""
+    """Return the memories before a position that are not over."""
     memories = [
         memory.chunk
         for memory in unit.memories.list_matching(_told_before(as_of))

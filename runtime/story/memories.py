@@ -609,7 +609,7 @@ class StoryMemories(base.StoryBase):
         )
 
     def _over(self, unit: UnitOfWork, memory: models.StoredMemory) -> tuple[NotePreview, list[RowChange]]:
-        """Take back the state of a memory that is over, and return what stands of whom it names nevertheless."""
+        """Take back the state of a memory that is over, and return standing states."""
         is_note = memory.chunk.content_type == "note"
         rows = follow_note(unit, memory.chunk, stores=self._stores) if is_note else []
         return NotePreview(stated=None, standing=standing_when_over(unit, memory)), rows

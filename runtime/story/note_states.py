@@ -244,7 +244,7 @@ def standing_beside(
 
 
 def standing_when_over(unit: UnitOfWork, memory: StoredMemory) -> list[StandingValue]:
-    """Return what stands where a memory is over: of what it stated itself, else of whom it names."""
+    """Return standing states where a memory is over."""
     over_from = memory.over_from
     known_entities = base.known_entities(unit, None)
     own = unit.states.of_note(memory.chunk.chunk_id)
@@ -521,7 +521,7 @@ def _closing(
     *,
     own: Sequence[StateChange],
 ) -> list[StateChange]:
-    """Return what takes a state back from where its note is over, if nothing else has set another by then."""
+    """Return the change that takes a state back where its note is over, if it still stands."""
     if over_from is None or not stated.value or stated.attribute == NAME_ATTRIBUTE:
         return []
     since = story_place(base.place_of_statement(unit, start or END_OF_STORY))

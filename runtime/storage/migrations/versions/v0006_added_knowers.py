@@ -1,4 +1,4 @@
-"""Whether the author's word adds a knower to a note, and is none of its list of all that know it."""
+"""Whether this adds a knower to a note."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,5 +10,5 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add the column; stored words on a note at its own place stay its list, as they were read."""
+    """Add the column, false for stored words."""
     op.add_column("knowledge_events", sa.Column("adds_knower", sa.Boolean(), nullable=False, server_default=sa.false()))
