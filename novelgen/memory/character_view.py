@@ -20,10 +20,10 @@ from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene
 from novelgen.memory.retelling import MIN_RETOLD
 from novelgen.models.entity import Entity
-from novelgen.models.knowledge import READER, CharacterKnowledge
+from novelgen.models.knowledge import READER, CharacterKnowledge, KnowledgeEvent
 from novelgen.models.memory import PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
-from novelgen.models.state import OpenLoop
+from novelgen.models.state import OpenLoop, ThreadStep
 
 MIN_SHOWN_CERTAINTY = 0.6
 """From here on it can be shown that somebody knows something; what a text hardly tells again cannot."""
@@ -306,6 +306,34 @@ class CharacterView:
         )
 
     def knows_thread(self, thread: OpenLoop) -> bool:
+        """Tell whether they know a thread: as its author says, as it was planted, or by a later move of it."""
+        said = self._said_of_thread(thread)
+        if said is not None:
+            return said.kind == "knows"
+        return self._knows_planting(thread) or any(self._is_told_by(step, thread) for step in thread.steps)
+
+    def _said_of_thread(self, thread: OpenLoop) -> KnowledgeEvent | None:
+        """Return what its author said last of whether they know a thread."""
+        events = self.shared.rules.story.events_by_memory.get(thread.loop_id, ())
+        return next((event for event in reversed(events) if event.character_id == self.character_id), None)
+
+    def _is_told_by(self, step: ThreadStep, thread: OpenLoop) -> bool:
+        """Tell whether a move of a thread lets them know it, and the thread tells nothing kept from them."""
+        planted_as, scene = thread.first_worded or thread.description, self._scene_of_step(step)
+        place = None if scene is None else scene.position
+        return self.shared.rules.is_told_by_move(self.character_id, step.note, planted_as, scene) and not (
+            self._tells_secret(planted_as, place, by_author=True) or self._tells_secret(step.note, place)
+        )
+
+    def _scene_of_step(self, step: ThreadStep) -> KnowledgeScene | None:
+        if step.chapter_index is None:
+            return None
+        rules, place = self.shared.rules, StoryPosition(step.chapter_index, step.scene_index)
+        if step.said_from is None:
+            return rules.story.scene_at.get(place)
+        return rules.scene_of_statement(place, is_of_chapter=step.said_from[0] == step.chapter_index)
+
+    def _knows_planting(self, thread: OpenLoop) -> bool:
         """Tell whether they know a thread as it was planted."""
         planted_as = thread.first_worded or thread.description
         place = (thread.chapter_index, thread.scene_index)
@@ -324,6 +352,8 @@ class CharacterView:
         if self.knows_thread(thread):
             return self.doubted_at(*(thread.worded_in or place))
         planted_as = thread.first_worded or thread.description
+        if self._said_of_thread(thread) is not None:
+            return None
         if self.shared.rules.words_keep_from(self.character_id, planted_as):
             return None
         if thread.said_from is None or thread.chapter_index is None:

@@ -115,6 +115,11 @@ def hears(scene: KnowledgeScene, at: Span, character_id: str, names: Sequence[st
     return any(text.find(name, start, end) >= 0 for name in names)
 
 
+def has_words_of_telling(text: str) -> bool:
+    """Tell whether a text says that anything is told."""
+    return _TELLS.search(text) is not None
+
+
 def is_said(text: str, at: Span) -> bool:
     """Tell whether anything is said aloud, or told in other words, in a part of a text."""
     reach = SPEECH_CHARACTERS[has_cjk(text)]

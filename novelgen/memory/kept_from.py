@@ -39,6 +39,9 @@ _DENIED = word_pattern("kept_from_denied")
 _OVER = _patterns("kept_from_over")
 """Words that tell that somebody did not know by then, and does now."""
 
+_TOLD = _patterns("kept_from_told")
+_TOLD_UNSURE = word_pattern("kept_from_told_unsure")
+
 _CLAUSE_START = re.compile("[,;.:，。；：！？]")
 
 _KIN_OF = re.compile(f"[{_WHOM}{_OTHER}]的(?:{wording('kept_from_kin_zh')})")
@@ -51,6 +54,8 @@ _ROLES = re.compile(
     re.IGNORECASE,
 )
 """People by a relation to somebody, and groups: "his wife", "the crew", 家里人."""
+
+_ASKS = re.compile("[?？]")
 
 _PRONOUN = re.compile(r"\b(?:he|she|they|him|her|them)\b|[他她]", re.IGNORECASE)
 
@@ -87,6 +92,20 @@ def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[s
         return False
     other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
     return _keeps(_signed(content, own_names, other_names))
+
+
+def is_told(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
+    """Tell whether a text says that somebody is told, or learns, what it is about."""
+    own_names = frozenset(name for name in names if name and name in content)
+    if not own_names:
+        return False
+    other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
+    signed = _signed(content, own_names, other_names)
+    return not _ASKS.search(signed) and any(
+        _TOLD_UNSURE.search(_CLAUSE_START.split(signed[: match.start()])[-1]) is None
+        for pattern in _TOLD
+        for match in pattern.finditer(signed)
+    )
 
 
 def is_among_knowers(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool | None:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from novelgen.language.language import significant_words, stated_language, word_pattern
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death
-from novelgen.memory.earshot import hears, is_addressed, is_said, is_subject, takes_part
-from novelgen.memory.kept_from import is_among_knowers, is_kept_from, openly_said
+from novelgen.memory.earshot import has_words_of_telling, hears, is_addressed, is_said, is_subject, takes_part
+from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, openly_said
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import (
     READER,
@@ -280,6 +280,28 @@ class KnowledgeRules:
         if is_kept_from(text, names, self.story.names_of_others(character_id)):
             return True
         return is_among_knowers(text, names, self.story.names_of_others(character_id)) is False
+
+    def is_told_by_move(self, character_id: str, note: str, text: str, scene: KnowledgeScene | None) -> bool:
+        """Tell whether a move of a thread lets a character know the thread.
+
+        They are in its stated cast, or its words tell them. What the thread's own words keep from them, or have apart,
+        nobody learns by mere presence: it must be told there.
+
+        Args:
+            character_id: The character.
+            note: The words of the move.
+            text: The words of the thread.
+            scene: The scene of the move.
+        """
+        if self.words_keep_from(character_id, note):
+            return False
+        own_names = self.story.names.get(character_id, ())
+        if is_told(note, own_names, self.story.names_of_others(character_id)):
+            return True
+        if scene is None or not scene.has_record or character_id not in scene.present or not self.is_said_openly(note):
+            return False
+        is_open = self.is_said_openly(text) and not self.words_keep_from(character_id, text)
+        return is_open or has_words_of_telling(note)
 
     def is_said_openly(self, statement: str) -> bool:
         """Tell whether an author's statement has no words of secrecy, of speech apart or of thoughts.

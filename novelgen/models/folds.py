@@ -22,6 +22,7 @@ from novelgen.models.state import (
     RelationshipDimension,
     RelationshipEvent,
     StateChange,
+    ThreadStep,
 )
 
 HOLDER_ATTRIBUTE = "holder"
@@ -270,6 +271,16 @@ def folded_loop(events: Sequence[AnyLoopEvent], *, age_scenes: Callable[[AnyLoop
         last_scene_index=fold.last.scene_index,
         resolution_summary=fold.last.note if fold.is_over else None,
         age_scenes=age_scenes(fold.planted),
+        steps=[
+            ThreadStep(
+                note=event.note,
+                chapter_index=event.chapter_index,
+                scene_index=event.scene_index,
+                said_from=event.detail.get("said_from"),
+            )
+            for event in events
+            if event.kind != "planted"
+        ],
     )
 
 

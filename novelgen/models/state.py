@@ -8,6 +8,7 @@ from operator import not_
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field
+from pydantic.json_schema import SkipJsonSchema
 
 from novelgen.models.base import Model
 from novelgen.models.position import UtcDatetime
@@ -104,6 +105,17 @@ UNRESOLVED_STATUSES: tuple[LoopStatus, ...] = ("open", "advanced")
 LOOP_WEIGHTS: dict[str, int] = {"low": 1, "medium": 2, "high": 3, "critical": 4}
 
 
+class ThreadStep(Model):
+    """A move or ending of a thread, in words."""
+
+    note: str = ""
+    chapter_index: int | None = None
+    scene_index: int | None = None
+    said_from: tuple[int, int] | None = Field(
+        default=None, description="The later scene in which it happens, where its author said that."
+    )
+
+
 class OpenLoop(Shown, Model):
     """A thread of the story as it stands at the position that was read."""
 
@@ -127,6 +139,9 @@ class OpenLoop(Shown, Model):
     resolution_summary: str | None = None
     age_scenes: int | None = Field(default=None, description="Stored scenes between planting and the position.")
     guessed_in: GuessedScenes = Field(default_factory=list, exclude_if=not_)
+    steps: SkipJsonSchema[list[ThreadStep]] = Field(
+        default_factory=list, exclude=True, description="How it moved and ended, oldest first."
+    )
 
     def scenes(self) -> set[tuple[int, int]]:
         """Return the scenes of its planting and last move, without author's dates."""

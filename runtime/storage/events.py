@@ -22,7 +22,7 @@ from novelgen.memory.identities import Identities
 from novelgen.memory.outline import PairChange
 from novelgen.models import folds
 from novelgen.models.base import Model
-from novelgen.models.position import END_OF_STORY, StoryPosition, UtcDatetime, packed_place
+from novelgen.models.position import END_OF_STORY, Place, StoryPosition, UtcDatetime, packed_place
 from novelgen.models.record import RecordedLoop, RecordedRelationshipChange, is_unsaid
 from novelgen.models.state import (
     UNRESOLVED_STATUSES,
@@ -470,13 +470,30 @@ class ThreadRepository(Repository):
         """Return an id that no loop has yet."""
         return CounterRepository(self._session).take("OL")
 
-    def append(self, event: folds.RecordedLoopEvent, *, at: StoryPosition, follows_scene: bool = True) -> None:
-        """Append an author's statement on a thread, kept through re-ingest."""
+    def append(
+        self,
+        event: folds.RecordedLoopEvent,
+        *,
+        at: StoryPosition,
+        follows_scene: bool = True,
+        said_from: Place | None = None,
+    ) -> None:
+        """Append an author's statement on a thread, kept through re-ingest.
+
+        Args:
+            event: What is said.
+            at: The place after which it holds.
+            follows_scene: It goes with the scene at its place.
+            said_from: The scene in which it happens, where that is not the one at its place.
+        """
         self._session.touch()
         if not isinstance(event, RecordedLoop) and self.get(event.id) is None:
             raise UserInputError(f"no thread {event.id!r} is stored; plant it first")
         here = said_at(self._session, at, follows_scene=follows_scene)
-        self._session.add(LoopEvent(**folds.loop_event_values(event), **here))
+        values = folds.loop_event_values(event)
+        if said_from is not None:
+            values["detail"] = {**values["detail"], "said_from": list(said_from)}
+        self._session.add(LoopEvent(**values, **here))
         CounterRepository(self._session).jump_over([event.id])
 
     def endings(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, str]:

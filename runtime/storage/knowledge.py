@@ -1,7 +1,7 @@
 """Appended statements on character knowledge, valid from their scenes."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -21,7 +21,7 @@ from runtime.storage.columns import WITHOUT_RECORD
 from runtime.storage.damage import readable_json
 from runtime.storage.entities import EntityRepository
 from runtime.storage.living_casts import living_casts
-from runtime.storage.records import SCENE_RECORD, Knowledge, MemoryRow, Scene, State
+from runtime.storage.records import SCENE_RECORD, Knowledge, LoopEvent, MemoryRow, Scene, State
 from runtime.storage.session import (
     Repository,
     StorageSession,
@@ -96,11 +96,12 @@ class KnowledgeRepository(Repository):
         return _read_statements(self._session, within(since, until, Knowledge))
 
     def words_on_nothing(self) -> list[str]:
-        """Return ids of missing memories with an author's knowledge statements."""
+        """Return ids of missing memories and threads with an author's knowledge statements."""
         table = Knowledge
         source_ids = set(self._session.values(table.source_id, table.origin == "author", table.source_id != ALL_LIVED))
         for column in (col(MemoryRow.source_id), col(MemoryRow.chunk_id)):
             source_ids -= set(self._session.values(column, self._session.among(column, source_ids)))
+        source_ids -= _thread_ids(self._session, source_ids)
         return sorted(source_ids)
 
 
@@ -139,6 +140,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         for statement in statements
         if statement.origin == "record" and not _is_of_own(statement, positions)
     }
+    threads = _thread_ids(session, {statement.source_id for statement in statements} - positions.keys())
     learnings_by_id, dead = _learnings_and_dead(session, as_of, identities)
     project = session.project()
     # Decode lists of JSON all at once: there are tens of thousands.
@@ -167,7 +169,9 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         events=[
             statement.event()
             for statement in statements
-            if statement.source_id == ALL_LIVED or _is_told_by_then(statement, positions)
+            if statement.source_id == ALL_LIVED
+            or statement.source_id in threads
+            or _is_told_by_then(statement, positions)
         ],
         language=project.language if project is not None else "",
         dead=dead,
@@ -175,6 +179,11 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         if any(memory.begins_at(as_of) for memory in memories)
         else frozenset(),
     )
+
+
+def _thread_ids(session: StorageSession, source_ids: Collection[str]) -> set[str]:
+    """Return the ids of threads among others."""
+    return set(session.values(LoopEvent.loop_id, session.among(LoopEvent.loop_id, source_ids))) if source_ids else set()
 
 
 def _stated_cast(session: StorageSession, place: StoryPosition) -> Sequence[str]:

@@ -621,7 +621,7 @@ class RelationshipChange(RelationshipChangeFields, Row, table=True):
 class Knowledge(Quoted, Placed, Owned, table=True):
     """A knowledge statement of a record or author, timeless without a position.
 
-    `source_id` is that of the memory, or `*` for all that `learned_from` has lived through.
+    `source_id` is that of the memory or thread, or `*` for all that `learned_from` has lived through.
     """
 
     __tablename__ = "knowledge_events"

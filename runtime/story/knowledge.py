@@ -344,11 +344,11 @@ class StoryKnowledge(base.StoryBase):
         certainty: base.Share = 1.0,
         start: base.Place = None,
     ) -> SaidKnowledge:
-        """Say whether a character knows a memory; it outranks the record and all rules.
+        """Say whether a character knows a memory or a thread; it outranks the record and all rules.
 
         Args:
             character_id: Id, name or alias; `reader` for whoever reads the book.
-            memory_id: Its source_id or chunk_id; `*` for all that `learned_from` has lived through.
+            memory_id: Its source_id or chunk_id, or a thread's id; `*` for all that `learned_from` has lived through.
             kind: knows, hidden (does not), deceived (believes the contrary) or doubts.
             how: own_doing, witnessed, told, overheard, read, deduced or author.
             learned_from: Whom they know it from.
@@ -369,6 +369,10 @@ class StoryKnowledge(base.StoryBase):
                         "'*' is all that somebody has lived through and tells; say who tells it, or name one memory"
                     )
                 source_id, place, follows_scene = ALL_LIVED, base.place_of_statement(unit, position), False
+            elif (thread := unit.threads.get(memory_id, as_of=position)) is not None:
+                own = StoryPosition(thread.chapter_index, thread.scene_index)
+                place = own if start is None else base.place_of_statement(unit, position)
+                source_id, follows_scene = thread.loop_id, False
             else:
                 stored_memory = _fact(unit, self.project_id, memory_id, position)
                 if stored_memory.chunk.is_consolidated:

@@ -222,7 +222,9 @@ class StoryThreads(base.StoryBase):
             at = base.place_of_statement(unit, as_of)
             with unit.journal.changing_thread("advance", loop_id, stored_listed_thread.description) as journal_entry:
                 advance = RecordedLoopAdvance(id=loop_id, note=note, pays_part=pays_part)
-                unit.threads.append(advance, at=at, follows_scene=False)
+                unit.threads.append(
+                    advance, at=at, follows_scene=False, said_from=_later_scene(unit, at, base.position_of(start))
+                )
             return _changed(unit, self.project_id, loop_id, as_of, journal_entry)
 
     def resolve(
@@ -323,7 +325,8 @@ class StoryThreads(base.StoryBase):
             at = base.place_of_statement(unit, as_of, scene_id=scene_id)
             kind: ThreadChangeKind = "abandon" if ending.abandoned else "resolve"
             with unit.journal.changing_thread(kind, ending.id, thread.description) as journal_entry:
-                unit.threads.append(ending, at=at, follows_scene=scene_id is not None)
+                said_from = None if scene_id else _later_scene(unit, at, as_of)
+                unit.threads.append(ending, at=at, follows_scene=scene_id is not None, said_from=said_from)
             return _changed(unit, self.project_id, ending.id, as_of, journal_entry)
 
     def ledger(
@@ -426,6 +429,13 @@ def _stated(position: StoryPosition | None) -> list[int] | None:
     if position is None or position.chapter_index is None:
         return None
     return [position.chapter_index, position.scene_index or 0]
+
+
+def _later_scene(unit: UnitOfWork, at: StoryPosition, start: StoryPosition | None) -> ScenePlace | None:
+    """Return the scene of a statement, or None where it is of the scene at its place."""
+    if start is None or start.chapter_index is None or base.is_told_before_the_next(unit, at, start):
+        return None
+    return start.chapter_index, start.scene_index or 1
 
 
 def _require_order(loop_id: str, first: Sequence[int] | None, last: Sequence[int] | None, *, parts: int | None) -> None:

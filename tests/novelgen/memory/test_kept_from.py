@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.memory.kept_from import is_among_knowers, is_kept_from
+from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeStory
 from novelgen.models.position import StoryPosition
@@ -229,3 +229,29 @@ def test_what_somebody_told_nobody_is_known_to_whom_it_names(content: str) -> No
 def test_who_was_told_or_said_nothing_keeps_it_from_nobody_else(content: str) -> None:
     """A promise, a saying to somebody and mere silence list nobody."""
     assert is_among_knowers(content, ["Sal"], ["Ada", "Ben", "砚秋", "小满"]) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "is_known"),
+    [
+        ("Roe told Nell and Tom about it.", True),
+        ("Roe confessed everything to Nell.", True),
+        ("Nell was told.", True),
+        ("Nell learns of it.", True),
+        ("Nell learns to swim.", False),
+        ("Roe told Nell to wait.", False),
+        ("Roe wants to tell Nell.", False),
+        ("Roe did not tell Nell.", False),
+        ("Will Roe tell Nell?", False),
+        ("Roe told Tom of Nell.", False),
+        ("柳十三把这事告诉了阿宁和沈青。", True),
+        ("柳十三对阿宁说了实话。", True),
+        ("阿宁终于得知真相。", True),
+        ("柳十三没告诉阿宁。", False),
+        ("柳十三想告诉阿宁。", False),
+        ("柳十三差点告诉了阿宁。", False),
+        ("柳十三告诉了沈青阿宁的事。", False),
+    ],
+)
+def test_a_text_tells_somebody_only_in_words_that_say_so(content: str, is_known: bool) -> None:
+    assert is_told(content, ["Nell", "阿宁"], ["Roe", "Tom", "柳十三", "沈青"]) is is_known

@@ -59,6 +59,11 @@ STORIES: dict[str, dict[str, Any]] = {
         "suspected": "{0} suspects that {1} sold the water casks to the smugglers.",
         "kept_thread": "{captain} swears to {other} not to tell {heroine} a word.",
         "apart_thread": "Why does {captain} secretly follow {other}?",
+        "keeping": "{captain} owes {other} the ship and keeps it from {heroine}.",
+        "told_of_it": "{captain} told {heroine} about it.",
+        "wants_to_tell": "{captain} wants to tell {heroine}.",
+        "comes_up": "The noise comes again.",
+        "apart_move": "{captain} asks {other} about it behind {heroine}'s back.",
         "stranger": "Nat Wick",
         "asked": "Where is {thing}? Ada Penrose asked. {holder} shrugged.",
         "shown": "{holder} took out {thing} and laid it on the table.",
@@ -100,6 +105,11 @@ STORIES: dict[str, dict[str, Any]] = {
         "suspected": "{0}疑心{1}把淡水桶卖给了海岛上的私枭。",
         "kept_thread": "{captain}对{other}发誓，不对{heroine}说一个字。",
         "apart_thread": "{captain}为什么偷偷跟着{other}？",
+        "keeping": "{captain}欠了{other}一条船，瞒着{heroine}。",
+        "told_of_it": "{captain}把这事告诉了{heroine}。",
+        "wants_to_tell": "{captain}想告诉{heroine}。",
+        "comes_up": "船底又响了。",
+        "apart_move": "{captain}瞒着{heroine}向{other}打听。",
         "stranger": "贺六",
         "asked": "“{thing}呢？”沈青问{holder}。{holder}摇摇头。",
         "shown": "{holder}取出{thing}，放在桌上。",
@@ -359,6 +369,58 @@ def test_a_thread_is_kept_by_its_words_as_a_note_is(story: Story, told: dict[str
         story.threads.add(thread, start="1:2", characters=people)
     known, _, hidden = _context(story, told).as_prompt().partition(told["hidden_from"])
     assert [text in known, text in hidden, told["question"] in known] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("thread", "move", "is_there", "is_known"),
+    [
+        ("keeping", "told_of_it", True, True),
+        ("keeping", "told_of_it", False, True),
+        ("keeping", "comes_up", True, False),
+        ("question", "comes_up", True, True),
+        ("question", "comes_up", False, False),
+        ("question", "wants_to_tell", False, False),
+        ("question", "apart_move", True, False),
+    ],
+)
+def test_a_thread_is_known_from_the_scene_of_a_move_on_that_tells_it(
+    story: Story, told: dict[str, Any], thread: str, move: str, *, is_there: bool, is_known: bool
+) -> None:
+    """To its stated cast and to whom its words name as told, but for what its words keep from them."""
+    heroine, captain, other, _ = told["people"]
+    names = {"heroine": heroine, "captain": captain, "other": other}
+    story.scenes.set_staging("1:2", cast=[captain, other])
+    story.scenes.set_staging("2:1", cast=[captain, other, *([heroine] if is_there else [])])
+    text = told[thread].format(**names)
+    loop_id = story.threads.add(text, characters=[captain, other], start="1:2").loop_id
+    story.threads.advance(loop_id, told[move].format(**names), start="2:2")
+
+    def knows(scene: int) -> bool:
+        known, _, hidden = _context(story, told, scene=scene).as_prompt().partition(told["hidden_from"])
+        assert (text in known) is not (text in hidden)
+        return text in known
+
+    assert (knows(1), knows(2)) == (False, is_known)
+    # The author's own word outranks both, until it is taken back.
+    story.knowledge.set(heroine, loop_id, "hidden" if is_known else "knows", start="2:2")
+    assert (knows(1), knows(2)) == (False, not is_known)
+    story.knowledge.forget(heroine, loop_id)
+    assert knows(2) is is_known
+
+
+def test_a_move_from_a_stored_scene_on_is_of_that_scene(story: Story, told: dict[str, Any]) -> None:
+    """Nobody of the scene before it learns of the thread, nor does a guessed cast."""
+    heroine, captain, other, _ = told["people"]
+    story.scenes.set_staging("1:1", cast=[captain, other])
+    story.scenes.set_staging("2:1", cast=[captain])
+    loop_id = story.threads.add(told["question"], characters=[captain, other], scene_id="1:1").loop_id
+    story.threads.advance(loop_id, told["comes_up"], start="2:1")
+    assert told["question"] in _context(story, told).as_prompt().partition(told["hidden_from"])[2]
+    story.ingest(text=told["texts"][2], chapter_index=2, scene_index=2)
+    story.threads.advance(loop_id, told["comes_up"])
+    assert told["question"] in _context(story, told, scene=3).as_prompt().partition(told["hidden_from"])[2]
+    story.scenes.set_staging("2:2", cast=[heroine])
+    assert told["question"] not in _context(story, told, scene=3).as_prompt().partition(told["hidden_from"])[2]
 
 
 @pytest.mark.slow
