@@ -306,19 +306,19 @@ class CharacterView:
         )
 
     def knows_thread(self, thread: OpenLoop) -> bool:
-        """Tell whether they know a thread: as its author says, as it was planted, or by a later move of it."""
+        """Tell whether they know a thread."""
         said = self._said_of_thread(thread)
         if said is not None:
             return said.kind == "knows"
         return self._knows_planting(thread) or any(self._is_told_by(step, thread) for step in thread.steps)
 
     def _said_of_thread(self, thread: OpenLoop) -> KnowledgeEvent | None:
-        """Return what its author said last of whether they know a thread."""
+        """Return the author's last word on a thread."""
         events = self.shared.rules.story.events_by_memory.get(thread.loop_id, ())
         return next((event for event in reversed(events) if event.character_id == self.character_id), None)
 
     def _is_told_by(self, step: ThreadStep, thread: OpenLoop) -> bool:
-        """Tell whether a move of a thread lets them know it, and the thread tells nothing kept from them."""
+        """Tell whether a move lets them know a thread."""
         planted_as, scene = thread.first_worded or thread.description, self._scene_of_step(step)
         place = None if scene is None else scene.position
         return self.shared.rules.is_told_by_move(self.character_id, step.note, planted_as, scene) and not (

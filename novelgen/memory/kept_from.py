@@ -95,7 +95,7 @@ def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[s
 
 
 def is_told(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
-    """Tell whether a text says that somebody is told, or learns, what it is about."""
+    """Tell whether a text says that somebody learns it."""
     own_names = frozenset(name for name in names if name and name in content)
     if not own_names:
         return False

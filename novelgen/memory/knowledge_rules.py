@@ -282,7 +282,7 @@ class KnowledgeRules:
         return is_among_knowers(text, names, self.story.names_of_others(character_id)) is False
 
     def is_told_by_move(self, character_id: str, note: str, text: str, scene: KnowledgeScene | None) -> bool:
-        """Tell whether a move of a thread lets a character know the thread.
+        """Tell whether a move of a thread tells it.
 
         They are in its stated cast, or its words tell them. What the thread's own words keep from them, or have apart,
         nobody learns by mere presence: it must be told there.

@@ -432,7 +432,7 @@ def _stated(position: StoryPosition | None) -> list[int] | None:
 
 
 def _later_scene(unit: UnitOfWork, at: StoryPosition, start: StoryPosition | None) -> ScenePlace | None:
-    """Return the scene of a statement, or None where it is of the scene at its place."""
+    """Return the later scene of a statement."""
     if start is None or start.chapter_index is None or base.is_told_before_the_next(unit, at, start):
         return None
     return start.chapter_index, start.scene_index or 1
