@@ -42,7 +42,11 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave out what goes beyond the core rows, unless it is asked for."""
+    """Leave out what goes beyond the core rows, unless it is asked for, and begin with the long tests of all code.
+
+    At the end one process would be at work with them, and no other.
+    """
+    items.sort(key=lambda item: item.path.parent != Path(__file__).parent)
     if os.environ.get(THOROUGH_VARIABLE):
         return
     for item in items:
