@@ -152,6 +152,7 @@ def test_a_program_with_every_public_name_is_strict(errors: dict[str, list[str]]
     assert len(errors["wrong_program"]) == 3
 
 
+@pytest.mark.slow
 def test_every_example_of_the_documentation_is_strict(errors: dict[str, list[str]]) -> None:
     """`mypy --strict` passes on each Python block of README and docs, and on each notebook, as written."""
     wrong = {page: errors[name] for name, (page, _) in EXAMPLES.items() if errors[name]}

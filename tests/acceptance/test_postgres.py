@@ -100,6 +100,7 @@ def _told(context: SceneMemoryContext) -> dict[str, Any]:
     return json.loads(json.dumps(dumped, default=lambda moment: None))
 
 
+@pytest.mark.slow
 def test_projects_of_one_database_are_apart(stores: MemoryStores) -> None:
     """Both demos share the database; each finds its own memories only."""
     assert stores.project_ids() == sorted(DEMOS)

@@ -154,6 +154,7 @@ def test_rows_are_added_found_written_over_and_removed(store: Store) -> None:
         index.query(questions[:1], top_k=3, must_hold_rows=True)
 
 
+@pytest.mark.slow
 def test_documents_alone_answer_before_the_reader(store: Store) -> None:
     """What a store returns of a row is enough to cut it by position, while SQL cannot be asked."""
     index = index_of(store, "documents")

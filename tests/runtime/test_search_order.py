@@ -21,6 +21,8 @@ from runtime.stores import MemoryStores
 from runtime.story.search import StoryCardSearch
 from tests.support.demo_project import DEMOS, copy_shipped_demos, ingest_demo
 
+pytestmark = pytest.mark.slow
+
 BOTH = pytest.mark.parametrize("project_id", DEMOS)
 DOOR = {"demo": "What number opens the iron door?", "demo-zh": "铁门的号码是多少？"}
 KEY = {"demo": "Who has the heron key now?", "demo-zh": "鹭鸶钥匙现在在谁手里？"}
@@ -91,7 +93,6 @@ def memory_of(stores: MemoryStores, project_id: str, source_id: str) -> StoryMem
     return next(each for each in memories_with_short_form(stores, project_id) if each.source_id == source_id)
 
 
-@pytest.mark.slow
 @BOTH
 def test_each_memory_is_found_by_its_own_short_form(stores: MemoryStores, project_id: str) -> None:
     """It comes first, also where the story has threads; by a part of that form it is found nearly as well."""
@@ -117,7 +118,6 @@ def test_each_memory_is_found_by_its_own_short_form(stores: MemoryStores, projec
     require_found(middle, first=0.9)
 
 
-@pytest.mark.slow
 @BOTH
 @pytest.mark.parametrize("questions", [DOOR, KEY], ids=["door", "key"])
 def test_a_question_brings_what_holds_before_what_is_over(
@@ -172,7 +172,6 @@ FITTING = {"demo": 0.84, "demo-zh": 0.87}
 """What separates the story from everything else with the built-in embedding model."""
 
 
-@pytest.mark.slow
 @BOTH
 def test_a_bar_for_relevance_keeps_nonsense_out(stores: MemoryStores, project_id: str) -> None:
     """Seed 000.30: of what has nothing to do with the story nothing is left, of a question and a name enough is."""
@@ -191,7 +190,6 @@ def test_a_bar_for_relevance_keeps_nonsense_out(stores: MemoryStores, project_id
         assert fitting == [each.chunk.chunk_id for each in everything if each.chunk.chunk_id in fitting]
 
 
-@pytest.mark.slow
 @BOTH
 def test_every_door_has_the_same_bar(stores: MemoryStores, project_id: str) -> None:
     """Seed 000.30: the tool, the retriever, the tool for function calling and cards take `min_relevance` alike."""
@@ -246,7 +244,6 @@ def test_an_unknown_name_finds_nothing_and_is_said(
     assert "Nobodaddy" in caplog.text
 
 
-@pytest.mark.slow
 def test_a_name_filters_like_an_id(stores: MemoryStores) -> None:
     """Entities may be named as people write them."""
     with stores.database("demo").read() as unit:

@@ -36,6 +36,7 @@ def test_the_chain_finds_and_leaks_nothing(reports: dict[str, QualityReport]) ->
     assert reports["text"].states is None
 
 
+@pytest.mark.slow
 def test_an_ablation_changes_one_thing_at_a_time(reports: dict[str, QualityReport]) -> None:
     """The whole choice stands first and scores as the chain does; every part has its row."""
     rows = [each for each in reports["records"].systems if each.group == "ablation"]

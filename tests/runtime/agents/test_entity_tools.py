@@ -57,6 +57,7 @@ def test_a_known_name_is_refused_with_its_id(call: Call) -> None:
     assert answer["error"]["message"] == "the name 'Odile Brandt' is taken; choose another one"
 
 
+@pytest.mark.slow
 def test_stored_scenes_are_read_again_for_a_new_name(stores: MemoryStores, project: str, call: Call) -> None:
     """Who gets a card later was there before: the desk's scene now is about the place, too."""
     call("location_generate", name="frozen lake", description="A lake in winter")

@@ -299,6 +299,7 @@ def test_the_files_of_a_folder_bring_back_nothing_that_was_deleted_here(own_fold
     assert "not brought back" not in "; ".join(_ingest(book).warnings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_given", [False, True])
 def test_the_files_of_a_folder_replace_nothing_that_was_edited_here(own_folder: Book, is_given: bool) -> None:
     """Neither the project's own nor one that is given; what stays is said, and a changed file is taken in."""

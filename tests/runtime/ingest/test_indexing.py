@@ -89,6 +89,7 @@ def test_ingest_brings_the_index_up_to_sql(stores: MemoryStores, project: str, c
     assert (stored.embedding_model, stored.embedding_dimension) == ("fake:32", 32)
 
 
+@pytest.mark.slow
 def test_a_changed_scene_is_embedded_alone(stores: MemoryStores, project: str, counting: _Counting) -> None:
     """Only texts that are new are embedded; what is gone leaves the index; the record's arrival takes passages out."""
     ingest_scenes(stores, project, [scene(1, 1), scene(1, 2)])
@@ -188,6 +189,7 @@ def test_what_is_found_by_words_needs_no_model(
     assert (result.waiting, ["no dimension" in each.message for each in result.issues]) == (1, [True])
 
 
+@pytest.mark.slow
 def test_a_database_that_fails_after_the_commit_undoes_nothing(
     stores: MemoryStores, project: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

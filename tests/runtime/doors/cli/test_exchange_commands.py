@@ -209,6 +209,7 @@ def test_lines_that_look_like_headings_are_shown_and_one_of_them_reads_all(run: 
     run.refused("import", str(file), "--project", "book", "--heading", "晨·一", told="晨·一")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("language", "says"),
     [
