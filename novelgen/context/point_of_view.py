@@ -34,7 +34,7 @@ from novelgen.models.context import (
 from novelgen.models.entity import Entity, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relationship, snapshot_of
 from novelgen.models.knowledge import KnowledgeMode
-from novelgen.models.memory import NOTE_ID, StoryMemoryChunk, replacing_scene
+from novelgen.models.memory import NOTE_ID, StoryMemoryChunk, over_from, replacing_scene
 from novelgen.models.position import StoryPosition, story_place
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, OpenLoop, Relationship, StateChange
 from novelgen.shell_words import in_shell
@@ -240,6 +240,7 @@ class PointOfViewCut:
             candidate
             if candidate.chunk.superseded_by is None
             or replacing_scene(candidate.chunk.superseded_by) is not None
+            or over_from(candidate.chunk.superseded_by) is not None
             or view.knows_source(candidate.chunk.superseded_by)
             else replace(candidate, chunk=candidate.chunk.model_copy(update={"superseded_by": None}))
             for candidate in candidates

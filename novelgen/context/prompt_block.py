@@ -22,15 +22,8 @@ from novelgen.context.timeline_section import need_of
 from novelgen.language.language import TokenCounter, estimate_tokens, story_language
 from novelgen.model_calls.prompt_data import as_data_lines
 from novelgen.models.context import DEFAULT_STATE_BUDGET, ContextItem, HiddenContext, HoldsNow, SceneMemoryContext
-from novelgen.models.memory import (
-    NOTE_ID,
-    PASSAGE_TYPES,
-    StoryMemoryChunk,
-    is_ended_by_author,
-    memory_place_text,
-    replacing_scene,
-)
-from novelgen.models.position import place_text, story_place
+from novelgen.models.memory import NOTE_ID, PASSAGE_TYPES, StoryMemoryChunk, memory_place_text, over_from
+from novelgen.models.position import StoryPosition, story_place
 
 MemoryLike = TypeVar("MemoryLike", ContextItem, StoryMemoryChunk)
 
@@ -310,10 +303,11 @@ def memory_marks(context: SceneMemoryContext, labels: Labels) -> dict[str, str]:
             item = items_by_id.get(memory.chunk_id)
             newer = item.holds_now if item is not None else None
             is_over = bool(memory.slot_type) or memory.superseded_by.startswith(NOTE_ID)
-            followed = _what_followed(newer, labels, is_over=is_over)
-            if is_ended_by_author(memory.superseded_by):
-                place = replacing_scene(memory.superseded_by)
-                followed = labels.over.format(place_text(*place, always=labels.everywhere)) if place else ""
+            ended_place = over_from(memory.superseded_by)
+            if ended_place is not None:
+                followed = labels.over.format(StoryPosition(*ended_place))
+            else:
+                followed = _what_followed(newer, labels, is_over=is_over)
             marks[memory.chunk_id] = followed + marks.get(memory.chunk_id, "")
     return marks
 

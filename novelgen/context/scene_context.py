@@ -46,6 +46,7 @@ from novelgen.models.memory import (
     PASSAGE_TYPES,
     StoryMemoryChunk,
     is_entity_target,
+    over_from,
     replacing_scene,
 )
 from novelgen.models.position import Place, sort_key, story_place
@@ -87,7 +88,7 @@ def with_successors(
             text = words if is_new and is_related else ""
             place = newer.model_dump(include={"chapter_index", "scene_index"})
             now = HoldsNow(source_id=source_id, text=text, **place)
-        elif (scene := replacing_scene(chunk.superseded_by)) is not None:
+        elif (scene := replacing_scene(chunk.superseded_by) or over_from(chunk.superseded_by)) is not None:
             source_id = chunk.superseded_by or ""
             now = HoldsNow(source_id=source_id, chapter_index=scene[0], scene_index=scene[1])
         else:

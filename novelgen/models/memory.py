@@ -197,10 +197,7 @@ def scene_of_note(
     return scene_from(read_from(chapter_index, scene_index), scenes)
 
 
-_OVER = "over:"
-"""What the author ended is replaced by a name that begins so."""
-
-_SCENE = re.compile(rf"(?:scene|{_OVER[:-1]}):(\d{{1,7}}):(\d{{1,7}})")
+_SCENE = re.compile(r"(scene|over):(\d{1,7}):(\d{1,7})")
 
 
 def scene_target(place: Place) -> str:
@@ -211,18 +208,22 @@ def scene_target(place: Place) -> str:
 def over_target(chapter_index: int, scene_index: int | None) -> str:
     """Return as what replaced a memory that its author ended it after a place."""
     start = read_from(chapter_index, scene_index)
-    return f"{_OVER}{start.chapter_index}:{start.scene_index or 1}"
-
-
-def is_ended_by_author(superseded_by: str | None) -> bool:
-    """Tell whether the author ended a memory, with nothing in its place."""
-    return (superseded_by or "").startswith(_OVER)
+    return f"over:{start.chapter_index}:{start.scene_index or 1}"
 
 
 def replacing_scene(superseded_by: str | None) -> Place | None:
-    """Return the scene that replaced a memory, or from which its author ended it."""
+    """Return the scene that replaced a memory."""
+    return _scene_in(superseded_by, "scene")
+
+
+def over_from(superseded_by: str | None) -> Place | None:
+    """Return the scene from which on the author ended a memory."""
+    return _scene_in(superseded_by, "over")
+
+
+def _scene_in(superseded_by: str | None, kind: str) -> Place | None:
     match = _SCENE.fullmatch(superseded_by or "")
-    return None if match is None else (int(match[1]), int(match[2]))
+    return None if match is None or match[1] != kind else (int(match[2]), int(match[3]))
 
 
 _CHAPTER = re.compile(r"chapter:(\d{1,7})")

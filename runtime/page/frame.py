@@ -20,7 +20,7 @@ from starlette.responses import HTMLResponse
 from novelgen.context.labels import labels_for
 from novelgen.context.prompt_block import ContextLine
 from novelgen.models.context import ReportIssue
-from novelgen.models.memory import memory_place_text
+from novelgen.models.memory import memory_place_text, over_from
 from novelgen.models.position import StoryPosition, place_text
 from novelgen.words import filled
 from novelgen.words.messages import message_in
@@ -354,6 +354,12 @@ def without_emphasis(text: str) -> str:
     return _EMPHASIS.sub(lambda match: match["words"] or match["inner"], text)
 
 
+def _over_from(superseded_by: str) -> str:
+    """Return the place from which on the author ended a memory, empty if something replaced it."""
+    place = over_from(superseded_by)
+    return "" if place is None else str(StoryPosition(*place))
+
+
 def _says_number(title: str) -> bool:
     """Return whether a chapter's title says by itself which chapter it is."""
     name = chapter_name(title)
@@ -373,5 +379,5 @@ def templates() -> Environment:
     )
     environment.globals.update(project_address=project_address, views=VIEWS, marked=marked_paragraphs)
     environment.globals.update(says_number=_says_number)
-    environment.filters["plain"] = without_emphasis
+    environment.filters.update(plain=without_emphasis, over_from=_over_from)
     return environment

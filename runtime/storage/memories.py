@@ -211,9 +211,9 @@ class MemoryRepository(Repository):
         row = self._changeable(chunk_id)
         over = row["over_at"]
         # What would be over before it begins is not over any more.
-        still_ends = {} if over is None or sort_key(*over) > story_place(at) else {"over_at": None}
+        ending = {} if over is None or sort_key(*over) > story_place(at) else {"over_at": None}
         here = said_at(self._session, at, follows_scene=follows_scene)
-        ChunkWriter(self._session).update([(row, here | still_ends)])
+        ChunkWriter(self._session).update([(row, here | ending)])
 
     def set_slot(self, chunk_id: str, slot_type: str | None, *, supersedes: str | None) -> None:
         """Set which slot a note fills, and which note at its place it replaces."""

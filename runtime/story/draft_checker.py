@@ -401,7 +401,7 @@ def _similarities(queries: Sequence[Vector | None], candidates: Sequence[Candida
     return results
 
 
-def _without_notes_that_are_over(unit: UnitOfWork, as_of: StoryPosition) -> list[StoryMemoryChunk]:
+def _standing_memories(unit: UnitOfWork, as_of: StoryPosition) -> list[StoryMemoryChunk]:
     """Return the memories before a position that are not over."""
     memories = [
         memory.chunk
@@ -425,7 +425,7 @@ def story_before(
         entities = unit.entities.list_as_of(as_of=as_of)
         language = unit.projects.require().language
         changes = unit.states.changes_before(as_of, entity_ids=[entity.entity_id for entity in entities])
-        memories = _without_notes_that_are_over(unit, as_of)
+        memories = _standing_memories(unit, as_of)
         relationships = unit.relationships.list_as_of(as_of=as_of)
         threads = unit.threads.list_as_of(as_of=as_of, statuses=get_args(LoopStatus))
         times = scene_times(unit.scenes.tellings(as_of=as_of))

@@ -25,8 +25,8 @@ from novelgen.models.memory import (
     ContentType,
     StoryMemoryChunk,
     Target,
-    is_ended_by_author,
     is_entity_target,
+    over_from,
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
 from novelgen.models.shown import Shown, ShownList
@@ -413,7 +413,7 @@ class StoryMemories(base.StoryBase):
             UnknownMemoryError: When there is none of that id.
             UserInputError: When it begins later or is over already, or no scene is stored and none is given.
         """
-        over_from = base.position_of(start)
+        given_position = base.position_of(start)
 
         def change(unit: UnitOfWork, memory: models.StoredMemory) -> models.StoredMemory:
             if memory.status != "active":
@@ -421,7 +421,7 @@ class StoryMemories(base.StoryBase):
                     f"{memory.chunk.memory_id!r} is in no context; bring it back first: "
                     f"`novelgen memory unban {self.project_id} {memory.chunk.memory_id}`"
                 )
-            position = over_from or _after_the_last(unit)
+            position = given_position or _after_the_last(unit)
             self._require_may_end(unit, memory, position)
             return unit.memories.set_over(memory.chunk.chunk_id, place_before(position))
 
@@ -439,7 +439,7 @@ class StoryMemories(base.StoryBase):
                 f"later scene, or delete it: `novelgen memory delete {self.project_id} {chunk.memory_id}`"
             )
         ended = next(iter(unit.memories.by_ids([chunk.chunk_id], as_of=position)), chunk)
-        if ended.superseded_by is not None and not is_ended_by_author(ended.superseded_by):
+        if ended.superseded_by is not None and over_from(ended.superseded_by) is None:
             raise UserInputError(
                 f"{chunk.memory_id!r} is over before {position} already, by {ended.superseded_by!r}; look at that one: "
                 f"`novelgen memory list {self.project_id}`"

@@ -7,7 +7,7 @@ from novelgen.memory.told_identity import tells_identity
 from novelgen.models.base import Model
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import READER
-from novelgen.models.memory import is_ended_by_author, replacing_scene
+from novelgen.models.memory import replacing_scene
 from novelgen.models.position import StoryPosition
 from runtime.storage.database import UnitOfWork
 from runtime.story import base
@@ -73,7 +73,7 @@ def revealed_notes(unit: UnitOfWork, kept: Entity, gone: Entity, *, at: StoryPos
     ids = [kept.entity_id, gone.entity_id]
     for note in unit.memories.by_entities(ids, as_of=at, content_types=["note"], limit=MOST_NOTES):
         scene = replacing_scene(note.superseded_by)
-        if scene is not None and not is_ended_by_author(note.superseded_by):
+        if scene is not None:
             place = str(StoryPosition(*scene))
             notes.refuted.append(RefutedDeath(memory_id=note.memory_id, content=note.content, scene=place))
     return notes

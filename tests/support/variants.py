@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
-from _pytest.mark import ParameterSet
 
 
 def variants(values: Iterable[Any], core: int | Sequence[Any] = 1) -> list[Any]:
@@ -19,6 +18,7 @@ def variants(values: Iterable[Any], core: int | Sequence[Any] = 1) -> list[Any]:
     return [value if value in core_values else _thorough(value) for value in listing]
 
 
-def _thorough(value: Any) -> ParameterSet:
-    parameters = ParameterSet.extract_from(value, force_tuple=not isinstance(value, tuple))
-    return pytest.param(*parameters.values, marks=[*parameters.marks, pytest.mark.thorough], id=parameters.id)
+def _thorough(value: Any) -> Any:
+    if isinstance(value, type(pytest.param())):
+        return pytest.param(*value.values, marks=[*value.marks, pytest.mark.thorough], id=value.id)
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.thorough)

@@ -7,8 +7,8 @@ from typing import Any
 
 from novelgen.memory.knowledge_rules import GUESSED_PRESENCE_CERTAINTY
 from novelgen.models.knowledge import READER
-from novelgen.models.memory import is_ended_by_author, replacing_scene
-from novelgen.models.position import place_text
+from novelgen.models.memory import over_from
+from novelgen.models.position import StoryPosition
 from novelgen.shell_words import in_shell
 from novelgen.words import filled
 from runtime.doors.cli import output
@@ -20,9 +20,9 @@ from runtime.doors.cli.labels import in_words
 def _memory_text(chunk: Any, view: View) -> str:
     if not chunk.superseded_by:
         return str(chunk.content)
-    if is_ended_by_author(chunk.superseded_by):
-        place = place_text(*(replacing_scene(chunk.superseded_by) or (None, None)), always=view.labels.always)
-        return f"{chunk.content}{view.labels.prompt.over.format(place)}"
+    ended_place = over_from(chunk.superseded_by)
+    if ended_place is not None:
+        return f"{chunk.content}{view.labels.prompt.over.format(StoryPosition(*ended_place))}"
     return f"{chunk.content} {view.labels['head.outdated'].format(source=chunk.superseded_by)}"
 
 

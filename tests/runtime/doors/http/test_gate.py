@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from novelgen.errors import ConfigurationError
+from runtime.doors.http.app_state import require_access
 from runtime.doors.http.settings import Limits, ServerSettings
 from tests.runtime.doors.http.serving import READ_TOKEN, TOKEN, client_of
 
@@ -134,6 +136,14 @@ def test_the_read_token_opens_what_changes_nothing(guarded: TestClient) -> None:
             refused += answer.status_code == 403
     assert refused > 0
     assert guarded.get("/v1/projects", headers=READ).json()["projects"][0]["project_id"] == "demo"
+
+
+def test_every_route_asks_for_access_first(guarded: TestClient) -> None:
+    """Routes of the page as well as of programs; an application takes them from routers that each must say so."""
+    routes = [route for route in guarded.app.routes if isinstance(route, APIRoute)]
+    open_paths = [route.path for route in routes if route.dependant.dependencies[0].call is not require_access]
+    assert open_paths == []
+    assert any(route.path.startswith("/page/") for route in routes)
 
 
 @pytest.mark.slow
