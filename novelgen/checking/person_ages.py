@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 from novelgen.checking.story import Draft, StoryBefore
-from novelgen.language.ages import Age, find_ages
+from novelgen.language.ages import Age, find_ages, find_births
 from novelgen.language.language import wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span, split_sentences
-from novelgen.language.speakers import person_before, quote_at, speaker_of
+from novelgen.language.speakers import addressee_of, person_before, quote_at, speaker_of, vocatives_in
+from novelgen.language.told_years import TIME_BEFORE_CHINESE, Year
 from novelgen.models.continuity import ContinuityEvidence
 
 MAX_PASSAGES = 2
@@ -33,6 +34,16 @@ _BETWEEN_CHINESE = re.compile(f"(?:{wording('ages_between_zh')})+$")
 _SENTENCE_END = re.compile("[。！？；!?;]")
 _NEW_PERSON = re.compile("有[^，]{0,4}[个位名]|[见遇娶收生领带]")
 """Before an age without a subject: it may be that of somebody whom the clause brings in."""
+
+_SECOND_PERSON = re.compile(
+    r"(?:(?:^|[“\"‘(,.;:!?—–…]|(?<![\w’'])(?:but|and|for|because|why|well|now|father))\s*|^)you$|(?:^|[“「『，。！？；：…—但可])[你您]$",
+    re.IGNORECASE,
+)
+"""Who is spoken to, first in a clause: "tell her you're forty" says no age."""
+
+_MAX_DAYS_WITHIN_A_YEAR = 180
+_YEARS_SINCE = 1.0
+"""So much later than the last year told may a scene play."""
 
 _CLAUSE_START = re.compile(r"(?:^|[，。！？；：、,.!?;:“”「」『』\"…—\n])\s*$")
 
@@ -75,8 +86,10 @@ class PersonAges:
         count = len(statements)
         statements += self._passages.get(entity_id, [])
         for age in ages:
-            numbers = [at for at, (own, _) in enumerate(statements) if not any(map(age.agrees_with, own))]
-            if numbers[:1] == [0]:
+            answers = [[age.agrees_with(one, now=self._now) for one in own] for own, _ in statements]
+            compared = [at for at, own in enumerate(answers) if True in own or False in own]
+            numbers = [at for at in compared if True not in answers[at]]
+            if numbers and numbers[0] == compared[0]:
                 indices = [at for at in numbers if at < count] + [at for at in numbers if at >= count][:MAX_PASSAGES]
                 denying = [statements[at][1].model_copy(update={"score": OF_ANOTHER_AGE}) for at in indices]
                 return AgeDenial(age, denying)
@@ -87,15 +100,28 @@ class PersonAges:
         is_field = saying.source == "state" and saying.source_id.startswith(f"{entity_id}.")
         mentions = self._story.resolver.find_mentions(saying.text)
         default_id = entity_id if is_field else None
-        ages = _ages_in(saying.text, mentions, self._story, default_id=default_id)
+        ages = _ages_in(saying.text, mentions, self._story, default_id=default_id, with_births=True)
         return [age for person_id, age in ages if person_id == entity_id]
+
+    @cached_property
+    def _now(self) -> Year | None:
+        """The year of the last scene that tells one, None where years may have passed since."""
+        for time in reversed(self._story.story_times):
+            if time.told is None or time.is_flashback:
+                continue
+            if time.told.year is not None:
+                year = Year.counted(time.told.era, time.told.year, time.told.to_year or time.told.year)
+                return year._replace(high=year.high + _YEARS_SINCE)
+            if time.told.shift is not None and (time.told.shift.max_days or 0) > _MAX_DAYS_WITHIN_A_YEAR:
+                return None
+        return None
 
     @cached_property
     def _passages(self) -> Mapping[str, Sequence[tuple[list[Age], ContinuityEvidence]]]:
         """The sentences with an age, by person, newest first."""
         passages: defaultdict[str, list[tuple[list[Age], ContinuityEvidence]]] = defaultdict(list)
         for scene in reversed(self._story.scenes):
-            for age in reversed(find_ages(scene.text)):
+            for age in reversed((*find_births(scene.text), *find_ages(scene.text))):
                 start = scene.text.rfind("\n", 0, max(0, age.start - BEFORE_CHARACTERS)) + 1
                 text = scene.text[start : age.end + AFTER_CHARACTERS]
                 moved_age = age._replace(start=age.start - start, end=age.end - start)
@@ -119,10 +145,11 @@ def _ages_in(
     *,
     default_id: str | None = None,
     narrator_id: str | None = None,
+    with_births: bool = False,
 ) -> Iterator[tuple[str | None, Age]]:
     """Yield the ages of a text with their persons."""
     people = _people(mentions, story)
-    for age in find_ages(text):
+    for age in (*find_ages(text), *(find_births(text) if with_births else ())):
         yield _person_id(text, age, people, default_id=default_id, narrator_id=narrator_id), age
 
 
@@ -136,15 +163,19 @@ def _person_id(
     """Return the person of an age, or None."""
     text = simplified(text)
     quote = quote_at(text, age.start)
-    if quote is not None and (age.is_past or text.startswith(",", age.start)):
+    if quote is not None and ((age.is_past and age.year is None) or text.startswith(",", age.start)):
         return None
     speaker_id = narrator_id if quote is None else speaker_of(text, quote, people, narrator_id=narrator_id)
     before = text[: age.start].rstrip(" ,") if not age.is_said_of_subject else text[: age.start].rstrip()
     between = _BETWEEN_CHINESE.search(before)
     before = before[: between.start()].rstrip() if between else before
+    if age.year is not None and (time := TIME_BEFORE_CHINESE.search(before)):
+        before = before[: time.start()].rstrip()
     mention = next((one for one in people if one.end == len(before)), None)
     if _FIRST_PERSON.search(before) or _FIRST_PERSON_CHINESE.search(before):
         return speaker_id
+    if _SECOND_PERSON.search(before):
+        return addressee_of(text, quote, people, speaker_id=speaker_id) if quote is not None else None
     if mention is not None:
         return mention.entity_id
     if _THIRD_PERSON.search(before) or re.search(r"[他她]$", before):
@@ -181,7 +212,10 @@ def _third_person_id(
     """Return the person of a pronoun."""
     if quote is None:
         return person_before(text, position, people)
-    spoken_mentions = [one for one in people if quote.start <= one.start < position]
+    addressed_ids = {one.entity_id for one in vocatives_in(text, quote, people)}
+    spoken_mentions = [
+        one for one in people if quote.start <= one.start < position and one.entity_id not in addressed_ids
+    ]
     if spoken_mentions:
         return spoken_mentions[-1].entity_id
     others = {one.entity_id for one in people if one.entity_id != speaker_id and one.start < quote.start}

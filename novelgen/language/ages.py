@@ -8,6 +8,7 @@ from typing import NamedTuple
 from novelgen.language.language import story_language, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.numerals import CHINESE_DIGITS, ENGLISH_CARDINALS, chinese_numbers, english_amount
+from novelgen.language.told_years import FROM_NOW, Year, births, time_of
 
 MOST_YEARS = 120.0
 """A greater number is nobody's age."""
@@ -34,9 +35,32 @@ class Age(NamedTuple):
     is_certain: bool = True
     """Whether it is an age without a person before it."""
 
-    def agrees_with(self, other: "Age") -> bool:
-        """Tell whether somebody may be of both ages."""
-        return self.low <= other.high and other.low <= self.high
+    year: Year | None = None
+    """When it is told of, None for now."""
+
+    is_birth: bool = False
+    """Whether it is a birth in its year, and no age."""
+
+    def agrees_with(self, other: "Age", *, now: Year | None = None) -> bool | None:
+        """Tell whether somebody may be of both ages, None where their years cannot be compared.
+
+        Args:
+            other: The other age.
+            now: The year in which the story stands, where it is known.
+        """
+        if self.year is None and other.year is None:
+            return self.low <= other.high and other.low <= self.high
+        own, others = self._birth(now), other._birth(now)
+        if own.era != others.era:
+            return None
+        return own.low <= others.high and others.low <= own.high
+
+    def _birth(self, now: Year | None) -> Year:
+        """Return the year of birth that follows, one year off as ages are counted in either way."""
+        era, low, high = self.year or Year(FROM_NOW, 0, 0)
+        if era == FROM_NOW and now is not None:
+            era, low, high = now.era, low + now.low, high + now.high
+        return Year(era, low, high) if self.is_birth else Year(era, low - self.high - 1, high - self.low + 1)
 
 
 _CARDINAL = "|".join(
@@ -56,7 +80,8 @@ _END = (
 _SOMEBODY_OF = rf"an?\s+(?:[a-z]+\s+)?(?:{wording('ages_person_en')})\s+of\s+"
 _VERB = (
     r"(?<!\bit)(?P<verb>\s+(?:(?:ha(?:s|ve|d)|[a-z]+ly|only|just)\s+){0,2}(?:am|is|was|turns|turned|(?:wi|sha)ll be)"
-    r"|[’'](?:m|s|ve|ll\s+be)(?:\s+turned)?)\s+(?:(?:now|just|only|all of|already|still|barely|not)\s+)*"
+    r"|(?<=\byou)(?:\s+are|[’']re)|[’'](?:m|s|ve|ll\s+be)(?:\s+turned)?)"
+    r"\s+(?:(?:now|just|only|all of|already|still|barely|not)\s+)*"
 )
 _ENGLISH = [
     re.compile(pattern, re.IGNORECASE)
@@ -102,16 +127,27 @@ _NOT_ZH = re.compile(wording("ages_not_zh") + r"[^，。！？；：、“”\n]
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def find_ages(text: str) -> tuple[Age, ...]:
-    """Find the present ages in a text.
+    """Find the ages of now in a text, and those of a year that it tells (三十年前…那年他才十七).
 
-    An age of the past ("when he was seven", 七岁那年) or a likeness ("as if she was ten") is none.
+    Any other age of the past ("when he was seven", 七岁那年, 那年他才七岁) or a likeness ("as if she was ten") is none.
     """
     plain = simplified(text)
     ages: list[Age] = []
     for age in sorted(_chinese(plain) if story_language(plain) == "zh" else _english(plain), key=lambda one: one[:2]):
-        if age.high > 0 and age.low <= MOST_YEARS and not any(age.start < other.end for other in ages):
-            ages.append(age)
+        if age.high <= 0 or age.low > MOST_YEARS or any(age.start < other.end for other in ages):
+            continue
+        is_now, year = time_of(plain, age.start, age.end)
+        if is_now or year is not None:
+            ages.append(age._replace(year=year))
     return tuple(ages)
+
+
+def find_births(text: str) -> list[Age]:
+    """Find the births in a text, each as an age of nought in its year."""
+    return [
+        Age(start, end, 0, 0, is_said_of_subject=True, is_certain=False, year=year, is_birth=True)
+        for start, end, year in births(text)
+    ]
 
 
 _HYPOTHETICAL = re.compile(rf"\b(?:{wording('ages_not_en')})\b[^,.;!?]{{0,20}}$", re.IGNORECASE)

@@ -16,6 +16,22 @@ _LEADING = re.compile(
 )
 """What stands between the end of a speech, or the beginning of a sentence, and its subject."""
 
+MOST_PARAGRAPHS_BETWEEN = 2
+"""So near to a speech stands its answer."""
+
+_BEFORE_VOCATIVE = re.compile(
+    r"[“\"「『（(,，.。!！?？;；:：—–…]\s*(?:(?:my|dear|old|poor|the|oh|ah) )*$", re.IGNORECASE
+)
+_AFTER_VOCATIVE = re.compile(r"\s*[,，.。!！?？;；:：—–…”\"」』](?!\s*(?:he|she|who|they)\b|\s*[他她])", re.IGNORECASE)
+"""Around a name by which somebody is spoken to; "the Guv'nor, he's old" speaks of him."""
+
+_SPOKEN_TO = re.compile(
+    r"(?:\b(?:(?:said|spoke|replied|whispered|shouted|answered|muttered|cried|turned|nodded)(?: [\w'’]+){0,3} to"
+    r"|told|asked|assured|reminded|answered|(?:looked|stared|smiled|shouted) at) (?:the |old |poor )*|(?:对着?|向|朝|冲着?|告诉|劝|问|看着|望着))$",
+    re.IGNORECASE,
+)
+"""Before a name: somebody speaks to this one."""
+
 _PRONOUN_SAYS = re.compile(
     r"^[\s,]*(?:(?:he|she) [a-z]+|[a-z]+ (?:he|she)\b|[他她][^，。！？；\n]{0,6}[道曰笑喝叫骂问答说])", re.IGNORECASE
 )
@@ -66,6 +82,44 @@ def speaker_of(text: str, quote: Span, people: Sequence[Mention], *, narrator_id
     if behind and _LEADING.match(text[quote.end : behind[0].start]):
         return behind[0].entity_id
     return None
+
+
+def vocatives_in(text: str, quote: Span, people: Sequence[Mention]) -> list[Mention]:
+    """Return the mentions by which quoted words speak to somebody: "Alf, sit down."."""
+    return [
+        one
+        for one in people
+        if quote.start < one.start < quote.end
+        and _BEFORE_VOCATIVE.search(text, quote.start, one.start)
+        and _AFTER_VOCATIVE.match(text, one.end)
+    ]
+
+
+def addressee_of(text: str, quote: Span, people: Sequence[Mention], *, speaker_id: str | None = None) -> str | None:
+    """Return the one spoken to in quoted words, or None.
+
+    Args:
+        text: The text.
+        quote: Where the quoted words stand, as `quote_at` returns it.
+        people: The mentions of persons in the text, in order.
+        speaker_id: The speaker, where known.
+    """
+    vocative_ids = {one.entity_id for one in vocatives_in(text, quote, people)}
+    if vocative_ids:
+        return vocative_ids.pop() if len(vocative_ids) == 1 and speaker_id not in vocative_ids else None
+    start = text.rfind("\n", 0, quote.start) + 1
+    end = text.find("\n", quote.end)
+    narrated = [one for one in _narrated(text, people) if one.entity_id != speaker_id]
+    beside = [one for one in narrated if start <= one.start < (end if end >= 0 else len(text))]
+    addressed = {one.entity_id for one in beside if _SPOKEN_TO.search(text, start, one.start)}
+    if addressed or speaker_id is None:
+        return addressed.pop() if len(addressed) == 1 else None
+    earlier = next(reversed([Span(*match.span()) for match in QUOTED.finditer(text, 0, quote.start)]), None)
+    if earlier is None or len(text[earlier.end : quote.start].split("\n\n")) > MOST_PARAGRAPHS_BETWEEN:
+        return None
+    answered_id = speaker_of(text, earlier, people)
+    line_start = text.rfind("\n", 0, earlier.start) + 1
+    return answered_id if {one.entity_id for one in narrated if one.start >= line_start} == {answered_id} else None
 
 
 def person_before(text: str, position: int, people: Sequence[Mention]) -> str | None:

@@ -8,9 +8,10 @@ from novelgen.checking.evidence import gather_evidence
 from novelgen.checking.person_ages import OF_ANOTHER_AGE
 from novelgen.checking.story import StoryBefore, read_draft
 from novelgen.checking.touched import find_touched
+from novelgen.language.chronology import TellingScene, scene_times
 from novelgen.language.language import story_language
 from novelgen.models.continuity import TouchedMatter
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.memory import StoryMemoryChunk
 from tests.novelgen.checking.small_story import entity, memory, state, told
 
@@ -261,3 +262,172 @@ def test_a_narrator_who_says_i_has_an_age_without_a_name() -> None:
     [matter] = denials(draft, replace(told(people), language="en"))
     assert (matter.entity_id, matter.draft_quote) == ("C0", "I was seventy-three, and I knew it.")
     assert denials("I swept the stage. I was sixty-one, and I knew it.", replace(told(people), language="en")) == []
+
+
+BORN_IN_1904 = {"en": "The Guv'nor was born in 1904.", "zh": "秦班主生于1904年。"}
+
+
+def past_denials(draft: str, **said: str | int) -> list[TouchedMatter]:
+    """Return the persons of a draft to whom it gives another age than a card, a note, the text or their birth."""
+    language = story_language(draft)
+    story = story_of(draft, age=said.get("age"), text=str(said.get("text", "")))
+    note = said.get("note") or (BORN_IN_1904[language] if said.get("is_born") else "")
+    first, *others = story.entities
+    profile = first.profile | ({"birth_year": said["birth"]} if "birth" in said else {})
+    people = (
+        first.model_copy(update={"profile": profile, "aliases": [*first.aliases, EntityAlias(alias="Guv'nor")]}),
+        *others,
+    )
+    memories = [memory(str(note), "C0").model_copy(update={"content_type": "note"})] if note else []
+    times = scene_times([TellingScene(2, 2, story_time=str(said["now"]))]) if "now" in said else []
+    matters = denials(draft, replace(story, entities=people, memories=memories, story_times=times))
+    return [matter for matter in matters if matter.entity_id == "C0"]
+
+
+SIXTY_ONE: dict[str, str | int] = {"age": 61}
+BORN: dict[str, str | int] = {"is_born": True}
+
+
+@pytest.mark.parametrize(
+    ("draft", "said"),
+    [
+        ("三十年前，班主进了戏班。那年他才十七。", SIXTY_ONE),
+        ("四十年前的冬天，班主头一回登台，那一年他刚满九岁。", SIXTY_ONE),
+        ("1921年，班主进了戏班。那年他才十三。", BORN),
+        ("1921年，班主进了戏班。那年他才十三岁。", {"birth": "1904年"}),
+        ("宣统二年，戏班散了。那年班主才二十岁。", {"note": "秦班主生于光绪三十年。"}),
+        ("永和二十年，班主进京。那年他刚满十岁。", {"note": "秦班主生于永和三年。"}),
+        ("民国十年，班主登台。那年他才十二。", {"note": "民国十年秦班主十七岁。"}),
+        ("1921年班主才三十岁。", {"age": 61, "now": "1932年春"}),
+        ("“十年前我才十七，”班主说。", SIXTY_ONE),
+        ("二十年前，班主还在县里。那时他才二十出头。", {"text": "班主来晚了。他六十一岁了。小豆子扫地。"}),
+        ("1921年，班主登台，那年他才九岁。", {"text": "1921年班主进了戏班，那年他十七岁。小豆子扫地。"}),
+        ("1921年发大水。戏台淹了。那一年班主刚满九岁。", BORN),
+        ("班主二十年前才十九岁。", SIXTY_ONE),
+        ("班主今年七十三了。", {"note": "秦班主生于1904年。", "now": "1932年春"}),
+        ("民国十年那年班主才九岁。", {"note": "秦班主生于光绪三十年。"}),
+        ("班主说：“三十年前闹匪，那年我才十二。”", SIXTY_ONE),
+        ("“班主，您都七十三了，”小豆子说。", SIXTY_ONE),
+        ("“你才五十三岁，班主，”小豆子说。", SIXTY_ONE),
+        ("小豆子对班主说：“你今年七十三了。”", SIXTY_ONE),
+        ("\"You're only fifty-three, Guv'nor,\" said Alf.", SIXTY_ONE),
+        ("“You’re only fifty-three, Guv’nor,” said Alf.", SIXTY_ONE),
+        ('"Guv\'nor, you\'re seventy-three," said Alf. "Sit down."', SIXTY_ONE),
+        ('"You are seventy-three now, Guv\'nor, and no dancer," said Alf.', SIXTY_ONE),
+        ("\"You're seventy-three,\" said Alf to the Guv'nor.", SIXTY_ONE),
+        ("\"You're seventy-three,\" Alf told the Guv'nor.", SIXTY_ONE),
+        ("Alf looked at the Guv'nor. \"You're only fifty-three, Father.\"", SIXTY_ONE),
+        ('The Guv\'nor coughed. "I am done for."\n\n"You\'re only fifty-three, Father," said Alf.', SIXTY_ONE),
+        ("\"But you're forty, Guv'nor!\" said Alf.", SIXTY_ONE),
+        ("\"You'll be seventy-three in May, Guv'nor,\" said Alf.", SIXTY_ONE),
+        ("Thirty years ago the Guv'nor was only seventeen.", SIXTY_ONE),
+        ("In 1921 the Guv'nor was thirteen.", BORN),
+        ("The Guv'nor was thirteen in 1921.", BORN),
+        ("光绪二十年，班主在上海唱戏。那一年他才三岁。", {"note": "秦班主是光绪八年生的。"}),
+        ("民国二年，戏班到了汉口，那时班主刚满三十岁。", {"birth": "1904年"}),
+        ("“二十年前班主还不满二十岁，”小豆子说。", SIXTY_ONE),
+        ("班主望着台下。五十年前，他才二十五岁，也站在这里。", SIXTY_ONE),
+        ("咸丰五年那一年，班主年方十八。", {"note": "咸丰五年，秦班主九岁。"}),
+        ("“那是四十年前的事了。那年我才五岁，”班主说。", SIXTY_ONE),
+        ("小豆子望着班主说：“你才七十岁。”", SIXTY_ONE),
+        ("小豆子向班主鞠了一躬。“您都五十岁了，班主。”", SIXTY_ONE),
+        ("“班主，你今年四十五了吧，”白玉霜说。", SIXTY_ONE),
+        ("\"You're seventy, Guv'nor. Rest,\" said Maggie.", SIXTY_ONE),
+        ("Maggie turned to the Guv'nor. \"You're barely fifty,\" she said.", SIXTY_ONE),
+        ("\"Now, Guv'nor, you're forty-nine years old,\" said Maggie.", SIXTY_ONE),
+        ('"Oh, Guv\'nor," Alf said. "You\'re only fifty, Guv\'nor."', SIXTY_ONE),
+        ("Forty years ago the Guv'nor was nine years old.", SIXTY_ONE),
+        ("In 1930 the Guv'nor was forty.", BORN),
+    ],
+)
+def test_an_age_of_a_year_that_is_told_or_of_who_is_spoken_to_denies(draft: str, said: dict[str, str | int]) -> None:
+    """那年 has the year told before it, "you" the one by whose name a speech calls."""
+    assert past_denials(draft, **said)
+
+
+@pytest.mark.parametrize(
+    ("draft", "said"),
+    [
+        ("班主进了戏班。那年他才十七。", SIXTY_ONE),
+        ("那一年班主刚满九岁。", SIXTY_ONE),
+        ("班主进戏班那年才十二岁。", SIXTY_ONE),
+        ("那时班主才十七岁，还不会唱。", SIXTY_ONE),
+        ("当年他才十七，班主想。班主当年才十七岁。", SIXTY_ONE),
+        ("班主闭上眼。那年冬天他十七岁，雪下得很大。", SIXTY_ONE),
+        ("四十四年前，班主进了戏班。那年他才十七。", SIXTY_ONE),
+        ("四十多年前，班主进了戏班。那年他才十七。", SIXTY_ONE),
+        ("四十年前，班主进了戏班。那年他才十九。", SIXTY_ONE),
+        ("1921年，班主进了戏班。那年他才十七。", BORN),
+        ("1921年，班主进了戏班。那年他十八岁。", BORN),
+        ("景泰五年，班主进了戏班。那年他才九岁。", {"note": "秦班主生于永和三年。"}),
+        ("1921年发大水。又过了几年，班主进了戏班，那年他才三十。", BORN),
+        ("三十年前，班主的儿子才十七。", SIXTY_ONE),
+        ("三十年前，班主的儿子进了戏班，那年他才九岁。", {}),
+        ("“老朽今年七十三了，”班主说。", {"text": "班主进了戏班。那年他才十七。"}),
+        ("“老朽今年七十三了，”班主说。", {"text": "1921年，班主进了戏班。那年他才十七。"}),
+        ("1921年进班的班主今年六十一了。", SIXTY_ONE),
+        ("班主三十年前进了戏班，如今六十一了。", SIXTY_ONE),
+        ("多年前，班主进了戏班。那年他才十七。", SIXTY_ONE),
+        ("三十年后，班主九十一岁。", SIXTY_ONE),
+        ("民国十年，班主十七岁。", {"note": "秦班主生于光绪三十年。"}),
+        ("班主今年二十八。", {"note": "秦班主生于1904年。", "now": "1932年春"}),
+        ("1921年班主才五十岁。", {"age": 61, "now": "1932年春"}),
+        ("1921年，小豆子进了戏班。那年他才九岁。", BORN),
+        ("三十年前的事了。小豆子听人讲过，那年他爹才十七。", SIXTY_ONE),
+        ("那年的班主才十七岁，小豆子还没出生。", SIXTY_ONE),
+        ("“班主，您六十一了，”小豆子说。", SIXTY_ONE),
+        ("“你都十三了，”班主说。", SIXTY_ONE),
+        ("“要是你七十三了，班主，我就是皇帝，”小豆子说。", SIXTY_ONE),
+        ("“班主，你娘七十三了，”小豆子说。", SIXTY_ONE),
+        ("\"You're only sixty-one, Guv'nor,\" said Alf.", SIXTY_ONE),
+        ("\"You're only fifty-three, Alf,\" said the Guv'nor.", SIXTY_ONE),
+        ("The Guv'nor sat down. \"You're only fifty-three, boy,\" he said.", SIXTY_ONE),
+        ("\"You're fifty-three, and the Guv'nor knows it,\" said Alf to Maggie.", SIXTY_ONE),
+        ('"You were fifty-three, Guv\'nor," said Alf.', SIXTY_ONE),
+        ("\"If you're fifty-three, Guv'nor, I'm the King,\" said Alf.", SIXTY_ONE),
+        ("\"Tell her you're fifty-three, Guv'nor,\" said Alf.", SIXTY_ONE),
+        ("\"You're fifty-three miles off, Guv'nor,\" said Alf.", SIXTY_ONE),
+        ("\"You're two steps behind, Guv'nor,\" said Alf.", SIXTY_ONE),
+        ("Maggie and Alf sat by the Guv'nor. \"You're forty,\" said Alf.", SIXTY_ONE),
+        ("\"The Guv'nor, he's old, and you're forty,\" said Alf.", SIXTY_ONE),
+        ("\"You're not fifty-three, Guv'nor,\" said Alf.", SIXTY_ONE),
+        ('"Are you fifty-three, Guv\'nor?" said Alf.', SIXTY_ONE),
+        ("You are forty, reader, and the Guv'nor is old.", SIXTY_ONE),
+        ("\"You're older than fifty-three, Guv'nor,\" said Alf.", SIXTY_ONE),
+        ("\"Alf, Maggie, you're twelve,\" said the Guv'nor.", SIXTY_ONE),
+        ("Forty-four years ago the Guv'nor was only seventeen.", SIXTY_ONE),
+        ("In 1921 the Guv'nor was seventeen.", SIXTY_ONE),
+        ("In 1921 the Guv'nor was seventeen.", BORN),
+        ("The Guv'nor was seventeen in 1921.", SIXTY_ONE),
+        ('"Thirty years ago my son was seventeen," said the Guv\'nor.', SIXTY_ONE),
+        ("光绪二十年，班主在上海唱戏。那一年他才十二岁。", {"note": "秦班主是光绪八年生的。"}),
+        ("那时候班主才十八岁，刚进戏班。", SIXTY_ONE),
+        ("“那年我才五岁，”班主说。", SIXTY_ONE),
+        ("“当时我才十九，”班主说。“什么也不懂。”", SIXTY_ONE),
+        ("那会儿班主三十出头，嗓子正好。", SIXTY_ONE),
+        ("父亲走的那年，班主刚满九岁。", SIXTY_ONE),
+        ("那一年班主十九岁，小豆子的娘还没嫁人。", BORN),
+        ("班主记得1920年的那场雪，后来，那年他三十岁。", BORN),
+        ("二十年前，班主才四十岁。", SIXTY_ONE),
+        ("二十多年前班主才三十五六岁。", SIXTY_ONE),
+        ("几十年前，班主刚满九岁就登台了。", SIXTY_ONE),
+        ("班主说起三十年前的旧事，小豆子今年才十六。", SIXTY_ONE),
+        ("小豆子对班主说：“我今年十三了。”", SIXTY_ONE),
+        ("小豆子看着班主。“他说你才五十，”小豆子说。", SIXTY_ONE),
+        ("“您六十多了，班主，”小豆子说。", SIXTY_ONE),
+        ("\"You're past sixty, Guv'nor,\" said Maggie.", SIXTY_ONE),
+        ("\"You're forty, Maggie,\" said Alf. The Guv'nor laughed.", SIXTY_ONE),
+        ("The Guv'nor laughed. \"You're forty, my girl,\" said Maggie to Alf.", SIXTY_ONE),
+        ("\"Ask the Guv'nor, you're twelve,\" said Maggie.", SIXTY_ONE),
+        ("\"You're seven minutes late, Guv'nor,\" said Maggie.", SIXTY_ONE),
+        ("\"You're the man of seventy, Guv'nor, in the play,\" said Maggie.", SIXTY_ONE),
+        ("\"When you're seventy, Guv'nor, we shall see,\" said Maggie.", SIXTY_ONE),
+        ("\"Say you're fifty, Guv'nor,\" said Maggie.", SIXTY_ONE),
+        ("Twenty years ago the Guv'nor was forty.", SIXTY_ONE),
+        ("In 1930 the Guv'nor was twenty-six.", BORN),
+        ("The Guv'nor was twenty-five in 1930.", BORN),
+    ],
+)
+def test_an_age_of_a_year_nobody_tells_or_that_agrees_denies_nothing(draft: str, said: dict[str, str | int]) -> None:
+    """Without a year 那年 may be any; "you" may be anybody."""
+    assert past_denials(draft, **said) == []
