@@ -27,7 +27,8 @@ _AFTER_VOCATIVE = re.compile(r"\s*[,，.。!！?？;；:：—–…”\"」』]
 
 _SPOKEN_TO = re.compile(
     r"(?:\b(?:(?:said|spoke|replied|whispered|shouted|answered|muttered|cried|turned|nodded)(?: [\w'’]+){0,3} to"
-    r"|told|asked|assured|reminded|answered|(?:looked|stared|smiled|shouted) at) (?:the |old |poor )*|(?:对着?|向|朝|冲着?|告诉|劝|问|看着|望着))$",
+    r"|told|asked|assured|reminded|answered|(?:looked|stared|smiled|shouted) at) (?:the |old |poor )*"
+    r"|(?:对着?|向|朝|冲着?|告诉|劝|问|看着|望着))$",
     re.IGNORECASE,
 )
 """Before a name: somebody speaks to this one."""
