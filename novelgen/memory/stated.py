@@ -392,6 +392,12 @@ class Unset(NamedTuple):
     attribute: str
 
 
+def is_in_doubt(content: str) -> bool:
+    """Tell whether a note calls what it tells a lie, a rumour, a belief, a dream, a plan or a fear."""
+    clauses = _clauses(content.strip(), [], _STATEMENT_END)
+    return any(pattern.search(clause.text) for clause in clauses for pattern in (_DOUBT, _UNREAL))
+
+
 def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
     """Return somebody dead, captive or hurt in a text, None if nobody."""
     kinds = {entity.entity_id: entity.entity_type for entity in entities}

@@ -21,6 +21,7 @@ from novelgen.memory.stated import (
     NOBODY,
     STATED_ATTRIBUTES,
     Statement,
+    is_in_doubt,
     passed_on,
     reading_of,
     statements_of,
@@ -48,6 +49,11 @@ class StandingValue(BaseModel):
     attribute: str
     value_name: str = Field(
         description="The value, an id by its name; empty of a holder: nobody has it; of all else: none stands."
+    )
+    is_in_doubt: bool = Field(
+        default=False,
+        exclude_if=not_,
+        description="The note calls it a lie, a rumour, a belief, a dream, a plan or a fear.",
     )
 
 
@@ -204,7 +210,13 @@ def standing_values(
     if unset is not None and unset not in [(value.entity_id, value.attribute) for value in standing_states]:
         name = names[unset.entity_id]
         standing_states.append(
-            StandingValue(entity_id=unset.entity_id, name=name, attribute=unset.attribute, value_name="")
+            StandingValue(
+                entity_id=unset.entity_id,
+                name=name,
+                attribute=unset.attribute,
+                value_name="",
+                is_in_doubt=is_in_doubt(content),
+            )
         )
     return standing_states
 

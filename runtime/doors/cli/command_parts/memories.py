@@ -170,7 +170,8 @@ def _say_standing(result: Any, view: View) -> None:
             clearing=in_shell(f"{_typed_field(first.attribute, view)}="),
         )
     for item in unset:
-        view.say(f"states_unset_{item.attribute}{beside}", name=item.name, command=_setting(item, view))
+        doubted = "_in_doubt" if item.is_in_doubt and not beside else ""
+        view.say(f"states_unset_{item.attribute}{beside}{doubted}", name=item.name, command=_setting(item, view))
 
 
 def _setting(item: Any, view: View) -> str:
