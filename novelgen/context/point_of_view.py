@@ -329,7 +329,7 @@ class PointOfViewCut:
         scenes = (scene for scene in self.found.outline.scenes if entity_id in scene.participants)
         is_met = any(self._view.was_in(*story_place(scene)) for scene in scenes)
         names = self._view.shared.rules.story.names.get(entity_id, ())
-        return is_met and self._view.knows_statement(" ".join([*names, text]), [entity_id], None)
+        return is_met and self._view.knowing_of_statement(" ".join([*names, text]), [entity_id], None).knows
 
     # --- Scenes, threads, summaries ---
 
@@ -477,10 +477,10 @@ class PointOfViewCut:
         # A later note may keep from them that something is as it was.
         if _statement(change) in self._unknown_statements:
             return False
-        is_stated = self._view.knows_statement(
+        knowing = self._view.knowing_of_statement(
             self._said_of(change), _named_by(change), _place(change), is_of_chapter=change.is_of_chapter
         )
-        return (is_stated and self._was_before_them(change)) or self._scene_showing(change) is not None
+        return (knowing.knows and self._was_before_them(change)) or self._scene_showing(change) is not None
 
     def _was_before_them(self, change: StateChange) -> bool:
         """Tell whether what an author states came to be before their eyes, or shows when they meet its bearer."""

@@ -10,13 +10,22 @@ import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
 from novelgen.language.language import significant_words, word_pattern
 from novelgen.language.sentences import split_sentences
-from novelgen.memory.knowledge_rules import Knowing, KnowledgeRules
+from novelgen.memory.knowledge_rules import (
+    ABSENT_CERTAINTY,
+    GUESSED_PRESENCE_CERTAINTY,
+    TAKING_PART_CERTAINTY,
+    WITNESSED_CERTAINTY,
+    Knowing,
+    KnowledgeRules,
+    Reason,
+    knowing_by_event,
+)
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene
 from novelgen.memory.retelling import MIN_RETOLD
 from novelgen.models.entity import Entity
@@ -127,6 +136,16 @@ class StoryKnowledge:
     def of_character(self, character_id: str, memories: Iterable[KnowledgeMemory] | None = None) -> CharacterKnowledge:
         """Return a character's known and unknown memories, where a note that tells a secret is unknown."""
         return self.rules.of_character(character_id, memories, knows=self.knowing)
+
+    def of_character_and_thread(self, character_id: str, thread: OpenLoop) -> CharacterKnowledge:
+        """Return a thread among what a character knows, or does not know."""
+        knowing = self.of(character_id, is_shown=True).knowing_of_thread(thread)
+        if knowing.knows and thread.said_from is not None:
+            # Nobody knows of it before it waits, whenever they were there.
+            start = StoryPosition(*thread.said_from)
+            knowing = replace(knowing, since=max(start, knowing.since or start))
+        memory = KnowledgeMemory(thread.loop_id, thread.description)
+        return self.rules.of_character(character_id, [memory], knows=lambda *_: knowing)
 
     def knowing(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Tell whether a character knows a memory, or a note that tells nothing kept from them."""
@@ -267,7 +286,10 @@ class CharacterView:
         """Return the scene by which they know a source, if a guess alone has them in it."""
         if source_id not in self.shared.memory_of:
             return None
-        knowing = self.knowing(source_id)
+        return self.guess_of(self.knowing(source_id))
+
+    def guess_of(self, knowing: Knowing) -> StoryPosition | None:
+        """Return the scene by which they know something, if a guess alone has them in it."""
         if knowing.is_said or knowing.since is None:
             return None
         is_guessed = self.is_guessed_in(knowing.since.chapter_index, knowing.since.scene_index)
@@ -307,23 +329,37 @@ class CharacterView:
 
     def knows_thread(self, thread: OpenLoop) -> bool:
         """Tell whether they know a thread."""
+        return self.knowing_of_thread(thread).knows
+
+    def knowing_of_thread(self, thread: OpenLoop) -> Knowing:
+        """Return whether and how they know a thread: by its author, its planting or a later move."""
         said = self._said_of_thread(thread)
         if said is not None:
-            return said.kind == "knows"
-        return self._knows_planting(thread) or any(self._is_told_by(step, thread) for step in thread.steps)
+            return knowing_by_event(thread.loop_id, self.character_id, said)
+        planting = self._knowing_of_planting(thread)
+        ways = [planting, *(self._knowing_of_move(step, thread) for step in thread.steps)]
+        ways = [way for way in ways if way.knows]
+        # What a scene of a stated cast tells is sure, whatever a guess says of another.
+        return next((way for way in ways if self.guess_of(way) is None), ways[0] if ways else planting)
 
     def _said_of_thread(self, thread: OpenLoop) -> KnowledgeEvent | None:
         """Return the author's last word on a thread."""
         events = self.shared.rules.story.events_by_memory.get(thread.loop_id, ())
         return next((event for event in reversed(events) if event.character_id == self.character_id), None)
 
-    def _is_told_by(self, step: ThreadStep, thread: OpenLoop) -> bool:
-        """Tell whether a move lets them know a thread."""
+    def _knowing_of_move(self, step: ThreadStep, thread: OpenLoop) -> Knowing:
+        """Return whether a move lets them know a thread, and how."""
         planted_as, scene = thread.first_worded or thread.description, self._scene_of_step(step)
         place = None if scene is None else scene.position
-        return self.shared.rules.is_told_by_move(self.character_id, step.note, planted_as, scene) and not (
-            self._tells_secret(planted_as, place, by_author=True) or self._tells_secret(step.note, place)
-        )
+        how = self.shared.rules.how_told_by_move(self.character_id, step.note, planted_as, scene)
+        if how is None or self._tells_secrets_of(step, planted_as, place):
+            return Knowing(thread.loop_id, self.character_id, knows=False, reason="absent")
+        knowing = Knowing(thread.loop_id, self.character_id, knows=True, how=how, since=place)
+        # In words it is said, as who knows a note; else who is there takes part.
+        return replace(knowing, is_said=True) if how == "told" else replace(knowing, certainty=TAKING_PART_CERTAINTY)
+
+    def _tells_secrets_of(self, step: ThreadStep, planted_as: str, place: StoryPosition | None) -> bool:
+        return self._tells_secret(planted_as, place, by_author=True) or self._tells_secret(step.note, place)
 
     def _scene_of_step(self, step: ThreadStep) -> KnowledgeScene | None:
         if step.chapter_index is None:
@@ -333,18 +369,35 @@ class CharacterView:
             return rules.story.scene_at.get(place)
         return rules.scene_of_statement(place, is_of_chapter=step.said_from[0] == step.chapter_index)
 
-    def _knows_planting(self, thread: OpenLoop) -> bool:
-        """Tell whether they know a thread as it was planted."""
+    def _knowing_of_planting(self, thread: OpenLoop) -> Knowing:
+        """Return whether they know a thread as it was planted, and how."""
         planted_as = thread.first_worded or thread.description
-        place = (thread.chapter_index, thread.scene_index)
-        if thread.said_from is None:
-            return self.saw(planted_as, *place) or self.is_own_thread(planted_as, thread.related_entities, *place)
-        return self.knows_statement(
-            planted_as,
-            thread.related_entities,
-            None if thread.chapter_index is None else StoryPosition(*place),
-            is_of_chapter=thread.said_from[0] == thread.chapter_index,
-        )
+        place = StoryPosition(thread.chapter_index, thread.scene_index)
+        if self.character_id == READER:
+            return Knowing(thread.loop_id, READER, knows=True, how="read", since=place)
+        knowing = Knowing(thread.loop_id, self.character_id, knows=False)
+        if thread.said_from is not None:
+            knowing = self.knowing_of_statement(
+                planted_as,
+                thread.related_entities,
+                None if place.chapter_index is None else place,
+                is_of_chapter=thread.said_from[0] == place.chapter_index,
+            )
+        elif self.saw(planted_as, *_pair(place)) or self.is_own_thread(
+            planted_as, thread.related_entities, *_pair(place)
+        ):
+            knowing = self._witnessed(place)
+        if knowing.knows:
+            return replace(knowing, source_id=thread.loop_id)
+        reason: Reason = "present" if self.was_in(*_pair(place)) else "absent"
+        if self.shared.rules.words_keep_from(self.character_id, planted_as):
+            reason = "hidden"
+        return replace(knowing, source_id=thread.loop_id, reason=reason)
+
+    def _witnessed(self, place: StoryPosition) -> Knowing:
+        is_guess = self.is_guessed_in(place.chapter_index, place.scene_index)
+        certainty = GUESSED_PRESENCE_CERTAINTY if is_guess else WITNESSED_CERTAINTY
+        return Knowing("", self.character_id, knows=True, how="witnessed", since=place, certainty=certainty)
 
     def doubt_of_thread(self, thread: OpenLoop) -> StoryPosition | None:
         """Return the scene of a thread, or of its words, that a guess alone hides from them."""
@@ -407,9 +460,9 @@ class CharacterView:
         share = self.shared.rules.retellings.share_told(memory.content, text, leaving_out=self._own_names)
         return share >= MIN_RETOLD or bool(memory.quote and memory.quote in text)
 
-    def knows_statement(
+    def knowing_of_statement(
         self, text: str, about: Sequence[str], place: StoryPosition | None, *, is_of_chapter: bool = False
-    ) -> bool:
+    ) -> Knowing:
         """Return whether they know an author's statement that no note makes: it tells no secret and was before them.
 
         Without a place it holds from the beginning, and nobody needs a scene to know it; nor do those whom it names.
@@ -418,18 +471,20 @@ class CharacterView:
         is said apart or thought is known to those alone whom it names.
         """
         rules = self.shared.rules
+        unknown = Knowing("", self.character_id, knows=False)
+        if rules.words_keep_from(self.character_id, text) or self._tells_secret(text, place, by_author=True):
+            return unknown
+        if place is None or self.character_id in about:
+            return Knowing("", self.character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
+        if not rules.is_said_openly(text):
+            return unknown
         stage = rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
-        is_there = place is None or self.character_id in about
-        if place is not None and not is_there and rules.is_said_openly(text):
-            if stage is not None and stage.has_record and self.character_id in stage.present:
-                is_there = True
-            elif about or (stage is not None and stage.has_record):
-                is_there = rules.scene_beside(self.character_id, about, place, stage=stage) is not None
-            else:
-                is_there = self.saw(text, place.chapter_index, place.scene_index)
-        return is_there and not (
-            rules.words_keep_from(self.character_id, text) or self._tells_secret(text, place, by_author=True)
-        )
+        if stage is not None and stage.has_record and self.character_id in stage.present:
+            return self._witnessed(stage.position)
+        if about or (stage is not None and stage.has_record):
+            scene = rules.scene_beside(self.character_id, about, place, stage=stage)
+            return unknown if scene is None else self._witnessed(scene.position)
+        return self._witnessed(place) if self.saw(text, *_pair(place)) else unknown
 
     def scene_at_or_before(self, place: StoryPosition) -> KnowledgeScene | None:
         """Return the scene at a place, else the last one before it."""
@@ -666,6 +721,10 @@ class CharacterView:
 
 def _position(scene: KnowledgeScene) -> StoryPosition:
     return scene.position
+
+
+def _pair(place: StoryPosition) -> tuple[int | None, int | None]:
+    return place.chapter_index, place.scene_index
 
 
 def _pairs_of_sentences(text: str) -> list[str]:

@@ -156,7 +156,7 @@ class KnowledgeRules:
         if _is_told_to_all(memory, event, before=before):
             return _known_result(memory, character_id, "author", 1.0, since=memory.told_to_all_at, is_said=True)
         if event is not None and (event.by_author or event.kind == "knows"):
-            return _by_event(memory, character_id, event)
+            return knowing_by_event(memory.source_id, character_id, event, quote=memory.quote)
         if character_id == READER:
             return Knowing(memory.source_id, READER, knows=True, how="read", since=memory.position)
         if self._is_dead_by(character_id, memory):
@@ -169,7 +169,7 @@ class KnowledgeRules:
             if stated is not None:
                 return stated
             if event is not None:
-                return _by_event(memory, character_id, event)
+                return knowing_by_event(memory.source_id, character_id, event, quote=memory.quote)
             is_present = character_id in self._scene(memory).present
             return self._unknown_result(character_id, memory, "present" if is_present else "absent")
         at_once = self._knows_from_source_scene(character_id, memory)
@@ -281,8 +281,10 @@ class KnowledgeRules:
             return True
         return is_among_knowers(text, names, self.story.names_of_others(character_id)) is False
 
-    def is_told_by_move(self, character_id: str, note: str, text: str, scene: KnowledgeScene | None) -> bool:
-        """Tell whether a move of a thread tells it.
+    def how_told_by_move(
+        self, character_id: str, note: str, text: str, scene: KnowledgeScene | None
+    ) -> Literal["told", "witnessed"] | None:
+        """Tell how a move of a thread lets a character know it, None where it does not.
 
         They are in its stated cast, or its words tell them. What the thread's own words keep from them, or have apart,
         nobody learns by mere presence: it must be told there.
@@ -294,14 +296,14 @@ class KnowledgeRules:
             scene: The scene of the move.
         """
         if self.words_keep_from(character_id, note):
-            return False
+            return None
         own_names = self.story.names.get(character_id, ())
         if is_told(note, own_names, self.story.names_of_others(character_id)):
-            return True
+            return "told"
         if scene is None or not scene.has_record or character_id not in scene.present or not self.is_said_openly(note):
-            return False
+            return None
         is_open = self.is_said_openly(text) and not self.words_keep_from(character_id, text)
-        return is_open or has_words_of_telling(note)
+        return "witnessed" if is_open or has_words_of_telling(note) else None
 
     def is_said_openly(self, statement: str) -> bool:
         """Tell whether an author's statement has no words of secrecy, of speech apart or of thoughts.
@@ -658,14 +660,15 @@ def _is_told_to_all(memory: KnowledgeMemory, event: KnowledgeEvent | None, *, be
     return event is None or (event.kind != "knows" and not (event.by_author and _place(event) >= at))
 
 
-def _by_event(memory: KnowledgeMemory, character_id: str, event: KnowledgeEvent) -> Knowing:
+def knowing_by_event(source_id: str, character_id: str, event: KnowledgeEvent, *, quote: str = "") -> Knowing:
+    """Return what an event says of whether a character knows something."""
     fields: dict[str, Any] = {"certainty": event.certainty, "quote": event.quote, "is_said": True}
     if event.kind != "knows":
-        return Knowing(memory.source_id, character_id, knows=False, reason=event.kind, **fields)
+        return Knowing(source_id, character_id, knows=False, reason=event.kind, **fields)
     # What was stored at no place, 0:0, has always held.
     since = None if _place(event) == StoryPosition(0, 0) else _place(event)
-    fields |= {"learned_from": event.learned_from, "since": since, "quote": event.quote or memory.quote}
-    return Knowing(memory.source_id, character_id, knows=True, how=event.how, **fields)
+    fields |= {"learned_from": event.learned_from, "since": since, "quote": event.quote or quote}
+    return Knowing(source_id, character_id, knows=True, how=event.how, **fields)
 
 
 def _find_retelling(

@@ -8,11 +8,13 @@ from typing import NamedTuple, get_args
 
 from starlette.responses import Response
 
+from novelgen.memory.knowledge_rules import GUESSED_PRESENCE_CERTAINTY
 from novelgen.memory.ledger import LedgerEntry, ThreadMove, shown_category
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
 from runtime.page.relationships import shortened
 from runtime.page.visits import Name, Shown, Visited, router
+from runtime.story.knowledge import Knower
 
 WIDTH = 1000.0
 LEFT, RIGHT = 330.0, 990.0
@@ -135,6 +137,7 @@ def threads_page(
         count=len(ledger.entries),
         viewed=viewed,
         version=visit.story.threads.get(thread, as_of=visit.until).version if viewed else "",
+        knowers=_knowers(visit, viewed) if viewed else (),
         reopenable=visit.kept(visit.story.threads.list_reopenable),
         lines=thread_lines([*(entry for entry in shown_entries if entry.is_waiting), *over], places),
         line_sizes=(WIDTH, HEAD),
@@ -142,3 +145,9 @@ def threads_page(
         endings=get_args(ThreadEnding),
         many=MANY_CARDS,
     )
+
+
+def _knowers(visit: Visited, thread: LedgerEntry) -> list[tuple[Knower, bool]]:
+    """Return who knows a thread, with those of a guessed cast marked."""
+    knowers = visit.kept(visit.story.knowledge.who_knows, memory_id=thread.loop_id).known_by
+    return [(knower, knower.is_guess and knower.certainty <= GUESSED_PRESENCE_CERTAINTY) for knower in knowers]

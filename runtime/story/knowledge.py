@@ -26,7 +26,9 @@ from novelgen.models.knowledge import (
     Learnt,
     UnknownMemory,
 )
+from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.state import OpenLoop
 from runtime.storage.change import RowChange
 from runtime.storage.columns import EventOrigin
 from runtime.storage.database import UnitOfWork
@@ -62,7 +64,7 @@ class Unaware(UnknownMemory):
 
 
 class MemoryKnowers(Model):
-    """Knowers and others of a memory, covering all shown characters."""
+    """Knowers and others of a memory or thread, covering all shown characters."""
 
     source_id: str
     content: str
@@ -147,10 +149,10 @@ class StoryKnowledge(base.StoryBase):
     """Character knowledge, shared scenes and the author's statements."""
 
     def who_knows(self, memory_id: base.Name, *, as_of: base.Place = None) -> MemoryKnowers:
-        """Tell who knows a memory, since when and how, and who does not and might have been told.
+        """Tell who knows a memory or a thread, since when and how, and who does not and might have been told.
 
         Args:
-            memory_id: Its source_id or chunk_id.
+            memory_id: Its source_id or chunk_id, or a thread's id.
             as_of: Position of the read.
 
         Raises:
@@ -158,23 +160,34 @@ class StoryKnowledge(base.StoryBase):
         """
         position = base.position_of(as_of) or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            stored_memory = _fact(unit, self.project_id, memory_id, position)
-            parts = _parts(unit, stored_memory)
+            thread = unit.threads.get(memory_id, as_of=position)
+            parts: Sequence[str] = ()
+            standing: OpenLoop | StoryMemoryChunk
+            if thread is None:
+                stored_memory = _fact(unit, self.project_id, memory_id, position)
+                parts, standing = _parts(unit, stored_memory), stored_memory.chunk
+                source_id, content = _source_id(stored_memory), standing.content
+            else:
+                standing, source_id, content = thread, thread.loop_id, thread.description
+            memory_knowers = MemoryKnowers(
+                source_id=source_id,
+                content=content,
+                chapter_index=standing.chapter_index,
+                scene_index=standing.scene_index,
+            )
             known_entities = base.known_entities(unit, position)
         knowledge = self._knowledge(position)
         by_id = {memory.source_id: memory for memory in knowledge.rules.story.memories}
         memories = [by_id[part] for part in parts if part in by_id]
-        memory_knowers = MemoryKnowers(
-            source_id=_source_id(stored_memory),
-            content=stored_memory.chunk.content,
-            chapter_index=stored_memory.chunk.chapter_index,
-            scene_index=stored_memory.chunk.scene_index,
-        )
         names = {READER: READER, **{entity.entity_id: entity.name for entity in known_entities}}
         for character_id, name in names.items():
             if character_id not in (READER, *knowledge.rules.story.character_ids):
                 continue
-            character_knowledge = knowledge.of_character(character_id, memories)
+            character_knowledge = (
+                knowledge.of_character(character_id, memories)
+                if thread is None
+                else knowledge.of_character_and_thread(character_id, thread)
+            )
             who = {
                 "character_id": character_id,
                 "name": name,
@@ -268,11 +281,11 @@ class StoryKnowledge(base.StoryBase):
         return SharedLife(character_id=one, other_id=other, scenes=scenes)
 
     def forget(self, character_id: base.Name, memory_id: base.Name) -> list[SaidKnowledge]:
-        """Take back all that you said of whether a character knows a memory.
+        """Take back all that you said of whether a character knows a memory or a thread.
 
         Args:
             character_id: Id, name or alias; `reader` for whoever reads the book.
-            memory_id: Its source_id or chunk_id; `*` for whole tales.
+            memory_id: Its source_id or chunk_id, or a thread's id; `*` for whole tales.
 
         Raises:
             UserInputError: When nothing was said.
@@ -286,7 +299,7 @@ class StoryKnowledge(base.StoryBase):
                 statements = unit.knowledge.forget(knower, source_id)
             change_id = _journal_statement(unit, knower, source_id, stored_memory, rows)
             if not statements:
-                if memory_id != ALL_LIVED:
+                if memory_id != ALL_LIVED and unit.threads.get(memory_id) is None:
                     _fact(unit, self.project_id, memory_id, END_OF_STORY)
                 raise UserInputError(
                     f"you have said nothing of {character_id!r} and {memory_id!r}; nothing to take back"
@@ -531,8 +544,8 @@ def _fact(unit: UnitOfWork, project_id: str, memory_id: str, as_of: StoryPositio
         or not as_of.admits(stored_memory.chunk.chapter_index, stored_memory.chunk.scene_index)
     ):
         raise UnknownMemoryError(
-            f"no memory {memory_id!r} is there by then in project {project_id!r}; list them with "
-            f"`novelgen memory list {project_id}`"
+            f"no memory or thread {memory_id!r} is there by then in project {project_id!r}; list them with "
+            f"`novelgen memory list {project_id}` and `novelgen thread list {project_id}`"
         )
     if stored_memory.chunk.content_type not in FACT_TYPES:
         raise UserInputError(
@@ -572,7 +585,8 @@ def _parts(unit: UnitOfWork, stored_memory: StoredMemory) -> Sequence[str]:
 
 
 def author_words(stores: MemoryStores, project_id: str, *, character_id: str, memory_id: str) -> list[Knowledge]:
-    """Return the author's statements on a character and a memory, in order."""
+    """Return the author's statements on a character and a memory or thread, in order."""
     with stores.database(project_id).read() as unit:
-        source_id = _source_id(_fact(unit, project_id, memory_id, END_OF_STORY))
+        thread = unit.threads.get(memory_id)
+        source_id = thread.loop_id if thread else _source_id(_fact(unit, project_id, memory_id, END_OF_STORY))
         return unit.knowledge.author_said(knower_id(unit, character_id, END_OF_STORY), source_id)

@@ -61,6 +61,7 @@ READS = [
     Row("get_relationship_course", {"character_a": "Ines", "character_b": "Tobias Reed", "as_of": "4:1"}, "C0"),
     Row("list_knowledge", {"character_id": "Sparrow", "about": "key", "as_of": "2:1", "limit": 2}, "C5"),
     Row("who_knows", {"memory_id": "M001", "as_of": "2:1"}, "Ines"),
+    Row("who_knows", {"memory_id": "OL1", "as_of": "2:1"}, "Ines"),
     Row("list_shared_scenes", {"character_a": "Ines", "character_b": "Sparrow", "as_of": "3:1"}, "C5"),
     Row("list_changes", {"since": "2:1", "until": "2:2"}, "clapper"),
     Row("list_story_times", {"character_id": "Ines", "as_of": "3:1", "limit": 3}, "told"),

@@ -36,6 +36,22 @@ def test_an_end_is_taken_back(client: TestClient) -> None:
         assert _ledger(client, as_of="2:1")["OL1"] == before
 
 
+def test_a_thread_names_who_knows_it(client: TestClient) -> None:
+    """Each leads to the cell where it is said otherwise, and the word that is said there stands in it."""
+    (cell,) = [
+        address
+        for address in read(client.get(f"{BOARD}?thread=OL1")).addresses
+        if "cell=OL1%3AC0" in address and address.endswith("#cell")
+    ]
+    form = {"memory_id": "OL1", "character_id": "C0", "words": "OL1", "kind": "hidden"}
+    back = read(client.get(cell)).fields("back")[0]
+    seen = send(client, "knowledge/say", back=back, **form)
+    assert ENGLISH["say_as_told"] in seen.text
+    assert "cell=OL1%3AC0" not in "".join(read(client.get(f"{BOARD}?thread=OL1")).addresses)
+    send(client, "knowledge/say", back=back, **{**form, "kind": "as_told"})
+    assert "cell=OL1%3AC0" in "".join(read(client.get(f"{BOARD}?thread=OL1")).addresses)
+
+
 @pytest.mark.slow
 def test_a_thread_is_planted_moved_and_changed(client: TestClient) -> None:
     """Each form does what its service does, at the place of the slider."""

@@ -400,6 +400,8 @@ def test_a_thread_is_known_from_the_scene_of_a_move_on_that_tells_it(
     def knows(scene: int) -> bool:
         known, _, hidden = _context(story, told, scene=scene).as_prompt().partition(told["hidden_from"])
         assert (text in known) is not (text in hidden)
+        knowers = [knower.name for knower in story.knowledge.who_knows(loop_id, as_of=(2, scene)).known_by]
+        assert (heroine in knowers, knowers[0]) == (text in known, "reader")
         return text in known
 
     assert (knows(1), knows(2)) == (False, is_known)
