@@ -251,6 +251,8 @@ def reading_of(content: str, entities: Sequence[Entity]) -> Reading:
         reading = _reading_in(true_name, entities)
     if not (reading.statements or _is_story(text)) and (bare := _without_apposition(text, entities)) != text:
         reading = _reading_in(bare, entities)
+    if not (reading.statements or _is_story(text)):
+        reading = _reading_of_several(text, entities) or reading
     if not reading.statements and (plain := without_secrecy(text, _names(entities, people=True))) != text:
         reading = _reading_in(plain, entities)
     return reading
@@ -277,6 +279,68 @@ def _without_apposition(text: str, entities: Sequence[Entity]) -> str:
     if match is None or any(words.search(match[0]) for words in (_SAYING, _DOUBT, _UNREAL)):
         return text
     return text[: first.end] + ("" if has_cjk(text) else " ") + text[match.end() :]
+
+
+_JOINED = re.compile(r",? and (?:the )?|, (?:the )?|[和与跟、及]|以及", re.IGNORECASE)
+_ALL_AFTER = re.compile(
+    r"(?:这|那)?(?:两|二|三)样(?:东西)?(?:都|全)|[都全]|(?P<en> (?:is|are|was|were|have|has))?(?: both| all)(?= )"
+)
+_BOTH = re.compile(
+    r"\bboth(?: of them)?(?=(?: back| over)* (?:to|with|in)\b)|(?:[这那])?两(?:样|件)(?:东西)?(?:都|全)?", re.IGNORECASE
+)
+
+
+def _reading_of_several(text: str, entities: Sequence[Entity]) -> Reading | None:
+    """Return what a note states of each of several things: 银簪和账本都还给了林婶, "and gave both back to Tom"."""
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    mentions = _mentions(text, entities)
+    things = [one for one in mentions if kinds[one.entity_id] == "item"]
+    if len({one.entity_id for one in things}) != len(things) or len(things) < 2:
+        return None
+    both = _BOTH.search(text, things[-1].end)
+    texts = [] if both is None else _texts_of_both(text, both, things, mentions, kinds)
+    texts = texts or _texts_of_joined(text, things)
+    readings = [_reading_in(one, entities) for one in texts]
+    statements = [
+        next((one for one in reading.statements if one.entity_id == thing.entity_id), None)
+        for reading, thing in zip(readings, things, strict=False)
+    ]
+    if not statements or None in statements or {one.attribute for one in statements if one} != {HOLDER_ATTRIBUTE}:
+        return None
+    return Reading([one for one in statements if one], readings[0].rest)
+
+
+def _texts_of_joined(text: str, things: Sequence[Mention]) -> list[str]:
+    """Return a text once for each of the things that it joins."""
+    if not all(_JOINED.fullmatch(text, one.end, other.start) for one, other in pairwise(things)):
+        return []
+    start, end = things[0].start, things[-1].end
+    after = _ALL_AFTER.match(text, end)
+    verb = (after["en"] or "") if after is not None else ""
+    rest = text[after.end() if after is not None else end :]
+    before = re.sub(r"\bboth (?:the )?$", "", text[:start], flags=re.IGNORECASE)
+    return [before + text[one.start : one.end] + verb + rest for one in things]
+
+
+def _texts_of_both(
+    text: str,
+    both: re.Match[str],
+    things: Sequence[Mention],
+    mentions: Sequence[Mention],
+    kinds: Mapping[str, EntityType],
+) -> list[str]:
+    """Return the last clause of a text once for each of the two things that its "both" means."""
+    before = [match.end() for match in _STATEMENT_END.finditer(text, 0, both.start())]
+    if len(things) != 2 or not before or any(pattern.search(text) for pattern in (_DOUBT, _UNREAL)):
+        return []
+    start = before[-1]
+    if things[-1].end > start or _STATEMENT_END.search(text.rstrip(" .。！!"), both.end()):
+        return []
+    people = [one for one in mentions if kinds[one.entity_id] == "character"]
+    has_subject = any(start <= one.start < both.start() for one in people)
+    subject = "" if has_subject or has_cjk(text) or not people else text[people[0].start : people[0].end] + " "
+    lead = re.sub("^(?:but|and|then) ", "", text[start : both.start()])
+    return [subject + lead + text[one.start : one.end] + text[both.end() :] for one in things]
 
 
 def _names(entities: Sequence[Entity], *, people: bool) -> list[str]:
@@ -652,9 +716,11 @@ def _found_id(clause: _Clause, entities: Sequence[Entity]) -> str | None:
     if signed is None:
         return None
     bare, ids = signed
-    match = next((form for pattern in _FOUND if (form := pattern.fullmatch(bare))), None)
-    if match is not None:
-        return ids[_signs_before(bare, match.start("I"))]
+    texts = [bare] if _UNREAL.search(clause.text) else [bare, *_without_circumstances(bare)]
+    for text in texts:
+        match = next((form for pattern in _FOUND if (form := pattern.fullmatch(text))), None)
+        if match is not None:
+            return ids[_signs_before(text, match.start("I"))]
     return None if "item" in map(kinds.get, ids) else _called_id(_FOUND_THING, bare, entities)
 
 
