@@ -20,6 +20,7 @@ STORIES: dict[str, dict[str, Any]] = {
         "back": ("The silver whistle is back with Kit; it was in Ada's chest.", "is held by Kit."),
         "placed": ("Ada is at the mill.", "Ada is at the mill."),
         "named": ("Kit's real name is Tom Holt.", "the real name of Kit is Tom Holt."),
+        "doubted": ("Kit was killed, Ada lied.", "It sets no state, for it tells of a lie,"),
         "dead": ("Kit is dead.", "After 1:1 Kit is dead."),
         "standing": ("Nobody knows who took the silver whistle.", "As before: the silver whistle is held by Kit."),
         "clearing": '`"holder="`',
@@ -34,6 +35,7 @@ STORIES: dict[str, dict[str, Any]] = {
         "back": ("剑找回来了，在沈青手里。", "断雁剑由沈青持有。"),
         "placed": ("陆行舟在寒潭。", "陆行舟在寒潭。"),
         "named": ("沈青其实叫李四。", "沈青的真名是“李四”。"),
+        "doubted": ("沈青死了，陆行舟瞎编的。", "它没有设定状态，因为说的是谎话"),
         "dead": ("沈青死了。", "沈青已死。"),
         "standing": ("谁拿了断雁剑，没有人知道。", "仍为：断雁剑由沈青持有。"),
         "clearing": '"持有者="',
@@ -65,6 +67,7 @@ def test_an_answer_is_a_plain_sentence(run: Run, language: str) -> None:
         assert (told["over"] in text) is (name == "lost")
         assert (told["clearing"] in text) is (name == "standing")
     run.well("card", "edit", "sea", thing, told["clearing"].strip('`"'), "--from", "2:1")
+    assert told["doubted"][1] in answer(told["doubted"][0])
     assert told["dead"][1] in answer(told["dead"][0])
     # The same note again is kept once.
     assert told["unread"][1].rstrip(".。") in answer("“…” " + told["unread"][0])
