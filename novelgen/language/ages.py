@@ -42,7 +42,7 @@ class Age(NamedTuple):
     """Whether it is a birth in its year, and no age."""
 
     def agrees_with(self, other: "Age", *, now: Year | None = None) -> bool | None:
-        """Tell whether somebody may be of both ages, None where their years cannot be compared.
+        """Tell whether somebody may be of both ages, None if unknown.
 
         Args:
             other: The other age.
@@ -56,7 +56,7 @@ class Age(NamedTuple):
         return own.low <= others.high and others.low <= own.high
 
     def _birth(self, now: Year | None) -> Year:
-        """Return the year of birth that follows, one year off as ages are counted in either way."""
+        """Return the year of birth, a year more or less."""
         era, low, high = self.year or Year(FROM_NOW, 0, 0)
         if era == FROM_NOW and now is not None:
             era, low, high = now.era, low + now.low, high + now.high
@@ -127,7 +127,7 @@ _NOT_ZH = re.compile(wording("ages_not_zh") + r"[^，。！？；：、“”\n]
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def find_ages(text: str) -> tuple[Age, ...]:
-    """Find the ages of now in a text, and those of a year that it tells (三十年前…那年他才十七).
+    """Find the ages in a text, of now or of a told year.
 
     Any other age of the past ("when he was seven", 七岁那年, 那年他才七岁) or a likeness ("as if she was ten") is none.
     """
@@ -143,7 +143,7 @@ def find_ages(text: str) -> tuple[Age, ...]:
 
 
 def find_births(text: str) -> list[Age]:
-    """Find the births in a text, each as an age of nought in its year."""
+    """Find the births in a text, as ages of nought."""
     return [
         Age(start, end, 0, 0, is_said_of_subject=True, is_certain=False, year=year, is_birth=True)
         for start, end, year in births(text)

@@ -86,7 +86,7 @@ def speaker_of(text: str, quote: Span, people: Sequence[Mention], *, narrator_id
 
 
 def vocatives_in(text: str, quote: Span, people: Sequence[Mention]) -> list[Mention]:
-    """Return the mentions by which quoted words speak to somebody: "Alf, sit down."."""
+    """Return the names called in quoted words: "Alf, sit down."."""
     return [
         one
         for one in people

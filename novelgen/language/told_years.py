@@ -34,7 +34,7 @@ class Year(NamedTuple):
 
     @classmethod
     def counted(cls, era: str, low: float, high: float) -> "Year":
-        """Return a year of an era, of a reign that real calendars have too by theirs."""
+        """Return a year of an era, known reigns as calendar years."""
         first = _FIRST_YEARS.get(era)
         return cls(era, low, high) if first is None else cls("", low + first - 1, high + first - 1)
 

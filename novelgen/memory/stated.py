@@ -291,7 +291,7 @@ _BOTH = re.compile(
 
 
 def _reading_of_several(text: str, entities: Sequence[Entity]) -> Reading | None:
-    """Return what a note states of each of several things: 银簪和账本都还给了林婶, "and gave both back to Tom"."""
+    """Return the holders of several things: 银簪和账本都还给了林婶."""
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     mentions = _mentions(text, entities)
     things = [one for one in mentions if kinds[one.entity_id] == "item"]
@@ -311,7 +311,7 @@ def _reading_of_several(text: str, entities: Sequence[Entity]) -> Reading | None
 
 
 def _texts_of_joined(text: str, things: Sequence[Mention]) -> list[str]:
-    """Return a text once for each of the things that it joins."""
+    """Return a text once for each joined thing."""
     if not all(_JOINED.fullmatch(text, one.end, other.start) for one, other in pairwise(things)):
         return []
     start, end = things[0].start, things[-1].end
@@ -329,7 +329,7 @@ def _texts_of_both(
     mentions: Sequence[Mention],
     kinds: Mapping[str, EntityType],
 ) -> list[str]:
-    """Return the last clause of a text once for each of the two things that its "both" means."""
+    """Return the last clause once for either thing of its "both"."""
     before = [match.end() for match in _STATEMENT_END.finditer(text, 0, both.start())]
     if len(things) != 2 or not before or any(pattern.search(text) for pattern in (_DOUBT, _UNREAL)):
         return []
@@ -457,7 +457,7 @@ class Unset(NamedTuple):
 
 
 def is_in_doubt(content: str) -> bool:
-    """Tell whether a note calls what it tells a lie, a rumour, a belief, a dream, a plan or a fear."""
+    """Tell whether a note calls anything untrue or uncertain."""
     clauses = _clauses(content.strip(), [], _STATEMENT_END)
     return any(pattern.search(clause.text) for clause in clauses for pattern in (_DOUBT, _UNREAL))
 

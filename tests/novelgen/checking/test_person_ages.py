@@ -268,7 +268,7 @@ BORN_IN_1904 = {"en": "The Guv'nor was born in 1904.", "zh": "秦班主生于190
 
 
 def past_denials(draft: str, **said: str | int) -> list[TouchedMatter]:
-    """Return the persons of a draft to whom it gives another age than a card, a note, the text or their birth."""
+    """Return the first person where a draft denies their age."""
     language = story_language(draft)
     story = story_of(draft, age=said.get("age"), text=str(said.get("text", "")))
     note = said.get("note") or (BORN_IN_1904[language] if said.get("is_born") else "")
