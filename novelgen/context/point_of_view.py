@@ -153,7 +153,11 @@ class PointOfViewCut:
                         replace(scene, key_events=unsaid(scene, scene.key_events), summary=unsaid(scene, scene.summary))
                         for scene in outline.scenes
                     ],
-                    "open_loops": [thread for thread in outline.open_loops if thread.loop_id not in threads],
+                    "open_loops": [
+                        self._with_doubt_of_thread(thread)
+                        for thread in outline.open_loops
+                        if thread.loop_id not in threads
+                    ],
                     "relationships": list(self._unknown_relationships(pairs)),
                     "chapter_summaries": [],
                     "part_summaries": [],
@@ -350,19 +354,24 @@ class PointOfViewCut:
     def _known_loops(self) -> Iterable[OpenLoop]:
         view = self._view
         for loop in self.found.outline.open_loops:
-            if not view.knows_thread(loop):
+            knowing = view.knowing_of_thread(loop)
+            if not knowing.knows:
                 continue
-            place = (loop.chapter_index, loop.scene_index)
             if loop.worded_in and not view.was_in(*loop.worded_in):
                 planted_as = loop.first_worded or loop.description
                 loop = loop.model_copy(update={"description": planted_as, "first_worded": "", "worded_in": None})
-            if view.is_guessed_in(*place):
-                loop = loop.model_copy(update={"guessed_in": [place]})
+            guess = view.guess_of(knowing)
+            if guess is not None:
+                loop = loop.model_copy(update={"guessed_in": [_pair(guess)]})
             if view.was_in(loop.last_chapter_index, loop.last_scene_index):
                 yield loop
             else:
                 planting_fields = {"last_chapter_index": loop.chapter_index, "last_scene_index": loop.scene_index}
                 yield loop.model_copy(update={"status": "open", **planting_fields})
+
+    def _with_doubt_of_thread(self, thread: OpenLoop) -> OpenLoop:
+        place = self._view.doubt_of_thread(thread)
+        return thread if place is None else thread.model_copy(update={"guessed_in": [_pair(place)]})
 
     def _knows_summary(self, text: str, first_chapter: int, last_chapter: int) -> bool:
         places = [
@@ -659,15 +668,19 @@ GUESSED_SCENES_NAMED = 5
 
 def guessed_scenes(context: SceneMemoryContext) -> list[tuple[int, int]]:
     """Return the scenes of guessed presence that the context draws on."""
-    entries = [entry for section in (context.timeline_context or {}).values() for entry in section]
     guesses = [
         *(item.guessed_in for item in context.report.items),
         *(before.guessed_in for before in context.story_so_far),
         *((context.left_off.guessed_in,) if context.left_off else ()),
         *(list(state.guessed_in.values()) for state in context.entity_states),
-        *([(chapter, scene) for chapter, scene in entry.get("guessed_in", ())] for entry in entries),
+        *_guesses_of_entries(context.timeline_context),
     ]
     return sorted({place for places in guesses for place in places})
+
+
+def _guesses_of_entries(timeline: Mapping[str, Any] | None) -> Iterator[list[tuple[int, int]]]:
+    for entry in (entry for section in (timeline or {}).values() for entry in section):
+        yield [(chapter, scene) for chapter, scene in entry.get("guessed_in", ())]
 
 
 def doubted_scenes(hidden: HiddenContext | None) -> list[tuple[int, int]]:
@@ -678,6 +691,7 @@ def doubted_scenes(hidden: HiddenContext | None) -> list[tuple[int, int]]:
         *(item.guessed_in for item in hidden.items),
         *(before.guessed_in for before in hidden.story_so_far),
         *(list(state.guessed_in.values()) for state in hidden.entity_states),
+        *_guesses_of_entries(hidden.timeline_context),
     ]
     return sorted({place for places in guesses for place in places})
 
@@ -709,7 +723,7 @@ def guessed_scenes_issues(context: SceneMemoryContext) -> list[ReportIssue]:
         places = _named(noted_scenes)
         messages.append(
             f"that {view.name!r} did not learn what is noted of {', '.join(places)} is a guess: nobody says who was "
-            f"there, and the notes and states with the mark are hidden from them. Say it: "
+            f"there, and the notes, states and threads with the mark are hidden from them. Say it: "
             f"`novelgen scene set {context.project_id} {places[-1]} --cast …`"
         )
     if view.doubted_scenes:

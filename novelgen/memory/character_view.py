@@ -247,16 +247,20 @@ class CharacterView:
         """Return the scene of a note whose guessed or unknown cast alone hides it from them."""
         rules = self.shared.rules
         stage = rules.scene_of_note(note)
-        if (stage is not None and stage.has_record) or self.is_hidden_from_them(note.source_id):
+        if self.is_hidden_from_them(note.source_id):
             return None
-        if rules.words_keep_from(self.character_id, note.content):
+        if stage is not None:
+            return self._doubt_of_words(note.content, stage)
+        is_open = rules.is_said_openly(note.content) and not rules.words_keep_from(self.character_id, note.content)
+        return rules.story.as_of if is_open and note.begins_at(rules.story.as_of) else None
+
+    def _doubt_of_words(self, text: str, stage: KnowledgeScene) -> StoryPosition | None:
+        """Return the scene of an author's words whose guessed cast alone hides them."""
+        rules = self.shared.rules
+        if stage.has_record or rules.words_keep_from(self.character_id, text):
             return None
-        if stage is None:
-            return (
-                rules.story.as_of if note.begins_at(rules.story.as_of) and rules.is_said_openly(note.content) else None
-            )
         is_away = not self.was_in(stage.position.chapter_index, stage.position.scene_index)
-        return stage.position if is_away or rules.is_said_openly(note.content) else None
+        return stage.position if is_away or rules.is_said_openly(text) else None
 
     def doubted_from(self, place: StoryPosition | None, *, is_of_chapter: bool) -> StoryPosition | None:
         """Return the scene of an author's statement, if a guess has the character away."""
@@ -332,7 +336,7 @@ class CharacterView:
         return self.knowing_of_thread(thread).knows
 
     def knowing_of_thread(self, thread: OpenLoop) -> Knowing:
-        """Return whether and how they know a thread: by its author, its planting or a later move."""
+        """Return whether and how they know a thread."""
         said = self._said_of_thread(thread)
         if said is not None:
             return knowing_by_event(thread.loop_id, self.character_id, said)
@@ -348,7 +352,7 @@ class CharacterView:
         return next((event for event in reversed(events) if event.character_id == self.character_id), None)
 
     def _knowing_of_move(self, step: ThreadStep, thread: OpenLoop) -> Knowing:
-        """Return whether a move lets them know a thread, and how."""
+        """Return how a move tells them a thread."""
         planted_as, scene = thread.first_worded or thread.description, self._scene_of_step(step)
         place = None if scene is None else scene.position
         how = self.shared.rules.how_told_by_move(self.character_id, step.note, planted_as, scene)
@@ -400,18 +404,35 @@ class CharacterView:
         return Knowing("", self.character_id, knows=True, how="witnessed", since=place, certainty=certainty)
 
     def doubt_of_thread(self, thread: OpenLoop) -> StoryPosition | None:
-        """Return the scene of a thread, or of its words, that a guess alone hides from them."""
+        """Return the scene of guessed cast that hides a thread."""
         place = (thread.chapter_index, thread.scene_index)
         if self.knows_thread(thread):
             return self.doubted_at(*(thread.worded_in or place))
         planted_as = thread.first_worded or thread.description
         if self._said_of_thread(thread) is not None:
             return None
+        moves = (self._doubt_of_move(step, planted_as) for step in thread.steps)
+        return self._doubt_of_planting(thread, planted_as) or next((move for move in moves if move is not None), None)
+
+    def _doubt_of_planting(self, thread: OpenLoop, planted_as: str) -> StoryPosition | None:
+        place = StoryPosition(thread.chapter_index, thread.scene_index)
         if self.shared.rules.words_keep_from(self.character_id, planted_as):
             return None
         if thread.said_from is None or thread.chapter_index is None:
-            return self.doubted_at(*place)
-        return self.doubted_from(StoryPosition(*place), is_of_chapter=thread.said_from[0] == thread.chapter_index)
+            return self.doubted_at(*_pair(place))
+        is_of_chapter = thread.said_from[0] == thread.chapter_index
+        stage = self.shared.rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
+        return None if stage is None else self._doubt_of_words(planted_as, stage)
+
+    def _doubt_of_move(self, step: ThreadStep, planted_as: str) -> StoryPosition | None:
+        """Return the scene of a move without a stated cast."""
+        # With them in a stated cast it would tell them the thread.
+        scene = self._scene_of_step(step)
+        if scene is None or scene.has_record or self._tells_secrets_of(step, planted_as, scene.position):
+            return None
+        with_them = replace(scene, has_record=True, present=scene.present | {self.character_id})
+        how = self.shared.rules.how_told_by_move(self.character_id, step.note, planted_as, with_them)
+        return None if how is None else scene.position
 
     def witnessed_narration(self, text: str, chapter_index: int | None, scene_index: int | None) -> bool:
         """Return whether the character witnessed narration, without its secrets."""

@@ -1,6 +1,7 @@
 """What can be shown of one character's knowledge: where in doubt it is not known."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,8 @@ from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.models.knowledge import KnowledgeEvent
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import Place, StoryPosition
+from novelgen.models.state import OpenLoop, ThreadStep
 
 NAMES = {"C1": ["Mira Vale", "Mira"], "C2": ["Lady Osric"], "C3": ["Pell Harrow"]}
 BARGAIN = KnowledgeMemory(
@@ -118,3 +120,82 @@ def test_what_was_kept_keeps_nothing_back_once_it_is_known() -> None:
         story = KnowledgeStory(StoryPosition(9, 1), scenes, [BARGAIN, told], NAMES, frozenset(NAMES), events)
         view = StoryKnowledge(KnowledgeRules(story)).of("C1", is_shown=True)
         assert view.knows_source("M2") == is_known
+
+
+THREAD_NAMES = {"C1": ["Mira", "阿宁"], "C2": ["Lady Osric", "柳十三"], "C3": ["Pell Harrow", "哑伯"]}
+STATED = KnowledgeScene(StoryPosition(1, 1), frozenset({"C2", "C3"}), "It snowed.")
+GUESSED = KnowledgeScene(StoryPosition(1, 2), frozenset({"C2"}), "It rained.", has_record=False)
+WITH_MIRA = KnowledgeScene(StoryPosition(1, 2), frozenset({"C1", "C2"}), "It rained.", has_record=False)
+FIRST_GUESSED = KnowledgeScene(StoryPosition(1, 1), frozenset({"C2", "C3"}), "It snowed.", has_record=False)
+FIRST_WITH_MIRA = KnowledgeScene(StoryPosition(1, 1), frozenset({"C1", "C2"}), "It snowed.", has_record=False)
+MOVED_BEFORE_MIRA = KnowledgeScene(StoryPosition(1, 2), frozenset({"C1", "C2"}), "It rained.")
+MOVED_ELSEWHERE = KnowledgeScene(StoryPosition(1, 2), frozenset({"C2"}), "It rained.")
+ASKS = ("Why does Lady Osric pay Pell Harrow?", "柳十三为什么付钱给哑伯？")
+KEPT = ("Lady Osric owes Pell Harrow a ship and keeps it from Mira.", "柳十三欠了哑伯一条船，瞒着阿宁。")
+AGAIN = ("Lady Osric pays again.", "柳十三又付了一次。")
+TELLS = ("Lady Osric told Mira about it.", "柳十三把这事告诉了阿宁。")
+TELLS_PELL = ("Lady Osric told Pell Harrow about it.", "柳十三把这事告诉了哑伯。")
+APART = ("Lady Osric asks Pell Harrow about it behind Mira's back.", "柳十三瞒着阿宁向哑伯打听。")
+THINKS = ("Lady Osric secretly burned the letter.", "柳十三暗中烧了信。")
+
+
+@pytest.mark.parametrize("language", [0, 1], ids=["en", "zh"])
+@pytest.mark.parametrize(
+    ("thread", "moves", "scenes", "said", "knows", "guess"),
+    [
+        # Hidden by the guess of a move's cast.
+        (ASKS, [AGAIN], (STATED, GUESSED), "", False, (1, 2)),
+        (ASKS, [AGAIN], (STATED, WITH_MIRA), "", False, (1, 2)),
+        (ASKS, [APART, AGAIN], (STATED, GUESSED), "", False, (1, 2)),
+        (KEPT, [TELLS_PELL], (STATED, GUESSED), "", False, (1, 2)),
+        (ASKS, [TELLS_PELL], (STATED, WITH_MIRA), "", False, (1, 2)),
+        # Hidden by that of its planting.
+        (ASKS, [AGAIN], (FIRST_GUESSED, MOVED_ELSEWHERE), "", False, (1, 1)),
+        (ASKS, [AGAIN], (FIRST_GUESSED, GUESSED), "", False, (1, 1)),
+        (ASKS, [], (FIRST_GUESSED, GUESSED), "", False, (1, 1)),
+        # Hidden for sure.
+        (ASKS, [], (STATED, GUESSED), "", False, None),
+        (ASKS, [AGAIN], (STATED, MOVED_ELSEWHERE), "", False, None),
+        (ASKS, [APART], (STATED, GUESSED), "", False, None),
+        (ASKS, [APART], (STATED, WITH_MIRA), "", False, None),
+        (ASKS, [THINKS], (STATED, WITH_MIRA), "", False, None),
+        (KEPT, [AGAIN], (STATED, GUESSED), "", False, None),
+        (KEPT, [], (FIRST_GUESSED, GUESSED), "", False, None),
+        (ASKS, [AGAIN], (STATED, GUESSED), "hidden", False, None),
+        (ASKS, [AGAIN], (FIRST_WITH_MIRA, GUESSED), "deceived", False, None),
+        # Known by a guess.
+        (ASKS, [], (FIRST_WITH_MIRA, GUESSED), "", True, (1, 1)),
+        (ASKS, [AGAIN], (FIRST_WITH_MIRA, WITH_MIRA), "", True, (1, 1)),
+        (ASKS, [AGAIN], (FIRST_WITH_MIRA, MOVED_ELSEWHERE), "", True, (1, 1)),
+        # Known for sure.
+        (ASKS, [AGAIN], (FIRST_WITH_MIRA, MOVED_BEFORE_MIRA), "", True, None),
+        (ASKS, [TELLS], (FIRST_WITH_MIRA, GUESSED), "", True, None),
+        (ASKS, [TELLS], (STATED, GUESSED), "", True, None),
+        (KEPT, [TELLS], (STATED, GUESSED), "", True, None),
+        (ASKS, [AGAIN], (STATED, MOVED_BEFORE_MIRA), "", True, None),
+        (ASKS, [], (FIRST_WITH_MIRA, GUESSED), "knows", True, None),
+        (ASKS, [AGAIN], (STATED, GUESSED), "knows", True, None),
+    ],
+)
+def test_a_thread_is_known_or_hidden_by_a_guess_alone_where_a_cast_is_not_stated(
+    language: int,
+    thread: Sequence[str],
+    moves: Sequence[Sequence[str]],
+    scenes: Sequence[KnowledgeScene],
+    said: Any,
+    *,
+    knows: bool,
+    guess: Place | None,
+) -> None:
+    """That of its planting or of a move, as what is hidden or known by a note: what is said is no guess."""
+    at = {"character_id": "C1", "chapter_index": 1, "scene_index": 1, "by_author": True}
+    events = [KnowledgeEvent(source_id="OL0", kind=said, **at)] if said else []
+    story = KnowledgeStory(StoryPosition(1, 3), scenes, (), THREAD_NAMES, frozenset(THREAD_NAMES), events)
+    steps = [ThreadStep(note=move[language], chapter_index=1, scene_index=2) for move in moves]
+    entities = ["C2", "C3"]
+    place = {"chapter_index": 1, "scene_index": 1}
+    loop = OpenLoop(loop_id="OL0", description=thread[language], related_entities=entities, steps=steps, **place)
+    view = StoryKnowledge(KnowledgeRules(story)).of("C1", is_shown=True)
+    knowing = view.knowing_of_thread(loop)
+    position = view.guess_of(knowing) if knowing.knows else view.doubt_of_thread(loop)
+    assert (knowing.knows, position) == (knows, None if guess is None else StoryPosition(*guess))

@@ -422,7 +422,16 @@ def test_a_move_from_a_stored_scene_on_is_of_that_scene(story: Story, told: dict
     assert told["question"] in _context(story, told).as_prompt().partition(told["hidden_from"])[2]
     story.ingest(text=told["texts"][2], chapter_index=2, scene_index=2)
     story.threads.advance(loop_id, told["comes_up"])
-    assert told["question"] in _context(story, told, scene=3).as_prompt().partition(told["hidden_from"])[2]
+
+    def hidden_line() -> str:
+        hidden = _context(story, told, scene=3).as_prompt().rpartition(told["hidden_from"])[2]
+        return next(line for line in hidden.splitlines() if told["question"] in line)
+
+    # Nobody said who was in the scene of the move: that she does not know the thread is a guess.
+    assert hidden_line().endswith(told["mark"])
+    assert "novelgen scene set voyage 2:2 --cast" in str(_context(story, told, scene=3).report.issues)
+    story.scenes.set_staging("2:2", cast=[captain])
+    assert not hidden_line().endswith(told["mark"])
     story.scenes.set_staging("2:2", cast=[heroine])
     assert told["question"] not in _context(story, told, scene=3).as_prompt().partition(told["hidden_from"])[2]
 
