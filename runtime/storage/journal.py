@@ -73,7 +73,7 @@ _OF_PLAY: Mapping[PlayKind, type[Row]] = {
 
 MAX_KEPT_CHANGES = 500
 """Of memories, scenes, threads and consolidations, and as many runs, each whole; the oldest are forgotten, and cannot
-be undone any more."""
+be undone any more. By a scene's deletion its file is known as what stays away: while it stands it is kept."""
 
 MAX_NAMED = 5
 """So many later changes an error names."""
@@ -162,7 +162,11 @@ class Journal(Repository):
         if kind in RUNS and other_id not in last_runs:
             self._forget_old(col(ChangeRow.other_id), of_runs)
         elif kind not in RUNS and subject in _FORGOTTEN_SUBJECTS:
-            self._forget_old(col(ChangeRow.row_id), col(ChangeRow.subject).in_(_FORGOTTEN_SUBJECTS), ~of_runs)
+            is_away = and_(
+                col(ChangeRow.subject) == "scene", col(ChangeRow.kind) == "delete", col(ChangeRow.undone_at).is_(None)
+            )
+            of_subjects = col(ChangeRow.subject).in_(_FORGOTTEN_SUBJECTS)
+            self._forget_old(col(ChangeRow.row_id), of_subjects, ~of_runs, ~is_away)
         return change_of_row(stored_change_row)
 
     def keep_of(self, subject: ChangeSubject, kind: str, thing_id: str, rows: Sequence[RowChange]) -> Change | None:

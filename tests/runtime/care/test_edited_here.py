@@ -126,6 +126,23 @@ def test_a_chapter_deleted_here_stays_away_where_its_file_did_not_change(book: B
     assert book.take_in(update=True).changes.deleted_scenes == {}
 
 
+def test_a_deletion_outlasts_the_list_of_changes(book: Book, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While it stands its file stays away and it can be taken back; once taken back it is forgotten as others are."""
+    monkeypatch.setattr("runtime.storage.journal.MAX_KEPT_CHANGES", 2)
+    scenes, changes = StoryScenes(book.stores, book.project_id), StoryUndo(book.stores, book.project_id)
+    change_id = scenes.delete((3, 1)).change_id
+    for sentence in ("He left.", "She stayed.", "They met."):
+        book.edit(1, text=f"{book.text(1)} {sentence}")
+    done = book.take_in(update=True)
+    assert (done.changes.deleted_scenes, _numbers_stored(book)) == ({"3:1": change_id}, [1, 2, 4, 5])
+    changes.undo(change_id)
+    assert _numbers_stored(book) == [1, 2, 3, 4, 5]
+    for sentence in ("Rain.", "Snow.", "Fog."):
+        book.edit(1, text=f"{book.text(1)} {sentence}")
+    with book.stores.database(book.project_id).read() as unit:
+        assert change_id not in [change.change_id for change in unit.journal.list_all("scene")]
+
+
 def test_a_chapter_deleted_here_whose_file_changed_is_asked_for(book: Book) -> None:
     """It stays away as what both changed does, and the update that takes the file's text brings it."""
     StoryScenes(book.stores, book.project_id).delete((3, 1))
