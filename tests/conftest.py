@@ -26,6 +26,9 @@ from tests.support.forked_index_processes import IndexForkserver, launch_with
 pytest_plugins = ["tests.faults.results"]
 
 THOROUGH_VARIABLE = "NOVELGEN_TEST_THOROUGH"
+# Where it is set, as in some containers, each of some hundred processes that tests start compiles the program anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 _LAUNCH_AS_SHIPPED = vars(IndexProcess)["launch"]
 
 
