@@ -60,6 +60,12 @@ _ASKS = re.compile("[?？]")
 _PRONOUN = re.compile(r"\b(?:he|she|they|him|her|them)\b|[他她]", re.IGNORECASE)
 
 
+_KNOW = "(?:(?:now |still |has |have |had )?known?|(?:now |still )?(?:knows|knew))"
+
+_BEGIN, _END = "\x07", "\x08"
+"""Signs around words that list all who know a text."""
+
+
 def _patterns_of_knowers(name: str) -> list[re.Pattern[str]]:
     results = []
     for text in phrases(name):
@@ -71,7 +77,13 @@ def _patterns_of_knowers(name: str) -> list[re.Pattern[str]]:
         person = wording(f"kept_from_listed_{language}")
         people = f"(?P<who>{person}(?:{joint}{person})*){count}"
         results.append(
-            re.compile(text.replace("<K>", people).replace("<IT>", wording(f"kept_from_it_{language}")), re.IGNORECASE)
+            re.compile(
+                text.replace("<K>", people)
+                .replace("<KNOW>", _KNOW)
+                .replace("<IT>", wording(f"kept_from_it_{language}"))
+                .replace("<END>", wording(f"kept_from_end_{language}")),
+                re.IGNORECASE,
+            )
         )
     return results
 
@@ -82,7 +94,20 @@ _KNOWERS_WORDS = word_pattern("kept_from_knowers_words")
 _KNOWERS = _patterns_of_knowers("kept_from_knowers")
 _NOBODY = _patterns_of_knowers("kept_from_nobody")
 _UNSURE = word_pattern("kept_from_knowers_unsure")
-_KNOWN_SINCE = _patterns("kept_from_knowers_over")
+_ASKED = re.compile(rf"\b(?:{wording('kept_from_knowers_asked')})\b", re.IGNORECASE)
+_JOINTS = re.compile(wording("kept_from_joints"), re.IGNORECASE)
+_MORE_JOINTS = re.compile(f"{_JOINTS.pattern}|{wording('kept_from_more_joints')}", re.IGNORECASE)
+_PART_START = re.compile("[,;.:，。；：！？()（）—–]| - ")
+
+
+def _patterns_around(name: str) -> list[re.Pattern[str]]:
+    """Return patterns for a text with signs around its list of knowers."""
+    texts = (text.replace("<B>", _BEGIN).replace("<E>", _END).replace("<N>", _WHOM) for text in phrases(name))
+    return [re.compile(text, re.IGNORECASE) for text in texts]
+
+
+_KNOWING_OVER = _patterns_around("kept_from_knowers_over")
+_KNOWN_SINCE = _patterns_around("kept_from_knowers_since")
 
 
 def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
@@ -120,27 +145,68 @@ def is_among_knowers(content: str, names: Sequence[str], names_of_others: Iterab
     return _is_listed(_signed(content, own_names, other_names))
 
 
+def lists_former_knowers(content: str, names_of_people: Iterable[str]) -> bool:
+    """Tell whether a text lists all who know it, and says that this is over or will be."""
+    if not _KNOWERS_WORDS.search(content):
+        return False
+    signed = _signed(content, frozenset(), frozenset(name for name in names_of_people if name and name in content))
+    lists = [match for match in _lists(signed) if _OTHER in (match.groupdict().get("who") or _OTHER)]
+    return bool(lists) and all(map(_is_over, lists))
+
+
 @lru_cache(maxsize=4096)
 def _is_listed(signed: str) -> bool | None:
     """Tell whether a text with signs lists the person in question among all who know it, None if it lists nobody."""
-    if any(pattern.search(signed) for pattern in _KNOWN_SINCE):
-        return None
-    for match in _sure_matches(_KNOWERS, signed):
-        people = match["who"]
+    for match in _lists(signed):
+        people = match.groupdict().get("who")
+        if _is_over(match) or (people is not None and not (_WHOM in people or _OTHER in people)):
+            continue
+        if people is None:
+            return None if _WHOM in signed else False
         if _WHOM in people:
             return True
-        if _OTHER in people:
-            # "He" of "only he and Nell know it" is somebody of the text.
-            return None if _WHOM in signed and _PRONOUN.search(people) else False
-    return False if _WHOM not in signed and any(True for _ in _sure_matches(_NOBODY, signed)) else None
+        # "He" of "only he and Nell know it" is somebody of the text.
+        is_open = (_WHOM in signed and _PRONOUN.search(people)) or _is_told_since(match)
+        return None if is_open else False
+    return None
+
+
+def _lists(signed: str) -> list[re.Match[str]]:
+    """Return the parts of a text that list all who know it, and then those by which nobody does."""
+    lists = list(_sure_matches(_KNOWERS, signed))
+    others = (
+        match
+        for match in _sure_matches(_NOBODY, signed)
+        if not any(match.start() < earlier.end() and earlier.start() < match.end() for earlier in lists)
+    )
+    return [*lists, *others]
 
 
 def _sure_matches(patterns: Iterable[re.Pattern[str]], signed: str) -> Iterator[re.Match[str]]:
     """Yield matches before which their clause has no words of doubt."""
     for pattern in patterns:
         for match in pattern.finditer(signed):
-            if not _UNSURE.search(_CLAUSE_START.split(signed[: match.start()])[-1]):
+            clause = _PART_START.split(signed[: match.start()])[-1]
+            is_asked = _ASKED.search(_MORE_JOINTS.split(clause)[-1]) is not None
+            if not (is_asked or _UNSURE.search(_JOINTS.split(clause)[-1])):
                 yield match
+
+
+def _is_over(match: re.Match[str]) -> bool:
+    """Tell whether a text says that others know by then, or will, what its words list the knowers of."""
+    marked = _marked(match)
+    return any(pattern.search(marked) for pattern in _KNOWING_OVER)
+
+
+def _is_told_since(match: re.Match[str]) -> bool:
+    """Tell whether a text says after its list of knowers that the person in question knows it, too."""
+    marked = _marked(match)
+    return any(pattern.search(marked) for pattern in _KNOWN_SINCE)
+
+
+def _marked(match: re.Match[str]) -> str:
+    start, end = match.span()
+    return f"{match.string[:start]}{_BEGIN}{match[0]}{_END}{match.string[end:]}"
 
 
 def openly_said(statement: str, names: Iterable[str]) -> str:

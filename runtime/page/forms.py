@@ -172,6 +172,7 @@ class PageForm:
             told=text,
             kept=visit.word("between_names").join(getattr(result, "kept_from", ())),
             known=visit.word("between_names").join(getattr(result, "known_only_by", ())),
+            knowers_over="1" if getattr(result, "knowers_over", False) else "",
             refuted=visit.word("between_names").join(_refuted_deaths(result)),
             lost=len(getattr(result, "lost", ())),
             undo="" if number is None else str(number),
@@ -258,6 +259,7 @@ def led_back(
     told: str = "",
     kept: str = "",
     known: str = "",
+    knowers_over: str = "",
     refuted: str = "",
     lost: int = 0,
     undo: str = "",
@@ -267,7 +269,7 @@ def led_back(
     parts = urlsplit(own_address(back))
     remaining_pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in NOTICE_FIELDS]
     names = [("told", told[:MAX_TOLD]), ("secret_from", kept[:MAX_TOLD]), ("known_only_by", known[:MAX_TOLD])]
-    names.append(("refuted", refuted[:MAX_TOLD]))
+    names += [("knowers_over", knowers_over), ("refuted", refuted[:MAX_TOLD])]
     statements = [("done", done), *names, ("lost", str(lost or ""))]
     query = urlencode(
         [*remaining_pairs, *(pair for pair in [*statements, ("undo", undo)] if pair[1])], errors="replace"
@@ -350,6 +352,7 @@ def _note_preview(visit: Visit, form: FormValues, target: str, *, start: str | N
         over=preview.over,
         kept_from=preview.kept_from,
         known_only_by=preview.known_only_by,
+        knowers_over=preview.knowers_over,
         perhaps_over=preview.perhaps_over,
         attributes={state.attribute: labels.attribute(state.attribute) for state in stated},
         rest=list(form.items()),

@@ -606,6 +606,7 @@ class StoryMemories(base.StoryBase):
             perhaps_over=ended.perhaps_over,
             kept_from=effects.kept_from,
             known_only_by=effects.known_only_by,
+            knowers_over=effects.knowers_over,
         )
 
     def _over(self, unit: UnitOfWork, memory: models.StoredMemory) -> tuple[NotePreview, list[RowChange]]:

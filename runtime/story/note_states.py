@@ -15,7 +15,7 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
-from novelgen.memory.kept_from import is_among_knowers, is_kept_from
+from novelgen.memory.kept_from import is_among_knowers, is_kept_from, lists_former_knowers
 from novelgen.memory.stated import (
     NAME_ATTRIBUTE,
     NOBODY,
@@ -122,6 +122,12 @@ class NoteEffects(EndedNotes):
         exclude_if=not_,
         description="Names of those of whom its words say that they alone know it: “only Nell and Tubby know it”.",
     )
+    knowers_over: bool = Field(
+        default=False,
+        exclude_if=not_,
+        description="Its words list all who know it, and say that this is over or to come: “only Nell knew it until "
+        "the trial”. The list keeps it from nobody.",
+    )
 
 
 class NotePreview(NoteEffects):
@@ -134,10 +140,11 @@ class NotePreview(NoteEffects):
 
 
 class NamesByWords(NamedTuple):
-    """Names from whom a note's words keep it, and its only knowers."""
+    """Names from whom a note's words keep it, its only knowers, and whether these were or will be so no more."""
 
     kept_from: list[str]
     known_only_by: list[str]
+    knowers_over: bool
 
 
 def names_by_words(content: str, known_entities: Sequence[Entity]) -> NamesByWords:
@@ -150,8 +157,9 @@ def names_by_words(content: str, known_entities: Sequence[Entity]) -> NamesByWor
     kept_from = [person.name for person in people if is_kept_from(content, person.names(), others[person.entity_id])]
     listed = [(person.name, is_among_knowers(content, person.names(), others[person.entity_id])) for person in people]
     if all(is_knower is None for _, is_knower in listed):
-        return NamesByWords(kept_from, [])
-    return NamesByWords(kept_from, [name for name, is_knower in listed if is_knower is not False])
+        is_over = lists_former_knowers(content, [name for person in people for name in person.names()])
+        return NamesByWords(kept_from, [], knowers_over=is_over)
+    return NamesByWords(kept_from, [name for name, is_knower in listed if is_knower is not False], knowers_over=False)
 
 
 _PLACES = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)

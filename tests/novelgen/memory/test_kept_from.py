@@ -2,7 +2,7 @@
 
 import pytest
 
-from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told
+from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, lists_former_knowers
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeStory
 from novelgen.models.position import StoryPosition
@@ -255,3 +255,106 @@ def test_who_was_told_or_said_nothing_keeps_it_from_nobody_else(content: str) ->
 )
 def test_a_text_tells_somebody_only_in_words_that_say_so(content: str, is_known: bool) -> None:
     assert is_told(content, ["Nell", "阿宁"], ["Roe", "Tom", "柳十三", "沈青"]) is is_known
+
+
+def _list_in(text: str) -> tuple[set[str], bool]:
+    """Return those whom a text lists as its only knowers, and whether it says that this is over or to come."""
+    knowers = _knowers(text)
+    assert len(set(knowers.values())) > 1 or set(knowers.values()) == {None}
+    return {name for name, is_knower in knowers.items() if is_knower}, lists_former_knowers(text, list(knowers))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vane gave the watch to Nell before he died; only Nell knows it.",
+        "Vane kissed Nell before he left. Only Nell knows it.",
+        "Vane was kind before he died; nobody but Nell knows it.",
+        "Before he died Vane kissed Nell; only Nell knew it.",
+        "Only Nell knows: Vane waited until midnight.",
+        "Only Nell knows that Vane waited until midnight.",
+        "Only Nell knows - Vane drowned before the boat came.",
+        "Vane hid the will (only Nell knows it) before he died.",
+        "Vane said goodbye and only Nell knows it.",
+        "Vane showed her where it lay and only Nell knows it.",
+        "Vane once stole a horse and only Nell knows it.",
+        "Only Nell knows it because Vane told her before he died.",
+        "Only Nell knows it unless Tubby guessed.",
+        "Nobody knows it except Nell, since Vane died before he could speak.",
+        "Everybody knows Vane; only Nell knows that he is a thief.",
+        "Only Nell knew that Vane had waited at the mill until midnight.",
+        "韦恩临死前把表交给阿宁，只有阿宁知道。",
+        "韦恩直到天亮才走，只有阿宁知道。",
+        "只有阿宁知道：韦恩以前是贼。",
+        "只有阿宁知道韦恩偷了表。",
+        "除了阿宁没人知道韦恩开船前把信烧了。",
+        "韦恩从前偷过马只有阿宁知道。",
+        "韦恩藏起了遗嘱（只有阿宁知道），直到他死。",
+        "韦恩站在门前，只有阿宁知道。",
+        "人人都知道韦恩，只有阿宁知道他是贼。",
+        "韦恩病了，没人知道，除了阿宁。",
+    ],
+)
+def test_a_list_of_knowers_holds_beside_other_clauses(text: str) -> None:
+    """Their times, reasons and conditions are those of something else."""
+    assert _list_in(text) == ({"Nell" if text.isascii() else "阿宁"}, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Only Nell knew it until the trial.",
+        "Until the trial only Nell knew it.",
+        "Before he died, only Nell knew it.",
+        "Vane is ill; at first, only Nell knew it.",
+        "Vane is ill; only Nell knew it before he died.",
+        "Vane is ill; before the trial it was known only to Nell.",
+        "Vane is ill; only Nell knows it. Soon everybody will know.",
+        "Only Nell knew that Vane was a thief; now everybody knows it.",
+        "Nobody knew it except Nell until the trial.",
+        "Only Nell knew it, but it came out at the trial.",
+        "只有阿宁知道，直到开庭。",
+        "直到开庭，只有阿宁知道。",
+        "韦恩是贼，开庭前，只有阿宁知道。",
+        "韦恩是贼，死前除了阿宁没人知道。",
+        "韦恩是贼，以前只有阿宁知道。",
+        "韦恩是贼，只有阿宁知道，很快人人都会知道。",
+        "只有阿宁知道韦恩是贼，直到土比说出来。",
+    ],
+)
+def test_a_list_of_knowers_that_is_over_or_to_come_keeps_it_from_nobody(text: str) -> None:
+    assert _list_in(text) == (set(), True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dolly thinks only Nell knows it.",
+        "Dolly said only Nell knew it.",
+        "Tubby believes Vane is ill and only Nell knows it.",
+        "Only Nell knows where Vane went before the trial.",
+        "Only Nell knows the way before dawn.",
+        "Only Nell knows Vane by sight.",
+        "Not only Nell knew it before the trial.",
+        "Nobody knows when Vane left before dawn.",
+        "Vane left before only Nell knew the way.",
+        "阿宁以为开庭前只有土比知道。",
+        "只有阿宁知道韦恩死前去了哪里。",
+        "只有阿宁知道怎么在天亮前出城。",
+        "只有阿宁知道韦恩是不是贼。",
+        "只有阿宁天亮前走了。",
+    ],
+)
+def test_no_list_of_knowers_is_neither_taken_nor_over(text: str) -> None:
+    assert _list_in(text) == (set(), False)
+
+
+def test_whom_later_words_tell_it_is_outside_no_list() -> None:
+    for text in (
+        "Vane is ill; only Nell knew it, but later she told Tubby.",
+        "Vane is ill; only Nell knew it. Now Tubby knows it, too.",
+    ):
+        assert _knowers(text) == {"Nell": True, "Tubby": None, "Guv'nor": False, "Dolly": False, "Vane": False}
+    text = "韦恩是贼，只有阿宁知道，后来她告诉了土比。"
+    assert _knowers(text) == {"阿宁": True, "土比": None, "老板": False, "多莉": False, "韦恩": False}
+    assert _knowers("Only Nell knows that Vane later told Tubby a lie.")["Tubby"] is False

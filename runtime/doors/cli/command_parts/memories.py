@@ -215,12 +215,13 @@ def _say_kept(result: Any, view: View, *, note_id: str) -> None:
     """Say the only knowers of a note, and from whom its words keep it."""
     if result.known_only_by:
         view.say("note_known_by", names=view.labels.listing(result.known_only_by))
+    command = f"novelgen memory knowledge {view.project} {note_id}"
+    if result.knowers_over:
+        view.say("note_knowers_over", command=f"{command} NAME hidden")
     if not result.kept_from:
         return
     start = view.values.get("start")
-    command = f"novelgen memory knowledge {view.project} {note_id} {in_shell(result.kept_from[0])} knows" + (
-        f" --from {start}" if start else ""
-    )
+    command = f"{command} {in_shell(result.kept_from[0])} knows" + (f" --from {start}" if start else "")
     view.say("note_kept_from", names=view.labels.listing(result.kept_from), command=command)
 
 
