@@ -336,7 +336,7 @@ def _relationships(cast: Iterable[str], story: StoryBefore, names: Mapping[str, 
             parts = [relationship.relationship_type, relationship.status if relationship.status != "neutral" else ""]
             parts += [relationship.history[-1].event] if relationship.history else []
             tie = labels.separator.join(part for part in parts if part)[:MAX_VALUE_CHARACTERS]
-            pair = [relationship.character_a, relationship.character_b]
+            pair = [*relationship.in_reading_order()]
             text = f"{' / '.join(names.get(one, one) for one in pair)}{labels.colon}{tie}"
             if tie:
                 yield ContinuityEvidence.at(

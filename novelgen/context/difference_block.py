@@ -214,7 +214,8 @@ class _Teller:
         return self.words[name].format(who, teller, what)
 
     def _relationship(self, turn: differences.RelationshipTurn) -> str:
-        pair = " – ".join(self._value(item) for item in (turn.character_a, turn.character_b))
+        ids = (turn.character_b, turn.character_a) if turn.type_reads_back else (turn.character_a, turn.character_b)
+        pair = " – ".join(map(self._value, ids))
         was_neutral = turn.status_was in ("", NEUTRAL_STATUS) and turn.status_now == NEUTRAL_STATUS
         parts = [
             self._said_turn(turn.type_was, turn.type_now),

@@ -254,7 +254,8 @@ def _relationship_row(pair: Relationship, names: Mapping[str, str], labels: Labe
     views.append(f"{second} → {first}{labels.colon}{pair.perspective_b}" if pair.perspective_b else "")
     status = "" if pair.status == NEUTRAL_STATUS else pair.status
     lines = [pair.relationship_type, status, *views]
-    return f"{first} – {second}", labels.separator.join(item for item in lines if item)
+    between = " – ".join(names.get(entity_id, entity_id) for entity_id in pair.in_reading_order())
+    return between, labels.separator.join(item for item in lines if item)
 
 
 def _entity_row(entity: Entity, _names: Mapping[str, str], labels: Labels) -> tuple[str, ...]:

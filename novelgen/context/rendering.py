@@ -20,8 +20,9 @@ from novelgen.memory.stated import NAME_ATTRIBUTE
 from novelgen.models.context import LeftOff, ToldBefore
 from novelgen.models.entity import is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
+from novelgen.models.pair_types import read_sides
 from novelgen.models.position import Place, place_text, place_told, sort_key
-from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, EntityStateSnapshot, turned_type
+from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, EntityStateSnapshot
 
 Placing = tuple[int | None, int | None]
 """Chapter and scene of something, each None where it has none."""
@@ -370,9 +371,12 @@ def _loop(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) ->
 
 def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
     """Render a relationship: type, status, both views and the last event."""
-    sides = ("b", "a") if entry.get("seen_by") == entry["character_b"] else ("a", "b")
+    sides, kind = read_sides(
+        entry["relationship_type"],
+        type_reads_back=entry.get("type_reads_back", False),
+        is_from_second=entry.get("seen_by") == entry["character_b"],
+    )
     fields = {side: names.get(entry[f"character_{side}"], entry[f"character_{side}"]) for side in sides}
-    kind = entry["relationship_type"] if sides[0] == "a" else turned_type(entry["relationship_type"])
     feelings = {side: _feelings(entry.get(f"dimensions_{side}"), labels) for side in sides}
     both = _feelings(entry.get("dimensions"), labels)
     is_felt = bool(both or any(feelings.values()))

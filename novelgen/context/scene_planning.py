@@ -108,7 +108,7 @@ def _between(relationships: Sequence[Relationship], cast_ids: Sequence[str], nam
         key=lambda other_relationship: (-other_relationship.intensity, other_relationship.relationship_id),
     ):
         latest = next((event.event for event in reversed(relationship.history) if event.event), "")
-        pair = [names.get(side, "") for side in (relationship.character_a, relationship.character_b)]
+        pair = [names.get(side, "") for side in relationship.in_reading_order()]
         statements.append(" ".join([*pair, relationship.relationship_type, relationship.status, latest]))
     return statements
 

@@ -12,6 +12,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_state_changes
 from novelgen.models.knowledge import ALL_LIVED, READER, KnowledgeEvent
 from novelgen.models.memory import DISTILLED_TYPES, StoryMemoryChunk
+from novelgen.models.pair_types import turned_pair_type
 from novelgen.models.position import Place, Placed, StoryPosition, story_place
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, Relationship, RelationshipDimensions, StateChange
@@ -245,8 +246,9 @@ def _relationship_turns(stretch: StoryStretch) -> Iterator[differences.Relations
         turn = differences.RelationshipTurn(
             character_a=now.character_a,
             character_b=now.character_b,
-            type_was=was.relationship_type if was else "",
+            type_was=_type_read_alike(was, now) if was else "",
             type_now=now.relationship_type,
+            type_reads_back=now.type_reads_back,
             status_was=was.status if was else "",
             status_now=now.status,
             feelings=list(_feelings(was, now)),
@@ -255,6 +257,13 @@ def _relationship_turns(stretch: StoryStretch) -> Iterator[differences.Relations
         is_same = (turn.type_was, turn.status_was) == (turn.type_now, turn.status_now)
         if not is_same or turn.feelings or turn.events:
             yield turn
+
+
+def _type_read_alike(was: Relationship, now: Relationship) -> str:
+    """Return the earlier type in the direction in which the later one reads, where it can be turned."""
+    if was.type_reads_back == now.type_reads_back:
+        return was.relationship_type
+    return str(turned_pair_type(was.relationship_type, type_reads_back=was.type_reads_back)["relationship_type"])
 
 
 def _feelings(was: Relationship | None, now: Relationship) -> Iterator[differences.FeelingTurn]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from operator import not_
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
@@ -22,6 +23,9 @@ class ConflictSource(BaseModel):
     scene_index: int
     says: str
     value: Any = Field(default=None, description="The value that it gives to the slot, where it is about one.")
+    type_reads_back: bool = Field(
+        default=False, exclude_if=not_, description="Of a relationship: its type reads from the second to the first."
+    )
 
 
 class Conflict(BaseModel):

@@ -9,8 +9,9 @@ from novelgen.memory.attributes import DESCRIPTION_ATTRIBUTE, DISGUISE_ATTRIBUTE
 from novelgen.memory.outline import PairChange
 from novelgen.memory.stated import NAME_ATTRIBUTE
 from novelgen.models.entity import RevealedIdentity
+from novelgen.models.pair_types import turned_pair_type
 from novelgen.models.position import Place, Placed, story_place
-from novelgen.models.state import StateChange, turned_type
+from novelgen.models.state import StateChange
 
 TOLD_OF_THE_DEAD = STATUS_ATTRIBUTES | {NAME_ATTRIBUTE, DISGUISE_ATTRIBUTE, DESCRIPTION_ATTRIBUTE}
 """Attributes that a story also states of somebody who is dead: they refute no death."""
@@ -177,11 +178,13 @@ def _turned(change: PairChange, first: str, second: str) -> PairChange:
     """Return a change in id order."""
     if first < second:
         return replace(change, character_a=first, character_b=second)
+    reading = turned_pair_type(change.relationship_type or "", type_reads_back=change.type_reads_back)
+    reading["relationship_type"] = reading["relationship_type"] or None
     return replace(
         change,
         character_a=second,
         character_b=first,
-        relationship_type=turned_type(change.relationship_type) if change.relationship_type else None,
+        **reading,
         perspective_a=change.perspective_b,
         perspective_b=change.perspective_a,
         dimensions_a=change.dimensions_b,

@@ -105,10 +105,11 @@ def _both_said(earlier: RecordedRelationshipChange, later: RecordedRelationshipC
     """Merge two changes of a pair, preferring the later values."""
     if later.character_a != earlier.character_a:
         later = later.turned()
-    views = {
+    views: dict[str, Any] = {
         name: getattr(later, name) or getattr(earlier, name)
         for name in ("relationship_type", "perspective_a", "perspective_b")
     }
+    views["type_reads_back"] = (later if later.relationship_type else earlier).type_reads_back
     events = dict.fromkeys(event for event in (earlier.event, later.event) if event)
     return later.model_copy(update={**views, **feelings_after(later, vars(earlier)), "event": " ".join(events)})
 

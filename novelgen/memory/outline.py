@@ -142,6 +142,7 @@ class PairChange:
     character_a: str
     character_b: str
     relationship_type: str | None = None
+    type_reads_back: bool = False
     status: str | None = None
     perspective_a: str | None = None
     perspective_b: str | None = None

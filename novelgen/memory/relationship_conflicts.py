@@ -91,7 +91,7 @@ def _kinship_of(said_type: str) -> Kinship | None:
     roles = [word.strip() for word in _BETWEEN.split(words)]
     if len(roles) != 2:
         return None
-    # Roles around a hyphen are not turned with the pair, so that they do not tell who is who.
+    # Stories of earlier versions have roles around a hyphen that were not turned with the pair: they do not tell.
     is_told = not re.search(r"\w[-–]\w", words)
     one, other = roles
     if one in _ELDER_WORDS and _YOUNGER_WORDS.get(other) == _ELDER_WORDS[one]:
@@ -161,6 +161,8 @@ def _kin(
         kinship = kinship_in(pair_change.relationship_type)
         if kinship is None:
             continue
+        if pair_change.type_reads_back and kinship.elder is not None:
+            kinship = kinship._replace(elder="b" if kinship.elder == "a" else "a")
         if last is not None and kinship.excludes(last[1]) and not _is_revealed(pair_change, revealed):
             yield _conflict(last[0], pair_change, scenes)
         last = pair_change, kinship
@@ -256,6 +258,9 @@ def _conflict(first: PairChange, pair_change: PairChange, scenes: Mapping[Place,
 
 
 def _side(stated: PairChange, scenes: Mapping[Place, TellingScene]) -> ConflictSource:
-    pair = f"{stated.character_a} – {stated.character_b}"
+    ids = (
+        (stated.character_b, stated.character_a) if stated.type_reads_back else (stated.character_a, stated.character_b)
+    )
     text = ", ".join(text for text in (stated.relationship_type, stated.status) if text and text != UNSAID_STATUS)
-    return source_in(scenes[story_place(stated)], said(pair, text), value=stated.relationship_type or None)
+    source = source_in(scenes[story_place(stated)], said(" – ".join(ids), text), value=stated.relationship_type or None)
+    return source.model_copy(update={"type_reads_back": stated.type_reads_back})

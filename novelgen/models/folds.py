@@ -69,6 +69,12 @@ class RelationshipChange(Placed, Protocol):
     """
 
     @property
+    def relationship_type(self) -> str | None: ...
+
+    @property
+    def type_reads_back(self) -> bool: ...
+
+    @property
     def status(self) -> str | None: ...
 
     @property
@@ -204,8 +210,10 @@ def fold_loop_events(events: Sequence[AnyLoopEvent]) -> LoopFold[AnyLoopEvent]:
 def fold_relationship_changes(changes: Iterable[RelationshipChange]) -> dict[str, Any]:
     """Fold the changes of one pair."""
     pair_fields: dict[str, Any] = {name: Relationship.model_fields[name].default for name in FOLDED_RELATIONSHIP_FIELDS}
-    pair_fields |= {"dimensions": {}, "dimensions_a": {}, "dimensions_b": {}}
+    pair_fields |= {"type_reads_back": False, "dimensions": {}, "dimensions_a": {}, "dimensions_b": {}}
     for change in changes:
+        if change.relationship_type:
+            pair_fields["type_reads_back"] = change.type_reads_back
         stated_fields = {name: getattr(change, name) for name in FOLDED_RELATIONSHIP_FIELDS}
         pair_fields |= {name: value for name, value in stated_fields.items() if value is not None}
         pair_fields |= feelings_after(change, pair_fields)
@@ -314,10 +322,11 @@ def standing_after(change: RecordedRelationshipChange, before: Relationship | No
     known_relationship = before or Relationship(
         relationship_id="", character_a=ordered.character_a, character_b=ordered.character_b
     )
-    views = {
+    views: dict[str, Any] = {
         name: getattr(ordered, name) or getattr(known_relationship, name)
         for name in ("relationship_type", "perspective_a", "perspective_b")
     }
+    views["type_reads_back"] = (ordered if ordered.relationship_type else known_relationship).type_reads_back
     feelings = feelings_after(ordered, vars(known_relationship))
     return known_relationship.model_copy(
         update={**views, **feelings, "status": ordered.status, "intensity": ordered.intensity}
@@ -361,6 +370,7 @@ def relationship_change_values(change: RecordedRelationshipChange) -> dict[str, 
     given_names = change.model_fields_set
     return {
         "relationship_type": ordered.relationship_type or None,
+        "type_reads_back": ordered.type_reads_back,
         "status": change.status if "status" in given_names else None,
         "perspective_a": ordered.perspective_a or None,
         "perspective_b": ordered.perspective_b or None,

@@ -9,7 +9,8 @@ from pydantic import Field, field_validator, model_validator
 from novelgen.models.entity import EntityType
 from novelgen.models.knowledge import KnowledgeKind, KnowledgeSource
 from novelgen.models.memory import EVENT_TYPES, OTHER_EVENT, superseded
-from novelgen.models.state import LoopImportance, RelationshipDimensions, turned_type
+from novelgen.models.pair_types import turned_pair_type
+from novelgen.models.state import LoopImportance, RelationshipDimensions
 from novelgen.models.user_file import UserFileModel
 
 logger = logging.getLogger(__name__)
@@ -53,6 +54,9 @@ class RecordedRelationshipChange(UserFileModel):
     character_a: str = Field(min_length=1)
     character_b: str = Field(min_length=1)
     relationship_type: str = ""
+    type_reads_back: bool = Field(
+        default=False, exclude_if=is_unsaid, description="The type reads from character_b to character_a."
+    )
     status: str = "neutral"
     perspective_a: str = ""
     perspective_b: str = ""
@@ -66,13 +70,17 @@ class RecordedRelationshipChange(UserFileModel):
         default_factory=dict, exclude_if=is_unsaid, description="What character_b feels for character_a."
     )
 
+    def in_reading_order(self) -> tuple[str, str]:
+        """Return the ids of both in the order in which the type reads."""
+        return (self.character_b, self.character_a) if self.type_reads_back else (self.character_a, self.character_b)
+
     def turned(self) -> Self:
         """Return the same change with the pair the other way round."""
         return self.model_copy(
             update={
                 "character_a": self.character_b,
                 "character_b": self.character_a,
-                "relationship_type": turned_type(self.relationship_type),
+                **turned_pair_type(self.relationship_type, type_reads_back=self.type_reads_back),
                 "perspective_a": self.perspective_b,
                 "perspective_b": self.perspective_a,
                 "dimensions_a": self.dimensions_b,

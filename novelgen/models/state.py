@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from operator import not_
 from typing import Annotated, Any, Literal
@@ -11,6 +10,7 @@ from pydantic import AfterValidator, Field
 from pydantic.json_schema import SkipJsonSchema
 
 from novelgen.models.base import Model
+from novelgen.models.pair_types import Side, read_sides, turned_pair_type
 from novelgen.models.position import UtcDatetime
 from novelgen.models.shown import Shown
 
@@ -194,29 +194,6 @@ RelationshipDimensions = Annotated[dict[RelationshipDimension, int], AfterValida
 """Values of some dimensions, each within `DIMENSION_RANGES`."""
 
 
-MAX_WORDS_OF_A_ROLE = 3
-
-_SIGN, _WORD = (
-    re.compile(rf"(?P<one>(?:(?!{between}).)+)(?P<between>{between})(?P<other>(?:(?!{between}).)+)")
-    for between in (r" ?/ ?| ?→ ?", r" and |与")
-)
-"""Between two roles; a word between long ones may as well be a part of what both are."""
-
-
-def turned_type(name: str) -> str:
-    """Return the type of a pair for the pair the other way round: "killer and victim", "victim and killer"."""
-    return "、".join(_turned_roles(item) for item in name.split("、"))
-
-
-def _turned_roles(statement: str) -> str:
-    roles = _SIGN.fullmatch(statement)
-    if roles is None:
-        roles = _WORD.fullmatch(statement)
-        if roles is None or max(len(roles[side].split()) for side in ("one", "other")) > MAX_WORDS_OF_A_ROLE:
-            return statement
-    return f"{roles['other']}{roles['between']}{roles['one']}"
-
-
 class RelationshipEvent(Model):
     """One change of a relationship, with its event and place."""
 
@@ -236,6 +213,11 @@ class Relationship(Shown, Model):
     character_a: str
     character_b: str
     relationship_type: str = ""
+    type_reads_back: bool = Field(
+        default=False,
+        exclude_if=not_,
+        description="The type reads from character_b to character_a, since no words say it the other way round.",
+    )
     status: str = "neutral"
     perspective_a: str = Field(default="", description="How character_a sees character_b.")
     perspective_b: str = Field(default="", description="How character_b sees character_a.")
@@ -254,6 +236,22 @@ class Relationship(Shown, Model):
     scene_index: int | None = None
     guessed_in: GuessedScenes = Field(default_factory=list, exclude_if=not_)
 
+    def read_from(self, character_id: str = "") -> tuple[tuple[Side, Side], str]:
+        """Return both sides in the order in which the type reads, and the type.
+
+        Args:
+            character_id: One of the two to come first, where the type can be told so.
+        """
+        return read_sides(
+            self.relationship_type,
+            type_reads_back=self.type_reads_back,
+            is_from_second=character_id == self.character_b,
+        )
+
+    def in_reading_order(self) -> tuple[str, str]:
+        """Return the ids of both in the order in which the type reads."""
+        return (self.character_b, self.character_a) if self.type_reads_back else (self.character_a, self.character_b)
+
     def seen_by(self, character_id: str) -> RelationshipView:
         """Return the relationship from one side.
 
@@ -264,10 +262,11 @@ class Relationship(Shown, Model):
             The other one, and how this one sees them.
         """
         is_first = character_id == self.character_a
+        reading: dict[str, Any] = {name: getattr(self, name) for name in ("relationship_type", "type_reads_back")}
         return RelationshipView(
             relationship_id=self.relationship_id,
             character_id=self.character_b if is_first else self.character_a,
-            relationship_type=self.relationship_type if is_first else turned_type(self.relationship_type),
+            **(reading if is_first else turned_pair_type(**reading)),
             status=self.status,
             your_view=self.perspective_a if is_first else self.perspective_b,
             their_view=self.perspective_b if is_first else self.perspective_a,
@@ -288,6 +287,11 @@ class RelationshipView(Model):
     character_id: str
     character_name: str = Field(default="", description="Its name; empty where the story's cards were not at hand.")
     relationship_type: str = ""
+    type_reads_back: bool = Field(
+        default=False,
+        exclude_if=not_,
+        description="The type reads from the other to this side, since no words say it the other way round.",
+    )
     status: str = "neutral"
     your_view: str = Field(default="", description="How this side sees the other.")
     their_view: str = Field(default="", description="How the other sees this side.")

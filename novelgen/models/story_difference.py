@@ -106,6 +106,9 @@ class RelationshipTurn(BaseModel):
     character_b: str
     type_was: str = ""
     type_now: str = ""
+    type_reads_back: bool = Field(
+        default=False, exclude_if=is_unsaid, description="The types read from character_b to character_a."
+    )
     status_was: str = ""
     status_now: str = ""
     feelings: list[FeelingTurn] = Field(default_factory=list)

@@ -9,8 +9,9 @@ from novelgen.language.language import folded, has_cjk, significant_words
 from novelgen.language.normalise import is_possessive
 from novelgen.memory import attributes
 from novelgen.models.folds import HOLDER_ATTRIBUTE, standing_after
+from novelgen.models.pair_types import turned_type
 from novelgen.models.record import RecordedRelationshipChange, RecordedStateChange, SceneRecord
-from novelgen.models.state import DELTA_BOUNDS, DIMENSION_RANGES, Relationship, RelationshipDimension, turned_type
+from novelgen.models.state import DELTA_BOUNDS, DIMENSION_RANGES, Relationship, RelationshipDimension
 from novelgen.reading.known_story import Placer, looks_like_an_id, means_everybody
 from novelgen.reading.model_record import ModelRelationshipChange, ModelStateChange
 

@@ -398,7 +398,9 @@ class _Choice:
         feelings.append(_feelings(f"{b} → {a}: ", pair.dimensions_b))
         changed = prompt_data.place_mark(pair.chapter_index, pair.scene_index)
         stands = (pair.relationship_type, pair.status, *views, f"intensity {pair.intensity}", *feelings)
-        return prompt_data.piped(f"{a} {b}", *stands, f"@{changed}" if changed else "")
+        return prompt_data.piped(
+            " ".join(map(self._reference, pair.in_reading_order())), *stands, f"@{changed}" if changed else ""
+        )
 
     def memory_line(self, memory: PromptMemory, *, number: int = MAX_RANKED_MEMORIES) -> str:
         """Its number, place, importance and full or short text."""

@@ -18,9 +18,10 @@ from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.entity import Entity, EntityType
 from novelgen.models.entity import NewName as NewName
 from novelgen.models.entity import SameEntities as SameEntities
+from novelgen.models.pair_types import turned_pair_type
 from novelgen.models.position import ChapterIndex, Place, SceneIndex, require_project_id, story_place
 from novelgen.models.record import SceneRecord
-from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship, turned_type
+from novelgen.models.state import EntityStateSnapshot, OpenLoop, Relationship
 
 ListItem = TypeVar("ListItem", bound=BaseModel)
 ExtractionFault = Literal[
@@ -286,7 +287,7 @@ def _relationships(pairs: Sequence[Relationship], ids: Mapping[str, str]) -> lis
         fields: dict[str, Any] = {"character_a": min(a, b), "character_b": max(a, b)}
         if a > b:
             fields |= {
-                "relationship_type": turned_type(pair.relationship_type),
+                **turned_pair_type(pair.relationship_type, type_reads_back=pair.type_reads_back),
                 "perspective_a": pair.perspective_b,
                 "perspective_b": pair.perspective_a,
                 "dimensions_a": pair.dimensions_b,

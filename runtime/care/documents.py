@@ -202,6 +202,7 @@ class RelationshipDocument(_Card):
     character_a: str = Field(min_length=1)
     character_b: str = Field(min_length=1)
     relationship_type: str = ""
+    type_reads_back: bool = False
     status: str = "neutral"
     perspective_a: str = ""
     perspective_b: str = ""

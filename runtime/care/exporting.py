@@ -23,6 +23,7 @@ from novelgen.models.entity import (
     pair_counts,
 )
 from novelgen.models.folds import fold_loop_events, fold_relationship_changes, fold_state_changes, in_force
+from novelgen.models.pair_types import turned_pair_type
 from novelgen.models.position import END_OF_STORY
 from novelgen.models.state import PRESENCE_ATTRIBUTE
 from runtime.care.companion_files import companion_files
@@ -213,10 +214,12 @@ class MemoryDocuments:
                 continue
             is_first = entity_id == pair.character_a
             now = folded_relationship([change for _, change in self._relationship_changes[pair.relationship_id]])
+            reading = {name: now[name] for name in ("relationship_type", "type_reads_back")}
+            reading = reading if is_first else turned_pair_type(**reading)
             views.append(
                 {
                     "character_id": pair.character_b if is_first else pair.character_a,
-                    "relationship_type": now["relationship_type"],
+                    **{name: value for name, value in reading.items() if value is not False},
                     "status": now["status"],
                     "description": now["perspective_a" if is_first else "perspective_b"],
                 }

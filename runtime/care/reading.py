@@ -14,8 +14,8 @@ from pydantic import BaseModel, Field, create_model
 from novelgen.characters.memory import CharacterMemory
 from novelgen.errors import InvalidFileError
 from novelgen.models.entity import PAIR_COUNTS, Entity, EntityAlias, computed_names
+from novelgen.models.pair_types import turned_pair_type
 from novelgen.models.record import SceneRecord
-from novelgen.models.state import turned_type
 from runtime.care import documents as shapes
 from runtime.care.exporting import (
     COUNTER_NAMES,
@@ -259,6 +259,7 @@ _DETAIL = ("category", "description", "importance", "related_characters", "relat
 Event = TypeVar("Event", records.LoopEvent, records.RelationshipChange, records.Knowledge)
 _STATE_FIELDS = (
     "relationship_type",
+    "type_reads_back",
     "status",
     "perspective_a",
     "perspective_b",
@@ -461,7 +462,8 @@ def _turned(values: dict[str, Any], document: shapes.RelationshipDocument) -> di
         for side, other in ("ab", "ba")
     }
     statement = values["relationship_type"]
-    return {**values, **turned, "relationship_type": statement and turned_type(statement)}
+    reading = turned_pair_type(statement, type_reads_back=values["type_reads_back"]) if statement else {}
+    return {**values, **turned, **reading}
 
 
 def _number_entry(

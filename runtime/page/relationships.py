@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from starlette.responses import Response
@@ -108,12 +108,19 @@ class Side(NamedTuple):
 
 
 def sides_of(pair: Relationship) -> tuple[Side, Side]:
-    """Return both sides of a pair, with shared feelings on each."""
+    """Return both sides of a pair in the order in which its type reads, with shared feelings on each."""
     first, second = pair.character_a, pair.character_b
-    return (
+    sides = (
         Side(first, second, pair.perspective_a, {**pair.dimensions, **pair.dimensions_a}),
         Side(second, first, pair.perspective_b, {**pair.dimensions, **pair.dimensions_b}),
     )
+    return (sides[1], sides[0]) if pair.type_reads_back else sides
+
+
+def type_of_side(pair: Relationship, who: str) -> str:
+    """Return a pair's type as read from one of the two, under an arrow back where it cannot be turned."""
+    view = pair.seen_by(who)
+    return f"← {view.relationship_type}" if view.type_reads_back else view.relationship_type
 
 
 def change_of(side: Side, pair: Relationship, earlier: Relationship | None) -> Change:
@@ -245,7 +252,7 @@ def relationship_graph(
 
 
 def _with_words(
-    arrows: Sequence[DrawnArrow], people: Iterable[DrawnPerson], sheet: Sheet, width: float
+    arrows: Sequence[DrawnArrow], people: Collection[DrawnPerson], sheet: Sheet, width: float
 ) -> list[DrawnArrow]:
     """Return arrows with what each pair is to each other written where nothing else stands, once for both sides."""
     signs = [arrow.sign for arrow in arrows if arrow.side.warmth != "unsaid"]
@@ -253,8 +260,9 @@ def _with_words(
     taken_areas += [_name_area(person, sheet) for person in people]
     worded_words: set[str] = set()
     drawn_arrows = []
+    places = {person.entity_id: (person.x, person.y) for person in people}
     for arrow in arrows:
-        words = _two_lines(arrow.pair.relationship_type or arrow.pair.status, sheet.longest_label)
+        words = _two_lines(_label(arrow, places) or arrow.pair.status, sheet.longest_label)
         long, tall = max(_length(line, sheet.label_letter) for line in words) + 6, sheet.line_height * len(words)
         free = (
             point
@@ -272,6 +280,11 @@ def _with_words(
             arrow = arrow._replace(label=words, label_at=at)
         drawn_arrows.append(arrow)
     return drawn_arrows
+
+
+def _label(arrow: DrawnArrow, places: Mapping[str, tuple[float, float]]) -> str:
+    """Return a pair's type as it reads from left to right in the picture, or from above."""
+    return type_of_side(arrow.pair, min(_both(arrow.pair), key=lambda who: places[who]))
 
 
 def _name_area(person: DrawnPerson, sheet: Sheet) -> tuple[complex, float, float]:
@@ -471,6 +484,7 @@ def relationships_page(
         lately=lately,
         lately_choices=sorted({*LATELY, lately}),
         sides_of=sides_of,
+        type_of_side=type_of_side,
         change_of=lambda side, pair: change_of(side, pair, earlier.get(pair.relationship_id)),
         graphs={
             form: relationship_graph(pairs, names, chosen_id=choice, sheet=sheet)
@@ -488,13 +502,12 @@ def _charts(
 ) -> list[tuple[Side | None, CourseChart]]:
     """Return the charts of a pair's sides and strength."""
     steps = visit.story.relationships.course(pair.character_a, pair.character_b, as_of=visit.as_of).steps
-    first, second = sides_of(pair)
-    felt_side = (
-        (first, [course_step.dimensions_a for course_step in steps]),
-        (second, [course_step.dimensions_b for course_step in steps]),
-    )
+    felt_values = {
+        pair.character_a: [course_step.dimensions_a for course_step in steps],
+        pair.character_b: [course_step.dimensions_b for course_step in steps],
+    }
     charts: list[tuple[Side | None, CourseChart]] = [
-        (side, course_chart(steps, values, places)) for side, values in felt_side if any(values)
+        (side, course_chart(steps, values, places)) for side in sides_of(pair) if any(values := felt_values[side.who])
     ]
     return [
         *charts,

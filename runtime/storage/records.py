@@ -587,6 +587,7 @@ class RelationshipChangeFields(Placed):
 
     relationship_id: str
     relationship_type: str | None = None
+    type_reads_back: bool = False
     status: str | None = None
     perspective_a: str | None = None
     perspective_b: str | None = None

@@ -9,7 +9,7 @@ from sqlmodel import col, or_
 
 from novelgen.characters.memory import SLOT_SEPARATOR
 from novelgen.models.entity import EntityType
-from novelgen.models.state import turned_type
+from novelgen.models.pair_types import turned_pair_type
 from runtime.storage.chunks import ChunkWriter, text_hash
 from runtime.storage.events import RelationshipRepository
 from runtime.storage.records import (
@@ -273,12 +273,13 @@ class Relinking:
 
 def _turned(change: RelationshipChange) -> dict[str, Any]:
     """Return how two stand, told from the other one."""
+    reading = turned_pair_type(change.relationship_type or "", type_reads_back=change.type_reads_back)
     return {
         "perspective_a": change.perspective_b,
         "perspective_b": change.perspective_a,
         "dimensions_a": change.dimensions_b,
         "dimensions_b": change.dimensions_a,
-        "relationship_type": change.relationship_type and turned_type(change.relationship_type),
+        **(reading if change.relationship_type else {}),
     }
 
 

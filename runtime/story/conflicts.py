@@ -176,7 +176,7 @@ def _one_type(unit: UnitOfWork, project_id: str, conflict: Conflict, keep: Side)
     if not true.value:
         raise UserInputError(f"{true.says!r} names no type of relationship; {_by_hand(project_id, conflict)}")
     pair = dict(zip(_PAIR, conflict.entity_ids, strict=True))
-    change = RecordedRelationshipChange(**pair, relationship_type=true.value)
+    change = RecordedRelationshipChange(**pair, relationship_type=true.value, type_reads_back=true.type_reads_back)
     with unit.journal.changing_pair(*conflict.entity_ids) as journal_entry:
         unit.relationships.append(change, at=_place(corrected))
     return f"{' and '.join(conflict.entity_ids)} are now {true.value!r} in both scenes", journal_entry.change_id

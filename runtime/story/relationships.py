@@ -386,6 +386,8 @@ def _differs(known_relationship: Relationship, change: RecordedRelationshipChang
     fields = [name for name in FOLDED_RELATIONSHIP_FIELDS if name in said_names and getattr(change, name) != ""]
     if any(getattr(known_relationship, name) != getattr(change, name) for name in fields):
         return True
+    if change.relationship_type and known_relationship.type_reads_back != change.type_reads_back:
+        return True
     sides = (
         (change.dimensions_a, known_relationship.dimensions_a),
         (change.dimensions_b, known_relationship.dimensions_b),

@@ -303,7 +303,7 @@ class _Teller:
                 "relationship",
                 f"{relationship_change.character_a}-{relationship_change.character_b}",
                 relationship_change.event or relationship_change.relationship_type or relationship_change.status,
-                about=f"{self.name(relationship_change.character_a)} – {self.name(relationship_change.character_b)}",
+                about=" – ".join(map(self.name, relationship_change.in_reading_order())),
             )
             for relationship_change in self.record.relationship_changes
         ]

@@ -18,7 +18,7 @@ from runtime.storage.records import METADATA
 if TYPE_CHECKING:
     from alembic.script import ScriptDirectory
 
-HEAD = "added_knowers"
+HEAD = "types_reading_back"
 """The revision that this version works on."""
 
 MIGRATIONS = Path(__file__).parent

@@ -8,7 +8,7 @@ from novelgen.chains.scene_record_chain import SceneRecordChain
 from novelgen.memory.merge import merge_records
 from novelgen.models.folds import fold_relationship_changes, relationship_change_values
 from novelgen.models.record import RecordedRelationshipChange, SceneRecord
-from novelgen.models.state import Relationship, turned_type
+from novelgen.models.state import Relationship
 from novelgen.reading.known_story import SceneSoFar
 from novelgen.reading.request import SceneRecordResult
 from tests.novelgen.reading.keeper_scene import answer, request
@@ -42,25 +42,6 @@ def read(*changes: dict[str, Any], before: Relationship | None = FRIENDS) -> Rec
     assert record is not None
     [found] = record.relationship_changes
     return found
-
-
-@pytest.mark.parametrize(
-    ("said", "turned"),
-    [
-        ("killer and victim", "victim and killer"),
-        ("俘虏与捕者", "捕者与俘虏"),
-        ("客与主、被救者与恩人", "主与客、恩人与被救者"),
-        ("mother/daughter", "daughter/mother"),
-        ("widow who thanks and trusts him / rescuer", "rescuer / widow who thanks and trusts him"),
-        ("friends", "friends"),
-        ("师徒", "师徒"),
-        ("half-brothers", "half-brothers"),
-        ("old friends and sworn enemies of the whole harbour", "old friends and sworn enemies of the whole harbour"),
-    ],
-)  # fmt: skip
-def test_roles_are_turned_with_the_pair(said: str, turned: str) -> None:
-    """A type that names both sides changes sides with them; one that fits both stays."""
-    assert turned_type(said) == turned
 
 
 @pytest.mark.parametrize(

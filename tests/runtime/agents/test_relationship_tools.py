@@ -16,7 +16,7 @@ def test_each_side_has_its_own_view_as_of_the_position(call: Call) -> None:
         {
             "character_id": "C1",
             "character_name": "Marcus Vale",
-            "relationship_type": "mentor-student",
+            "relationship_type": "student-mentor",
             "status": "strained",
             "your_view": "he hides something",
             "intensity": 7,

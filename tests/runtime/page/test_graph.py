@@ -19,6 +19,7 @@ from runtime.page.relationships import (
     relationship_graph,
     shortened,
     sides_of,
+    type_of_side,
 )
 from runtime.story.relationships import CourseStep
 
@@ -174,3 +175,19 @@ def test_a_course_runs_over_the_scenes() -> None:
     assert [(each.name, each.value) for each in chart.lines] == [("trust", 50), ("respect", 50)]
     assert chart.lines[0].path == "M34.0 148.0 H192.0 V80.0 H350.0"
     assert chart.lines[1].label_y - chart.lines[0].label_y >= 15
+
+
+def test_a_role_stays_with_its_person_in_the_picture() -> None:
+    """The words on a line read from left to right or from above, each arrow and the sides from who comes first."""
+    names = {who: who for who in ("C0", "C1")}
+    for pair, (from_first, from_second), sides in (
+        (_pair("C0", "C1", relationship_type="mother-daughter"), ("mother-daughter", "daughter-mother"), "C0 C1"),
+        (_pair("C0", "C1", relationship_type="师徒"), ("师徒", "← 师徒"), "C0 C1"),
+        (_pair("C0", "C1", relationship_type="mentor", type_reads_back=True), ("← mentor", "mentor"), "C1 C0"),
+    ):
+        assert (type_of_side(pair, "C0"), type_of_side(pair, "C1")) == (from_first, from_second)
+        assert [side.who for side in sides_of(pair)] == sides.split()
+        graph = relationship_graph([pair], names)
+        first = min(graph.people, key=lambda person: (person.x, person.y)).entity_id
+        [label] = [arrow.label for arrow in graph.arrows if arrow.label]
+        assert " ".join(label) == type_of_side(pair, first)

@@ -219,6 +219,7 @@ def test_a_database_of_the_earlier_version_upgrades(tmp_path: Path) -> None:
     assert {row.pop("also_supersedes") for row in after["memory_chunks"]} == {"[]"}
     assert {row.pop("over_at") for row in after["memory_chunks"]} == {None}
     assert {row.pop("adds_knower") for row in after["knowledge_events"]} == {0}
+    assert {row.pop("type_reads_back") for row in after["relationship_changes"]} == {0}
     assert after == before
 
 

@@ -16,14 +16,18 @@ class _Side(NamedTuple):
 
 @does("rows", "list_relationships")
 def _sides(result: Any, view: View) -> list[_Side]:
-    """Return pairs from the requested side, by default the first."""
+    """Return pairs from the requested side, by default that from which their type reads.
+
+    A type that cannot be turned is told from its own side.
+    """
     if not view.values.get("character_id"):
-        return [_Side(item.character_a, item.seen_by(item.character_a)) for item in result]
+        return [_Side(item.in_reading_order()[0], item.seen_by(item.in_reading_order()[0])) for item in result]
     from runtime.story.entities import StoryEntities
 
     story = StoryEntities(view.stores, view.project)
     own = story.get(view.values["character_id"], as_of=view.values.get("as_of")).entity.entity_id
-    return [_Side(own, item.seen_by(own)) for item in result]
+    sides = [(own if not item.seen_by(own).type_reads_back else item.in_reading_order()[0], item) for item in result]
+    return [_Side(of, item.seen_by(of)) for of, item in sides]
 
 
 @does("show", "get_relationship")
@@ -38,7 +42,7 @@ def _show_relationship(result: Any, view: View) -> None:
     output.print_pairs(
         {
             labels["head.entity_id"]: result.relationship_id,
-            labels["head.kind"]: result.relationship_type,
+            " – ".join(map(view.name, result.in_reading_order())): result.relationship_type,
             labels["head.status"]: labels.value(result.status),
             labels["value.intensity"]: result.intensity,
             labels["line.view_of"].format(one, other): result.perspective_a,
