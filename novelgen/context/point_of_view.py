@@ -32,7 +32,7 @@ from novelgen.models.context import (
     SceneMemoryContext,
 )
 from novelgen.models.entity import Entity, is_entity_id
-from novelgen.models.folds import HOLDER_ATTRIBUTE, fold_holders, folded_relationship, snapshot_of
+from novelgen.models.folds import HOLDER_ATTRIBUTE, ending_change, fold_holders, folded_relationship, snapshot_of
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import NOTE_ID, StoryMemoryChunk, over_from, replacing_scene
 from novelgen.models.position import StoryPosition, story_place
@@ -448,7 +448,7 @@ class PointOfViewCut:
             rules = self._view.shared.rules
             stage = rules.scene_of_statement(place, is_of_chapter=change.is_of_chapter)
             scene = rules.scene_beside(self.character_id or "", _named_by(change), place, stage=stage)
-            if not self._was_before_them(change):
+            if not self._was_before_them(change) or self._is_over_from_start(change):
                 scene = self._scene_showing(change)
             place = scene.position if scene is not None else None
         if place is None or not self._view.is_guessed_in(place.chapter_index, place.scene_index):
@@ -489,32 +489,65 @@ class PointOfViewCut:
         knowing = self._view.knowing_of_statement(
             self._said_of(change), _named_by(change), _place(change), is_of_chapter=change.is_of_chapter
         )
+        if knowing.knows and self._is_over_from_start(change):
+            return self._scene_showing(change) is not None
         return (knowing.knows and self._was_before_them(change)) or self._scene_showing(change) is not None
 
     def _was_before_them(self, change: StateChange) -> bool:
         """Tell whether what an author states came to be before their eyes, or shows when they meet its bearer."""
         place = _place(change)
-        seen_attributes = SEEN_OF_PEOPLE if change.entity_type == "character" else SEEN_OF_THINGS
-        is_seen = attribute_named(change.attribute) in seen_attributes
-        if place is None or is_seen or self.character_id in _named_by(change):
+        if place is None or _shows(change) or self.character_id in _named_by(change):
             return True
         rules = self._view.shared.rules
         stage = rules.scene_of_statement(place, is_of_chapter=change.is_of_chapter)
         scenes = [self._view.scene_at_or_before(place), stage if stage is not None and stage.has_record else None]
         return all(self._view.was_in(*_pair(scene.position)) for scene in scenes if scene is not None)
 
+    def _is_over_from_start(self, change: StateChange) -> bool:
+        """Tell whether a state of the beginning is over, and not of them.
+
+        Nobody needs a scene to know how all began, but one to believe it later.
+        """
+        is_of_start = _place(change) is None and self.character_id not in _named_by(change)
+        return is_of_start and self._end_of(change) is not None
+
+    def _end_of(self, change: StateChange) -> StateChange | None:
+        return ending_change(change, self._changes_of.get(change.entity_id, ()))
+
     def _scene_showing(self, change: StateChange) -> KnowledgeScene | None:
-        """Return the scene from the place of a change on that tells it before them, by all its names."""
-        place = _place(change)
-        values = change.value if isinstance(change.value, list) else [change.value]
-        names = self._view.shared.rules.story.names
-        named = [
-            names.get(change.entity_id, ()),
-            *(names.get(str(value), [str(value)]) for value in values if value is not None),
-        ]
-        if place is None or len(named) < LEAST_NAMES_THAT_TELL:
+        """Return the scene that tells a change before them while it holds.
+
+        It has all of its names. Of a state of the start that shows beside its bearer, it has the bearer or their name.
+        """
+        place, end = _place(change), self._end_of(change)
+        named = [self._view.shared.rules.story.names.get(change.entity_id, ()), *self._names_of_values(change)]
+        if place is None and end is None:
             return None
-        return self._view.scene_naming(named, place)
+        if place is None and end is not None and _shows(change):
+            met = self._view.scene_with(change.entity_id, until=_place(end) or _BEGINNING)
+            if met is not None:
+                return met
+            named = named[:1]
+        elif len(named) < LEAST_NAMES_THAT_TELL:
+            return None
+        then = [name for names in self._names_of_values(end) for name in names] if end else []
+        return self._view.scene_naming(
+            named, place or _BEGINNING, until=None if end is None else _place(end), then=then
+        )
+
+    def _names_of_values(self, change: StateChange) -> list[Sequence[str]]:
+        """Return the names of each value of a change, and words as they are."""
+        names = self._view.shared.rules.story.names
+        values = change.value if isinstance(change.value, list) else [change.value]
+        return [names.get(str(value), [str(value)]) for value in values if value]
+
+    @cached_property
+    def _changes_of(self) -> Mapping[str, Sequence[StateChange]]:
+        """The changes of each entity, in the order in which they count."""
+        changes = defaultdict(list)
+        for change in self.changes.states if self.changes else ():
+            changes[change.entity_id].append(change)
+        return changes
 
     def _knows_disguise(self, change: StateChange) -> bool:
         """Tell whether a note that they know, or a merge by then, says who is behind a disguise."""
@@ -783,6 +816,12 @@ def _place(thing: StateChange | OpenLoop) -> StoryPosition | None:
 
 def _pair(place: StoryPosition) -> tuple[int | None, int | None]:
     return place.chapter_index, place.scene_index
+
+
+def _shows(change: StateChange) -> bool:
+    """Tell whether a change shows when they meet its bearer."""
+    seen_attributes = SEEN_OF_PEOPLE if change.entity_type == "character" else SEEN_OF_THINGS
+    return attribute_named(change.attribute) in seen_attributes
 
 
 def _statement(change: StateChange) -> Statement:

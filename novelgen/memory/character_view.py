@@ -513,25 +513,55 @@ class CharacterView:
         end = bisect_right(scenes, place, key=_position)
         return scenes[end - 1] if end else None
 
-    def scene_naming(self, named: Sequence[Collection[str]], place: StoryPosition) -> KnowledgeScene | None:
+    def scene_with(self, entity_id: str, *, until: StoryPosition) -> KnowledgeScene | None:
+        """Return a scene of theirs with somebody, a sure one first, up to a place."""
+        scenes = self.shared.rules.story.scenes
+        scenes = [
+            scene
+            for scene in scenes[: bisect_right(scenes, until, key=_position)]
+            if entity_id in scene.present and self.was_in(*_pair(scene.position))
+        ]
+        return next((scene for scene in scenes if scene.has_record), scenes[0] if scenes else None)
+
+    def scene_naming(
+        self,
+        named: Sequence[Collection[str]],
+        place: StoryPosition,
+        *,
+        until: StoryPosition | None = None,
+        then: Collection[str] = (),
+    ) -> KnowledgeScene | None:
         """Return a scene of theirs from a place on, a sure one first, that names all of some.
 
         Args:
-            named: The names of each; no question tells them.
+            named: The names of each, first those of the bearer; no question tells them.
             place: The earliest place of such a scene.
+            until: The last one, in whose scene it ends.
+            then: The names of what holds after that. Where its scene names it beside the bearer, it shows the new.
         """
-        story_scenes = self.shared.rules.story.scenes
-        scenes = [
-            scene
-            for scene in story_scenes[bisect_left(story_scenes, place, key=_position) :]
-            if all(any(name in scene.text for name in names) for names in named)
-            and self.was_in(scene.position.chapter_index, scene.position.scene_index)
-            and any(
-                all(any(name in piece for name in names) for names in named)
+
+        def says(piece: str, names_of_each: Iterable[Collection[str]]) -> bool:
+            return all(any(name in piece for name in names) for names in names_of_each)
+
+        def shows(scene: KnowledgeScene) -> bool:
+            pieces = _pairs_of_sentences(scene.text)
+            if scene.position == until and any(says(piece, (named[0], then)) for piece in pieces):
+                return False
+            return any(
+                says(piece, named)
                 and not _ASKS.search(piece)
                 and self.witnessed_narration(piece, scene.position.chapter_index, scene.position.scene_index)
-                for piece in _pairs_of_sentences(scene.text)
+                for piece in pieces
             )
+
+        story_scenes = self.shared.rules.story.scenes
+        end = None if until is None else bisect_right(story_scenes, until, key=_position)
+        scenes = [
+            scene
+            for scene in story_scenes[bisect_left(story_scenes, place, key=_position) : end]
+            if says(scene.text, named)
+            and self.was_in(scene.position.chapter_index, scene.position.scene_index)
+            and shows(scene)
         ]
         return next((scene for scene in scenes if scene.has_record), scenes[0] if scenes else None)
 

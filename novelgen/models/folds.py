@@ -118,6 +118,26 @@ def fold_state_changes(
     return state, last.chapter_index if last else None, last.scene_index if last else None
 
 
+def ending_change(change: StateChange, changes: Sequence[StateChange]) -> StateChange | None:
+    """Return the change that ends a stated value.
+
+    Args:
+        change: It states the value.
+        changes: All of its bearer, in the order in which they count. A list that still has all of the value ends none.
+    """
+    later = changes[next(number for number, one in enumerate(changes) if one is change) + 1 :]
+    return next(
+        (one for one in later if one.attribute == change.attribute and not _has_all(one.value, change.value)), None
+    )
+
+
+def _has_all(value: Any, earlier: Any) -> bool:
+    """Tell whether a value is an earlier one, or a list with all of it."""
+    if isinstance(value, list) and isinstance(earlier, list):
+        return all(item in value for item in earlier)
+    return bool(value == earlier)
+
+
 def snapshot_of(
     project_id: str, changes: Iterable[StateChange], *, as_of: StoryPosition, timestamp: datetime
 ) -> EntityStateSnapshot | None:

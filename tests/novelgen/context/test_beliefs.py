@@ -1,0 +1,172 @@
+"""What a point of view believes of a state that is over: only what it learnt while it held."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from novelgen.context.point_of_view import FoundStory, PointOfViewCut
+from novelgen.memory.character_view import StoryKnowledge
+from novelgen.memory.knowledge_rules import KnowledgeRules
+from novelgen.memory.knowledge_story import KnowledgeScene, KnowledgeStory
+from novelgen.memory.outline import StoryChanges, StoryOutline
+from novelgen.memory.search import SearchResult
+from novelgen.models.context import MemoryContextRequest
+from novelgen.models.entity import Entity
+from novelgen.models.folds import snapshot_of
+from novelgen.models.position import StoryPosition
+from novelgen.models.state import StateChange
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+AS_OF = StoryPosition(9, 1)
+ENTITIES = [
+    Entity(entity_id=entity_id, entity_type=kind, name=name)  # type: ignore[arg-type]
+    for entity_id, kind, name in [
+        ("C0", "character", "Tom"),
+        ("C1", "character", "Nils"),
+        ("C2", "character", "Ben"),
+        ("C3", "character", "陈默"),
+        ("C4", "character", "林婶"),
+        ("C5", "character", "周岚"),
+        ("I0", "item", "silver watch"),
+        ("I1", "item", "铜钥匙"),
+        ("L0", "location", "mill"),
+        ("L1", "location", "祠堂"),
+    ]
+]
+KINDS = {entity.entity_id: entity.entity_type for entity in ENTITIES}
+NAMES = {entity.entity_id: [entity.name] for entity in ENTITIES}
+OF_START: tuple[int | None, int | None] = (None, None)
+
+
+def stated(slot: str, value: Any, place: tuple[int | None, int | None]) -> StateChange:
+    """Return what an author states from a place on."""
+    entity_id, attribute = slot.split(".")
+    chapter, scene = place
+    return StateChange(
+        entity_id=entity_id,
+        entity_type=KINDS[entity_id],
+        attribute=attribute,
+        value=value,
+        chapter_index=chapter,
+        scene_index=scene,
+        by_author=True,
+        is_of_chapter=True,
+    )
+
+
+def seen(pov: str, changes: list[StateChange], scenes: list[tuple[int, str, str]]) -> dict[str, tuple[Any, bool]]:
+    """Return what a point of view knows of each slot, and whether it merely believes it.
+
+    Args:
+        pov: The id of the character.
+        changes: What the author states.
+        scenes: Number in chapter 1, cast and text of each.
+    """
+    story = KnowledgeStory(
+        AS_OF,
+        [KnowledgeScene(StoryPosition(1, number), frozenset(cast.split()), text) for number, cast, text in scenes],
+        names=NAMES,
+        character_ids=frozenset(one for one in KINDS if KINDS[one] == "character"),
+    )
+    whole = [
+        snapshot_of("p", [one for one in changes if one.entity_id == entity_id], as_of=AS_OF, timestamp=NOW)
+        for entity_id in dict.fromkeys(one.entity_id for one in changes)
+    ]
+    plan = {"characters": [pov], "purpose": " ".join(name for names in NAMES.values() for name in names)}
+    cut = PointOfViewCut(
+        found=FoundStory(
+            outline=StoryOutline(project_id="p", entities=ENTITIES),
+            search=SearchResult(candidates=()),
+            states=[one for one in whole if one is not None],
+            timeline=(),
+        ),
+        character_id=pov,
+        view=StoryKnowledge(KnowledgeRules(story)).of(pov, is_shown=True),
+        changes=StoryChanges(states=changes),
+        request=MemoryContextRequest.model_validate(
+            {"project_id": "p", "chapter_index": 9, "scene_index": 1, "scene_plan": plan}
+        ),
+    )
+    return {
+        f"{state.entity_id}.{name}": (value, name in state.believed)
+        for state in cut.known.states
+        for name, value in state.state_data.items()
+    }
+
+
+TOM_THEN_NILS = [stated("I0.holder", "C0", (1, 1)), stated("I0.holder", "C1", (1, 2))]
+FROM_START = [stated("I0.holder", "C0", OF_START), stated("I0.holder", "C1", (1, 2))]
+CHINESE = [stated("I1.holder", "C3", (1, 1)), stated("I1.holder", "C4", (1, 2))]
+CHINESE_FROM_START = [stated("I1.holder", "C3", OF_START), stated("I1.holder", "C4", (1, 2))]
+GIVEN = (2, "C0 C1", "Tom gave Nils the silver watch.")
+GIVEN_CHINESE = (2, "C3 C4", "陈默把铜钥匙交给了林婶。")
+LOST = [stated("I0.holder", "C0", (1, 1)), stated("I0.holder", None, (1, 2))]
+PLACED = [stated("I0.location_id", "L0", (1, 1)), stated("I0.location_id", None, (1, 2))]
+RANK = [stated("C0.rank", "sergeant", (1, 1)), stated("C0.rank", "captain", (1, 2))]
+RANK_CHINESE = [stated("C3.rank", "捕头", (1, 1)), stated("C3.rank", "县丞", (1, 2))]
+NAME = [stated("C1.real_name", "Lars Holm", (1, 1)), stated("C1.real_name", "Lars Falk", (1, 2))]
+TITLES = [stated("C0.titles", ["sergeant"], (1, 1)), stated("C0.titles", ["sergeant", "knight"], (1, 2))]
+TRADE = [stated("C0.status", "a miller", OF_START), stated("C0.status", "a beggar", (1, 2))]
+
+
+@pytest.mark.parametrize(
+    ("pov", "slot", "changes", "scenes"),
+    [
+        # Named together only when it was over already.
+        ("C2", "I0.holder", TOM_THEN_NILS, [GIVEN, (3, "C2", "Tom laughed. Ben missed the silver watch.")]),
+        ("C2", "I0.holder", FROM_START, [GIVEN, (3, "C2", "Tom laughed. Ben missed the silver watch.")]),
+        ("C2", "I0.holder", FROM_START, [GIVEN, (3, "C2", "It rained on Ben.")]),
+        ("C2", "I0.holder", FROM_START, [GIVEN]),
+        ("C5", "I1.holder", CHINESE, [GIVEN_CHINESE, (3, "C5", "陈默笑了。周岚想起铜钥匙。")]),
+        ("C5", "I1.holder", CHINESE_FROM_START, [GIVEN_CHINESE, (3, "C5", "陈默笑了。周岚想起铜钥匙。")]),
+        ("C5", "I1.holder", CHINESE_FROM_START, [GIVEN_CHINESE, (3, "C5", "下雨了。")]),
+        # The scene in which it ends has the new holder beside the thing.
+        ("C2", "I0.holder", TOM_THEN_NILS, [(2, "C1 C0", ""), (3, "C2", "Nils hid the silver watch. Tom left.")]),
+        ("C2", "I0.holder", LOST, [(1, "C0", ""), (3, "C2", "Tom wept for the silver watch.")]),
+        ("C2", "I0.location_id", PLACED, [(1, "C0", ""), (3, "C2", "At the mill Ben sought the silver watch.")]),
+        ("C2", "C0.rank", RANK, [(1, "C1", ""), (3, "C2", "Once Tom was a sergeant, thought Ben.")]),
+        ("C5", "C3.rank", RANK_CHINESE, [(1, "C4", ""), (3, "C5", "陈默从前是捕头，周岚听过。")]),
+        ("C2", "C1.real_name", NAME, [(1, "C1", ""), (3, "C2", "Nils spoke of Lars Holm to Ben.")]),
+        ("C2", "C0.status", TRADE, [(1, "C1", ""), (3, "C0 C2", "Tom met Ben.")]),
+    ],
+)
+def test_a_mention_after_its_end_teaches_no_state(
+    pov: str, slot: str, changes: list[StateChange], scenes: list[tuple[int, str, str]]
+) -> None:
+    """Whoever learnt nothing of a state while it held believes nothing of it."""
+    assert not seen(pov, changes, scenes).get(slot, ("", False))[1]
+
+
+@pytest.mark.parametrize(
+    ("pov", "slot", "changes", "scenes", "value"),
+    [
+        # Named together while it held: they still believe it.
+        ("C2", "I0.holder", TOM_THEN_NILS, [(1, "C0 C2", "Tom wound the silver watch. Ben saw it."), GIVEN], "C0"),
+        ("C2", "I0.holder", FROM_START, [(1, "C0 C2", "Tom wound the silver watch. Ben saw it."), GIVEN], "C0"),
+        ("C2", "I0.holder", LOST, [(1, "C0 C2", "Tom wound the silver watch."), (2, "C0", "It fell.")], "C0"),
+        ("C5", "I1.holder", CHINESE, [(1, "C3 C5", "陈默摸出铜钥匙，周岚看见了。"), GIVEN_CHINESE], "C3"),
+        ("C5", "I1.holder", CHINESE_FROM_START, [(1, "C3 C5", "陈默摸出铜钥匙，周岚看见了。"), GIVEN_CHINESE], "C3"),
+        ("C0", "I0.holder", FROM_START, [(1, "C0", ""), (2, "C1", "")], "C0"),
+        ("C2", "I0.location_id", PLACED, [(1, "C2", "At the mill Ben saw the silver watch."), (2, "C0", "")], "L0"),
+        ("C2", "C0.rank", RANK, [(1, "C0 C2", "The sergeant was Tom. Ben saluted."), (2, "C0", "")], "sergeant"),
+        ("C5", "C3.rank", RANK_CHINESE, [(1, "C3 C5", "捕头陈默来了。"), (2, "C3", "")], "捕头"),
+        ("C2", "C1.real_name", NAME, [(1, "C1 C2", "Nils was Lars Holm to Ben."), (2, "C1", "")], "Lars Holm"),
+        ("C2", "C0.status", TRADE, [(1, "C0 C2", "Good day."), (3, "C0", "")], "a miller"),
+        # A longer list ends nothing of the shorter one.
+        ("C2", "C0.titles", TITLES, [(2, "C0", ""), (3, "C0 C2", "Tom the sergeant met Ben.")], ["sergeant"]),
+    ],
+)
+def test_what_they_learnt_while_it_held_they_still_believe(
+    pov: str, slot: str, changes: list[StateChange], scenes: list[tuple[int, str, str]], value: Any
+) -> None:
+    """A scene that names both, the holding itself, or a meeting for what shows."""
+    assert seen(pov, changes, scenes)[slot] == (value, True)
+
+
+def test_what_still_holds_is_known_as_before() -> None:
+    """Nobody needs a scene for how all began; and a state that is said again has not ended."""
+    assert seen("C2", [FROM_START[0]], [(3, "C2", "It rained.")])["I0.holder"] == ("C0", False)
+    again = [TOM_THEN_NILS[0], stated("I0.holder", "C0", (1, 2))]
+    scenes = [(1, "C0", ""), (3, "C2", "Tom wound the silver watch. Ben saw it.")]
+    assert seen("C2", again, scenes)["I0.holder"] == ("C0", False)
