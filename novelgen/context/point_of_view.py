@@ -5,16 +5,27 @@ Retrieval and planning use everything; only what comes out is cut. Where in doub
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from novelgen.context.rendering import DEFAULT_INTENSITY, NEUTRAL_STATUS
+from novelgen.context.rendering import DEFAULT_INTENSITY, NEUTRAL_STATUS, is_left_behind
 from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.language.language import word_pattern
 from novelgen.language.normalise import texts_within
-from novelgen.memory.attributes import DISGUISE_ATTRIBUTE, SEEN_OF_PEOPLE, SEEN_OF_THINGS, attribute_named, seen_alive
+from novelgen.memory.attributes import (
+    DISGUISE_ATTRIBUTE,
+    LOCATION_ATTRIBUTE,
+    PLACES,
+    SEEN_OF_PEOPLE,
+    SEEN_OF_THINGS,
+    PlaceNames,
+    attribute_named,
+    place_left,
+    seen_alive,
+    without_places_left,
+)
 from novelgen.memory.character_view import INNER_ATTRIBUTES, LEAST_NAMES_THAT_TELL, CharacterView, StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
@@ -401,8 +412,9 @@ class PointOfViewCut:
                     if not view.is_kept_from(self._said_of(change), change.chapter_index, change.scene_index)
                 ]
             if not is_own or (view is not None and told_own):
+                standing_changes, doubted = without_places_left(seen_alive(changes), self._is_at(snapshot))
                 visible_snapshot = snapshot_of(
-                    snapshot.project_id, seen_alive(changes), as_of=as_of, timestamp=snapshot.timestamp
+                    snapshot.project_id, standing_changes, as_of=as_of, timestamp=snapshot.timestamp, doubted=doubted
                 )
             if visible_snapshot is not None:
                 held_ids = set(self._seen_holders.get(snapshot.entity_id, ())) - self._nameless_ids
@@ -418,6 +430,22 @@ class PointOfViewCut:
                         "guessed_in": {} if is_own else self._guessed_in(visible_snapshot, changes),
                     }
                 )
+
+    def _is_at(self, whole: EntityStateSnapshot) -> Callable[[Any, str], bool]:
+        """Return what tells whether two places are one or lie in each other; where somebody still is, they do."""
+        standing = [whole.state_data.get(name) for name in PLACES]
+        return lambda value, location_id: value in standing or self._places.is_at(value, location_id)
+
+    @cached_property
+    def _places(self) -> PlaceNames:
+        """The places of the story and where they lie, as far as their states are read."""
+        values = {
+            state.entity_id: [state.state_data.get(name) for name in (*PLACES, HOLDER_ATTRIBUTE)]
+            for state in self.found.states
+            if state.entity_type == "location"
+        }
+        where = {place_id: [value for value in listed if value] for place_id, listed in values.items()}
+        return PlaceNames({entity.entity_id: entity.names() for entity in self.found.outline.entities}, where)
 
     @cached_property
     def _seen_holders(self) -> Mapping[str, Sequence[str]]:
@@ -460,7 +488,9 @@ class PointOfViewCut:
         return {
             name: self.character_id or ""
             for name, value in seen.state_data.items()
-            if name != PRESENCE_ATTRIBUTE and whole.state_data.get(name) != value
+            if name != PRESENCE_ATTRIBUTE
+            and (whole.state_data.get(name) != value or is_left_behind(name, whole.since))
+            and not is_left_behind(name, seen.since)
         }
 
     @cached_property
@@ -512,7 +542,18 @@ class PointOfViewCut:
         return is_of_start and self._end_of(change) is not None
 
     def _end_of(self, change: StateChange) -> StateChange | None:
-        return ending_change(change, self._changes_of.get(change.entity_id, ()))
+        """Return the change that ends a state: another value, or of a place a holder or a sight elsewhere."""
+        changes = self._changes_of.get(change.entity_id, ())
+        end = ending_change(change, changes)
+        if change.attribute not in PLACES:
+            return end
+        ends = [
+            one
+            for one in changes
+            if place_left(change, one, self._places.is_at) == "sure"
+            or (one.attribute == HOLDER_ATTRIBUTE and one.value and story_place(one) > story_place(change))
+        ]
+        return min([*ends, *([end] if end else [])], key=story_place, default=None)
 
     def _scene_showing(self, change: StateChange) -> KnowledgeScene | None:
         """Return the scene that tells a change before them while it holds.
@@ -539,6 +580,8 @@ class PointOfViewCut:
         """Return the names of each value of a change, and words as they are."""
         names = self._view.shared.rules.story.names
         values = change.value if isinstance(change.value, list) else [change.value]
+        if change.kind == "presence":
+            values = [change.value.get(LOCATION_ATTRIBUTE)]
         return [names.get(str(value), [str(value)]) for value in values if value]
 
     @cached_property

@@ -223,7 +223,7 @@ def state_parts(
                 labels,
                 kind=snapshot.entity_type,
                 is_proven=name not in snapshot.unverified,
-                is_guess=name in snapshot.guessed_in,
+                is_guess=name in (*snapshot.guessed_in, *snapshot.guessed),
                 as_of=_aged(name, snapshot, now),
                 believed_by=snapshot.believed.get(name),
             ),

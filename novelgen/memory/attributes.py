@@ -2,17 +2,18 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from novelgen.language.language import patterns, significant_words, synonyms, word_pattern, wording
+from novelgen.language.language import has_cjk, patterns, significant_words, synonyms, word_pattern, wording
 from novelgen.language.normalise import simplified
 from novelgen.models.folds import HOLDER_ATTRIBUTE, is_guessed_presence
 from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import Place, StoryPosition
+from novelgen.models.position import Place, StoryPosition, story_place
 from novelgen.models.record import RecordedMemory, SceneRecord
-from novelgen.models.state import PRESENCE_ATTRIBUTE, StateChange
+from novelgen.models.state import PLACE_GUESSED, PRESENCE_ATTRIBUTE, StateChange
 
 _SLOT = re.compile(r"(?P<entity>[^\s.]+)\.(?P<attribute>[^\s.][^.]*)")
 
@@ -125,6 +126,9 @@ LOCATION_ATTRIBUTE = "location_id"
 
 PLACE_ATTRIBUTE = "place"
 """Where somebody is when that is no known place: a vehicle, on the way; in words, or the id of a thing."""
+
+PLACES = frozenset({LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE})
+"""Where somebody or something is."""
 
 PASSING_ATTRIBUTE = "for_now"
 """Posture, dress, what somebody is just doing: it ends when they are next seen."""
@@ -274,6 +278,85 @@ def seen_alive(changes: Iterable[StateChange]) -> list[StateChange]:
         if change.kind != "presence" or change.entity_id not in dead or not is_guessed_presence(change.value):
             kept_changes.append(change)
     return kept_changes
+
+
+class PlacesLeft(NamedTuple):
+    """Changes without places that their bearers have left, and attributes that a guess alone ends."""
+
+    changes: list[StateChange]
+    doubted: frozenset[str]
+
+
+def without_places_left(changes: Iterable[StateChange], is_at: Callable[[Any, str], bool]) -> PlacesLeft:
+    """Return one bearer's changes without the places that they have left.
+
+    Args:
+        changes: In the order in which they count.
+        is_at: Tells whether the value of a place and the id of a place mean one, or one inside the other.
+    """
+    listed_changes = list(changes)
+    standing: dict[str, list[int]] = {}
+    doubted: set[str] = set()
+    over: set[int] = set()
+    for number, change in enumerate(listed_changes):
+        if change.kind == "explicit" and change.attribute in PLACES:
+            standing.setdefault(change.attribute, []).append(number)
+            doubted.discard(change.attribute)
+            continue
+        for attribute in list(standing):
+            left = place_left(listed_changes[standing[attribute][-1]], change, is_at)
+            if left == "sure":
+                over.update(standing.pop(attribute))
+            if left is not None:
+                (doubted.add if left == "guess" else doubted.discard)(attribute)
+    return PlacesLeft([one for number, one in enumerate(listed_changes) if number not in over], frozenset(doubted))
+
+
+def place_left(
+    stated: StateChange, later: StateChange, is_at: Callable[[Any, str], bool]
+) -> Literal["sure", "guess", "there"] | None:
+    """Tell whether a later sight ends a stated place, None where it tells nothing of it."""
+    seen = later.value
+    if later.kind != "presence" or not isinstance(seen, Mapping) or story_place(later) <= story_place(stated):
+        return None
+    location_id, is_place_guessed = seen.get(LOCATION_ATTRIBUTE), bool(seen.get(PLACE_GUESSED))
+    if not location_id or stated.value in (None, "") or (is_guessed_presence(seen) and not is_place_guessed):
+        return None
+    if is_at(stated.value, location_id):
+        return "there"
+    return "guess" if is_place_guessed else "sure"
+
+
+@dataclass(frozen=True)
+class PlaceNames:
+    """The names of places, and what is said of where they lie."""
+
+    names: Mapping[str, Sequence[str]]
+    where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    """Place to the values of where it is, ids or words."""
+
+    def is_at(self, value: Any, location_id: str) -> bool:
+        """Tell whether a stated place and a seen one are one, or one lies in the other."""
+        return self._lies_in(str(value), location_id) or self._lies_in(location_id, str(value))
+
+    def _lies_in(self, inner: str, outer: str) -> bool:
+        reached = [inner]
+        for place in reached:
+            reached += [str(one) for one in self.where.get(place, ()) if str(one) not in reached]
+        return outer in reached or any(
+            _has_name(name, part)
+            for place in reached
+            for name in self.names.get(place, [place])
+            for part in self.names.get(outer, [outer])
+        )
+
+
+def _has_name(name: str, part: str) -> bool:
+    """Tell whether the name of a place has another in it: the mill cellar the mill, and Mill Lane Inn not."""
+    whole, bare = (re.sub(r"^(?:[Tt]he|[Aa]n?) ", "", one.strip()) for one in (name, part))
+    if not bare:
+        return False
+    return bare in whole if has_cjk(bare) else re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", whole) is not None
 
 
 def deaths(changes: Iterable[StateChange]) -> dict[str, StateChange]:

@@ -1,6 +1,6 @@
 """Folding of changes into states, threads and relationships at a position."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -139,9 +139,22 @@ def _has_all(value: Any, earlier: Any) -> bool:
 
 
 def snapshot_of(
-    project_id: str, changes: Iterable[StateChange], *, as_of: StoryPosition, timestamp: datetime
+    project_id: str,
+    changes: Iterable[StateChange],
+    *,
+    as_of: StoryPosition,
+    timestamp: datetime,
+    doubted: Collection[str] = (),
 ) -> EntityStateSnapshot | None:
-    """Fold one entity's changes into a snapshot, or None when none lies before the position."""
+    """Fold one entity's changes into a snapshot, or None when none lies before the position.
+
+    Args:
+        project_id: The project.
+        changes: In the order in which they count.
+        as_of: The position.
+        timestamp: The moment of the last write of them.
+        doubted: Attributes whose value a guess ends.
+    """
     visible = [change for change in changes if as_of.admits(change.chapter_index, change.scene_index)]
     if not visible:
         return None
@@ -157,7 +170,11 @@ def snapshot_of(
         timestamp=timestamp,
         state_data=state,
         unverified=[name for name, change in last.items() if not change.verified],
-        guessed=[PRESENCE_ATTRIBUTE] if is_guessed_presence(state.get(PRESENCE_ATTRIBUTE)) else [],
+        guessed=[
+            name
+            for name, value in state.items()
+            if name in doubted or (name == PRESENCE_ATTRIBUTE and is_guessed_presence(value))
+        ],
         since={
             name: (change.chapter_index, change.scene_index)
             for name, change in last.items()

@@ -19,6 +19,9 @@ PRESENCE_ATTRIBUTE = "presence"
 GUESSED = "guessed"
 """Key of a presence that rules read out of a text: no record says who was on stage and where."""
 
+PLACE_GUESSED = "place_guessed"
+"""Key of a presence that somebody states, at a place that rules read out of the text."""
+
 GuessedScenes = Annotated[
     list[tuple[int, int]],
     Field(description="Scenes without a stated cast, by which alone the point of view knows it or not."),
@@ -71,7 +74,9 @@ class EntityStateSnapshot(Shown, Model):
         default_factory=list, description="Attributes whose value no quote of its scene proves, in order."
     )
     guessed: list[str] = Field(
-        default_factory=list, exclude_if=not_, description="Attributes whose value only rules say."
+        default_factory=list,
+        exclude_if=not_,
+        description="Attributes whose value only rules say, or that only rules end.",
     )
     believed: dict[str, str] = Field(
         default_factory=dict,

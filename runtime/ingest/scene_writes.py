@@ -26,7 +26,7 @@ from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
 from novelgen.models.memory import ContentType, MemoryOrigin, StoryMemoryChunk
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import RecordedMemory, SceneRecord
-from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, StateChange
+from novelgen.models.state import GUESSED, PLACE_GUESSED, PRESENCE_ATTRIBUTE, StateChange
 from runtime.ingest.scene_input import RecordOrigin, SceneInput, SceneReading, SceneSurroundings, name_mentions
 from runtime.settings import IngestSettings
 from runtime.storage.change import Change, RowChange
@@ -330,6 +330,10 @@ def scene_states(scene: SceneInput, reading: SceneReading, entities: Sequence[En
     place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
     is_guess = record is None and not scene.cast and {"participants", "location_id"} - scene.staged.keys()
     guessed = {GUESSED: True} if is_guess else {}
+    is_cast_stated = bool(scene.cast) or "participants" in scene.staged
+    is_place_stated = scene.planned_location_id == reading.location_id or "location_id" in scene.staged
+    if record is None and is_cast_stated and not is_place_stated:
+        guessed[PLACE_GUESSED] = True
 
     def change(entity_id: str, **fields: Any) -> StateChange:
         kind = types.get(entity_id) or _TYPES_BY_PREFIX.get(entity_id[:1], "character")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,7 +17,7 @@ from sqlalchemy import Text, case, cast, select
 from sqlmodel import and_, col, or_
 
 from novelgen.errors import UserInputError
-from novelgen.memory.attributes import seen_alive
+from novelgen.memory.attributes import PLACES, PlaceNames, seen_alive, without_places_left
 from novelgen.memory.identities import Identities
 from novelgen.memory.outline import PairChange
 from novelgen.models import folds
@@ -215,8 +215,9 @@ class StateRepository(Repository):
             if (row.attribute, row.kind) == (folds.HOLDER_ATTRIBUTE, "explicit")
         )
         by_entity = _by_entity(rows, first_chapter=math.inf, identities=identities)
+        is_at = self._places_at(as_of)
         snapshots = (
-            _snapshot(self.project_id, by_entity.get(person, []), as_of, identities)
+            _snapshot(self.project_id, by_entity.get(person, []), as_of, identities, is_at=is_at)
             for person in dict.fromkeys(map(identities.person, entity_ids))
         )
         return [
@@ -246,6 +247,7 @@ class StateRepository(Repository):
         is_changed = or_(col(State.entity_id).in_(changed_ids), self._session.among(State.entity_id, masked))
         rows = self._session.read(State, before(as_of, State), is_changed, order=order_in_force(State))
         by_entity = _by_entity(rows, first_chapter=from_chapter, identities=identities)
+        is_at = self._places_at(as_of)
         snapshots = [
             snapshot
             for dated_changes in by_entity.values()
@@ -254,12 +256,28 @@ class StateRepository(Repository):
             )
             if (
                 snapshot := _snapshot(
-                    self.project_id, dated_changes, min(StoryPosition(chapter + 1), as_of), identities
+                    self.project_id, dated_changes, min(StoryPosition(chapter + 1), as_of), identities, is_at=is_at
                 )
             )
             is not None
         ]
         return sorted(snapshots, key=folds.snapshot_order)
+
+    def _places_at(self, as_of: StoryPosition) -> Callable[[Any, str], bool]:
+        """Return what tells whether two places are one or lie in each other, read once it is asked."""
+
+        @cache
+        def places() -> PlaceNames:
+            entities = EntityRepository(self._session).list_all()
+            place_ids = [one.entity.entity_id for one in entities if one.entity.entity_type == "location"]
+            where = defaultdict(list)
+            attributes = (*PLACES, folds.HOLDER_ATTRIBUTE)
+            for change in self.standing_before(as_of, attributes=attributes, entity_ids=place_ids) if place_ids else ():
+                if change.value:
+                    where[change.entity_id].append(change.value)
+            return PlaceNames({one.entity.entity_id: one.entity.names() for one in entities}, where)
+
+        return lambda value, location_id: value == location_id or places().is_at(value, location_id)
 
     def _explicit(self, *conditions: Any) -> list[StateChange]:
         rows = self._session.read(State, State.kind == "explicit", *conditions, order=order_in_force(State))
@@ -292,7 +310,11 @@ def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
     The first of all stays, for its type; the moment of the last write goes on with what stays.
     """
     before_it = sum(row.chapter_index is None or row.chapter_index < first_chapter for row in rows)
-    last = {(row.kind, row.attribute): number for number, row in enumerate(rows[:before_it])}
+    # A sure sight ends a place that a guessed one after it leaves.
+    last = {
+        (row.kind, row.attribute, folds.is_guessed_presence(row.value)): number
+        for number, row in enumerate(rows[:before_it])
+    }
     latest = max((row.created_at for row in rows[:before_it]), default=rows[0].created_at)
     return [
         _Dated(rows[number].change(), max(latest, rows[number].created_at))
@@ -317,15 +339,20 @@ def _told_by(row: AnyRow, kind: type[Any]) -> dict[str, Any]:
 
 
 def _snapshot(
-    project_id: str, dated_changes: Sequence[_Dated], as_of: StoryPosition, identities: Identities
+    project_id: str,
+    dated_changes: Sequence[_Dated],
+    as_of: StoryPosition,
+    identities: Identities,
+    *,
+    is_at: Callable[[Any, str], bool],
 ) -> EntityStateSnapshot | None:
     visible = [one for one in dated_changes if as_of.admits(one.change.chapter_index, one.change.scene_index)]
     if not visible:
         return None
     timestamp = max(one.created_at for one in visible)
-    changes = seen_alive(identities.states([one.change for one in visible]))
-    snapshot = folds.snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp)
-    last = [one.change.by_author for one in visible if one.change.kind == "explicit"][-1:]
+    changes, doubted = without_places_left(seen_alive(identities.states([one.change for one in visible])), is_at)
+    snapshot = folds.snapshot_of(project_id, changes, as_of=as_of, timestamp=timestamp, doubted=doubted)
+    last = [one.by_author for one in changes if one.kind == "explicit"][-1:]
     return snapshot and snapshot.model_copy(update={"by_author": last == [True]})
 
 

@@ -1,11 +1,13 @@
 """Slots that hold one value, promises broken and secrets out, and telling the dead from the living."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from novelgen.memory.attributes import (
     SUPERSESSION_CHAINS,
+    PlaceNames,
     SlotHolder,
     closed_by,
     ends_another,
@@ -14,8 +16,10 @@ from novelgen.memory.attributes import (
     slot_of,
     split_slot,
     with_supersessions,
+    without_places_left,
 )
 from novelgen.models.memory import EVENT_TYPES
+from novelgen.models.state import GUESSED, PLACE_GUESSED, StateChange
 from tests.novelgen.memory.record_parts import memory, record, stored
 
 SLOT_HOLDERS = [SlotHolder((1, 2), "M1"), SlotHolder((2, 1), "M2"), SlotHolder((2, 1), "M3"), SlotHolder((4, 1), "M4")]
@@ -158,3 +162,98 @@ def test_a_status_that_begins_with_it_tells_a_death_or_a_return_to_life(attribut
     """A death of others, a figure of speech, another attribute or another shape tells neither."""
     assert is_death(attribute, value) is (told == "death")
     assert is_return_to_life(attribute, value) is (told == "life")
+
+
+PLACE_NAMES = PlaceNames(
+    {
+        "L0": ["the mill"],
+        "L1": ["the hall"],
+        "L2": ["the mill cellar"],
+        "L3": ["the drying loft"],
+        "L4": ["祠堂"],
+        "L5": ["后山"],
+        "L6": ["祠堂偏殿"],
+        "L7": ["地窖"],
+        "L8": ["Mill Lane Inn", "the Star"],
+        "L9": ["the millpond"],
+    },
+    {"L3": ["L0"], "L7": ["祠堂"]},
+)
+
+
+def stays(value: Any, chapter: int = 1, scene: int = 2, attribute: str = "location_id") -> StateChange:
+    """Return where an author says that somebody is."""
+    return StateChange(
+        entity_id="C0", attribute=attribute, value=value, chapter_index=chapter, scene_index=scene, by_author=True
+    )
+
+
+def sighted(location_id: str | None, chapter: int = 2, scene: int = 1, *marks: str) -> StateChange:
+    """Return where somebody was on stage."""
+    value = {"location_id": location_id, **dict.fromkeys(marks, True)}
+    return StateChange(
+        entity_id="C0", attribute="presence", value=value, chapter_index=chapter, scene_index=scene, kind="presence"
+    )
+
+
+def standing_places(*changes: StateChange) -> tuple[list[Any], list[str]]:
+    """Return the places that stand, and the attributes that a guess ends."""
+    is_at: Callable[[Any, str], bool] = PLACE_NAMES.is_at
+    standing_changes, doubted = without_places_left(changes, is_at)
+    return [one.value for one in standing_changes if one.kind == "explicit"], sorted(doubted)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        (stays("L0"), sighted("L1")),
+        (stays("L4"), sighted("L5")),
+        (stays("L0"), sighted("L1", 1, 3)),
+        (stays("L0"), sighted("L0", 1, 3), sighted("L1")),
+        (stays("L0"), sighted("L1"), sighted("L0", 2, 2)),
+        (stays("L0"), sighted("L1"), sighted("L8", 2, 2, GUESSED)),
+        (stays("L0"), sighted("L8", 2, 1, GUESSED, PLACE_GUESSED), sighted("L1", 2, 2)),
+        (stays("in a cab", attribute="place"), sighted("L1")),
+        (stays("轿子里", attribute="place"), sighted("L4")),
+        (stays("the mill"), sighted("L9")),
+        (stays("L1"), stays("L0", 1, 3), sighted("L8")),
+        (StateChange(entity_id="C0", attribute="location_id", value="L0"), sighted("L1", 1, 1)),
+        (stays("L7"), sighted("L5")),
+    ],
+)
+def test_a_later_sight_elsewhere_ends_a_stated_place(changes: tuple[StateChange, ...]) -> None:
+    """Whoever was on stage elsewhere since is no longer where a note or card put them."""
+    assert standing_places(*changes) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("changes", "value"),
+    [
+        ((stays("L0"), sighted("L0")), "L0"),
+        ((stays("L0"), sighted("L2")), "L0"),
+        ((stays("L0"), sighted("L3")), "L0"),
+        ((stays("L2"), sighted("L0")), "L2"),
+        ((stays("the old mill"), sighted("L0")), "the old mill"),
+        ((stays("L4"), sighted("L6")), "L4"),
+        ((stays("L4"), sighted("L7")), "L4"),
+        ((stays("老祠堂"), sighted("L4")), "老祠堂"),
+        ((stays("L0"), sighted("L1", 1, 2)), "L0"),
+        ((stays("L0"), sighted("L1", 1, 1)), "L0"),
+        ((stays("L0"), sighted("L1", 2, 1, GUESSED)), "L0"),
+        ((stays("L0"), sighted(None)), "L0"),
+        ((sighted("L1", 1, 2), stays("L0")), "L0"),
+        ((stays("dead", attribute="status"), sighted("L1")), "dead"),
+        ((stays("L0"), sighted("L8", 2, 1, PLACE_GUESSED), sighted("L0", 2, 2)), "L0"),
+    ],
+)
+def test_other_sights_end_no_stated_place(changes: tuple[StateChange, ...], value: str) -> None:
+    """The place itself, one in it or around it, the same scene, a guess, or a scene without a place."""
+    assert standing_places(*changes) == ([value], [])
+
+
+@pytest.mark.parametrize("marks", [(PLACE_GUESSED,), (GUESSED, PLACE_GUESSED)])
+def test_a_guessed_place_of_a_stated_cast_ends_a_place_as_a_guess(marks: tuple[str, ...]) -> None:
+    """It stands, with the mark, until it is stated anew."""
+    left = (stays("L0"), sighted("L1", 2, 1, *marks))
+    assert standing_places(*left) == (["L0"], ["location_id"])
+    assert standing_places(*left, stays("L0", 2, 2)) == (["L0", "L0"], [])
