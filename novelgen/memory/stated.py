@@ -1,7 +1,7 @@
 """Plain statements of notes: a holder or the loss of one, a place, a death, a name."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -32,7 +32,7 @@ _KINDS = {
     "L": _SIGNS["location"],
     "X": f"[{_SIGNS['item']}{_SIGNS['character']}]",
     "H": _HOLDER_SIGN,
-    "G": _SIGNS["character"],
+    "G": f"(?:{_SIGNS['character']}|s?he|they|[他她])",
 }
 
 
@@ -247,6 +247,8 @@ def reading_of(content: str, entities: Sequence[Entity]) -> Reading:
     """
     text = content.strip()
     reading = _reading_in(text, entities)
+    if not any(statement.value for statement in reading.statements) and not _is_story(text):
+        reading = _reading_of_gift(text, entities) or reading
     if not reading.statements and (true_name := _TRUE.sub(r"\1", text)) != text:
         reading = _reading_in(true_name, entities)
     if not (reading.statements or _is_story(text)) and (bare := _without_apposition(text, entities)) != text:
@@ -279,6 +281,79 @@ def _without_apposition(text: str, entities: Sequence[Entity]) -> str:
     if match is None or any(words.search(match[0]) for words in (_SAYING, _DOUBT, _UNREAL)):
         return text
     return text[: first.end] + ("" if has_cjk(text) else " ") + text[match.end() :]
+
+
+_SUBORDINATE = patterns("stated_subordinate")
+_SUB = _SUBORDINATE["en"].replace("\n", "")
+_ENDING_SUB = re.compile(rf",? {_SUB}[^,;.?!—–]*(?=[,;.!—–]|$)", re.IGNORECASE)
+_LEADING_SUB = re.compile(rf"{_SUB}[^,;.?!—–]*, ", re.IGNORECASE)
+_BETWEEN_SUB = re.compile(rf"(?<={_OTHER}), {_SUB}[^,;.?!—–]*,(?= )", re.IGNORECASE)
+_LEADING_ALONE = re.compile(rf"{_SUB}[^,;.?!—–]*", re.IGNORECASE)
+_SUBJECT = re.compile(rf"(?<= )(?:(?:the |old )*[{_SIGNS['item']}{_OTHER}]|s?he\b|they\b)", re.IGNORECASE)
+_SUB_CHINESE = rf"[^，。；？{_SIGNS['item']}]{{1,14}}?{_SUBORDINATE['zh']}"
+_REASON_CHINESE = rf"因为?[^，。；？{_SIGNS['item']}]{{1,14}}(?=[，,])"
+_CHINESE_SUB = re.compile(
+    rf"^{_SUB_CHINESE}[，,](?![把将给交送借留传托])"
+    rf"|(?<={_OTHER})(?!{_OTHER})(?:{_SUB_CHINESE}|{_REASON_CHINESE})[，,]?(?=(?:就|便|才|亲手|悄悄|偷偷)*[把将给交送借留传托])"
+    rf"|(?<={_SIGNS['item']})在{_SUB_CHINESE}[，,]?(?=[被由给交送借留传托])"
+)
+"""Clauses before a comma, after a person and after a thing."""
+
+_OVER_OR_UNREAL = word_pattern("stated_subordinate_over")
+_GIVEN = word_pattern("stated_given")
+
+
+def _reading_of_gift(text: str, entities: Sequence[Entity]) -> Reading | None:
+    """Return what a text states of a thing that passes to somebody, beside clauses of when or why it did."""
+    mentions = _mentions(text, entities)
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    if any(later.start < earlier.end for earlier, later in pairwise(mentions)):
+        return None
+    # Every character of a name is a sign, so that places stay.
+    signed = text
+    for mention in mentions:
+        sign = _SIGNS.get(kinds[mention.entity_id], _SIGNS["term"])
+        signed = signed[: mention.start] + sign * (mention.end - mention.start) + signed[mention.end :]
+    for spans in _subordinates(signed):
+        clauses = [signed[slice(*span)] for span in spans]
+        if any(_OVER_OR_UNREAL.search(clause) or (has_cjk(text) and _UNREAL.search(clause)) for clause in clauses):
+            continue
+        bare, end = "", 0
+        for start, stop in spans:
+            bare += text[end:start]
+            end = stop
+        bare = (bare + text[end:]).strip(" ,，")
+        reading = _reading_in(bare, entities)
+        first = next(iter(reading.statements), None)
+        if first is not None and first.attribute == HOLDER_ATTRIBUTE and first.value and _GIVEN.search(bare):
+            return reading
+    return None
+
+
+def _subordinates(signed: str) -> Iterator[list[tuple[int, int]]]:
+    """Yield the spans of clauses to leave out of a text with signs, one way after another."""
+    if has_cjk(signed):
+        spans = [match.span() for match in _CHINESE_SUB.finditer(signed)]
+        yield from [spans] if spans else []
+        return
+    leading = _LEADING_SUB.match(signed)
+    between = [match.span() for match in _BETWEEN_SUB.finditer(signed)]
+    start = leading.end() if leading is not None else 0
+    first = [(0, start)] if start else []
+    if between:
+        yield [*first, *between]
+    ending = [match.span() for match in _ENDING_SUB.finditer(signed, start)]
+    if first or ending:
+        yield [*first, *ending]
+    # "As he lay dying Tom gave …": no sign parts the clauses.
+    alone = _LEADING_ALONE.match(signed)
+    for subject in _SUBJECT.finditer(signed, 0, alone.end()) if alone is not None else ():
+        before = signed[: subject.start()].strip()
+        is_cut = re.fullmatch(_SUB, before, re.IGNORECASE) is not None
+        if is_cut or any(words.search(before) for words in (_SAYING, _DOUBT, _UNREAL)):
+            continue
+        ending = [match.span() for match in _ENDING_SUB.finditer(signed, subject.end())]
+        yield [(0, subject.start()), *ending]
 
 
 _JOINED = re.compile(r",? and (?:the )?|, (?:the )?|[和与跟、及]|以及", re.IGNORECASE)
@@ -449,6 +524,9 @@ _BESIDE = re.compile(
 """Before a name that is not the subject."""
 
 
+_PRONOUN_AS_SUBJECT = re.compile(r"\b(?:before|after|when|while|as|since|because) (?:he|she|they)(?: \w+){0,2} $")
+
+
 class Unset(NamedTuple):
     """Somebody dead, captive or hurt."""
 
@@ -479,6 +557,10 @@ def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
             if word is not None and (is_elided or _PRONOUN_FIRST.match(clause.text)):
                 # "He was hurt pushing Nora aside": the one of whom the clause before spoke.
                 return Unset(earlier_id, attribute) if earlier_id is not None else None
+            if word is not None and _PRONOUN_AS_SUBJECT.search(clause.text[: word.start()]):
+                # "Ada gave it to Ben before she died": either may be meant.
+                earlier = [one for one in people if one.end <= word.start()]
+                return Unset(earlier[0].entity_id, attribute) if len(earlier) == 1 else None
             # By whom it was done, or beside whom, is nobody who suffered it.
             people = [one for one in people if not _BESIDE.search(clause.text, 0, one.start)] or people
             if word is not None and people:
@@ -487,6 +569,12 @@ def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
         if people and (earlier_id is None or not _BESIDE.search(clause.text, 0, people[0].start)):
             earlier_id = people[0].entity_id
     return None
+
+
+def repeats_death(content: str) -> bool:
+    """Tell whether a text speaks of a death and neither denies nor doubts it."""
+    is_told = _UNSET["status"].search(content) is not None
+    return is_told and not _ALIVE.search(content) and not is_in_doubt(content)
 
 
 def passed_on(content: str, entities: Sequence[Entity]) -> list[str]:

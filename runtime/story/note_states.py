@@ -14,16 +14,18 @@ from novelgen.context.rendering import is_left_behind
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
-from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE
+from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, is_death
 from novelgen.memory.kept_from import is_among_knowers, is_kept_from, lists_former_knowers
 from novelgen.memory.stated import (
     NAME_ATTRIBUTE,
     NOBODY,
     STATED_ATTRIBUTES,
     Statement,
+    Unset,
     is_in_doubt,
     passed_on,
     reading_of,
+    repeats_death,
     statements_of,
     things_with_people,
     told_of_somebody,
@@ -188,7 +190,8 @@ def standing_values(
     """Return the holders, places and conditions that stand at a position, of whom a text names and tells the like.
 
     Of a thing in one clause with a person it is also told that nobody has it, and of whom a text tells a death,
-    captivity or an injury that no such state stands.
+    captivity or an injury that no such state stands. Who holds a thing comes first, and a death that the text repeats
+    is not told.
     """
     kinds = kinds_told(content) | ({"holder"} if passed_on(content, known_entities) else set())
     unset = told_of_somebody(content, known_entities)
@@ -226,7 +229,13 @@ def standing_values(
                 is_in_doubt=is_in_doubt(content),
             )
         )
-    return standing_states
+    if repeats_death(content):
+        standing_states = [
+            value
+            for value in standing_states
+            if value.attribute != "status" or not is_death("status", value.value_name)
+        ]
+    return sorted(standing_states, key=lambda value: value.attribute != HOLDER_ATTRIBUTE)
 
 
 def _standing_value(snapshot: EntityStateSnapshot, attribute: str, names: Mapping[str, str]) -> StandingValue:
@@ -255,12 +264,20 @@ def standing_beside(
     things = [one for one in things_with_people(reading.rest, known_entities) if one not in set_ids]
     standing = standing_values(unit, reading.rest, start, known_entities=known_entities)
     names = {entity.entity_id: entity.name for entity in known_entities}
-    untold = [told_of_somebody(text, known_entities) for text in (content, reading.rest)]
+    told = [told_of_somebody(text, known_entities) for text in (content, reading.rest)]
+    untold = [unset for unset in told if unset is not None and not _stands_dead(unit, unset, start)]
     return [value for value in standing if value.entity_id in things or value.attribute == "physical_state"] + [
         StandingValue(entity_id=unset.entity_id, name=names[unset.entity_id], attribute=unset.attribute, value_name="")
         for unset in dict.fromkeys(untold)
-        if unset is not None and unset not in slots
+        if unset not in slots
     ]
+
+
+def _stands_dead(unit: UnitOfWork, unset: Unset, start: StoryPosition | None) -> bool:
+    """Tell whether somebody of whose death a note tells is dead at its place."""
+    snapshots = unit.states.snapshots([unset.entity_id], as_of=start or END_OF_STORY)
+    values = [snapshot.state_data.get("status") for snapshot in snapshots]
+    return unset.attribute == "status" and any(isinstance(value, str) and is_death("status", value) for value in values)
 
 
 def standing_when_over(unit: UnitOfWork, memory: StoredMemory) -> list[StandingValue]:
@@ -419,9 +436,13 @@ def ended_notes(
         key=story_place,
     )
     ended = earlier_notes_ended(content, standing_states, known_entities)
-    return EndedNotes(
-        over=list(map(_earlier_note, ended.over)), perhaps_over=list(map(_earlier_note, ended.perhaps_over))
-    )
+    is_death_repeated = repeats_death(content)
+    perhaps_over = [note for note in ended.perhaps_over if not (is_death_repeated and _is_of_death(note))]
+    return EndedNotes(over=list(map(_earlier_note, ended.over)), perhaps_over=list(map(_earlier_note, perhaps_over)))
+
+
+def _is_of_death(note: StoryMemoryChunk) -> bool:
+    return (note.slot_type or "").endswith(".status") and repeats_death(note.content)
 
 
 def _earlier_note(note: StoryMemoryChunk) -> EarlierNote:

@@ -8,6 +8,7 @@ from novelgen.memory.stated import (
     is_in_doubt,
     passed_on,
     reading_of,
+    repeats_death,
     statement_of,
     statements_of,
     told_of_somebody,
@@ -1262,3 +1263,85 @@ def test_what_does_not_return_or_nobody_knows_which_has_no_new_holder(content: s
     """Of three things, of none, denied, promised, or told of another."""
     statements = statements_of(content, RETURNED)
     assert not [one for one in statements if one.attribute == "holder" and one.value != NOBODY]
+
+
+PASSED_ON = [
+    Entity(entity_id="C0", entity_type="character", name="Ada"),
+    Entity(entity_id="C1", entity_type="character", name="Ben"),
+    Entity(entity_id="C2", entity_type="character", name="Tom"),
+    Entity(entity_id="I0", entity_type="item", name="the silver watch", aliases=[EntityAlias(alias="the watch")]),
+    Entity(entity_id="C3", entity_type="character", name="阿宁"),
+    Entity(entity_id="C4", entity_type="character", name="沈青"),
+    Entity(entity_id="C5", entity_type="character", name="陆行舟"),
+    Entity(entity_id="I1", entity_type="item", name="断雁剑"),
+    Entity(entity_id="L0", entity_type="location", name="寒潭"),
+]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Ada gave the watch to Ben before she died; only Ben knows it.",
+        "Before she died, Ada gave the watch to Ben.",
+        "Before she died Ada gave Ben the watch.",
+        "As she lay dying, she gave the watch to Ben.",
+        "As Ada lay dying, she gave the watch to Ben.",
+        "Ada, on her deathbed, gave the watch to Ben.",
+        "Tom lent Ben the watch when Ada was ill.",
+        "Tom lent the watch to Ben because he could not wind it.",
+        "The watch was stolen by Ben while Tom slept.",
+        "While Tom was away the watch was stolen by Ben.",
+        "The watch passed to Ben when Tom died.",
+        "Ada gave the watch to Ben the night before she was hanged.",
+        "After the funeral Tom gave the watch to Ben, since Ada had wished it.",
+        "阿宁临死前把断雁剑交给了沈青。",
+        "阿宁死前把断雁剑送给了沈青，只有沈青知道。",
+        "在陆行舟死之前，阿宁把断雁剑交给了沈青。",
+        "阿宁离开寒潭前把断雁剑借给了沈青。",
+        "阿宁病重时，把断雁剑交给了沈青。",
+        "断雁剑在阿宁临死前交给了沈青。",
+        "陆行舟睡着的时候，断雁剑被沈青偷走了。",
+        "阿宁因为病得太重，把断雁剑给了沈青。",
+    ],
+)
+def test_a_thing_passes_to_somebody_beside_clauses_of_when_and_why(content: str) -> None:
+    is_chinese = "断雁剑" in content
+    assert statements_of(content, PASSED_ON) == [
+        Statement("I1" if is_chinese else "I0", "holder", "C4" if is_chinese else "C1")
+    ]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Ada gave the watch to Ben before Tom stole it.",
+        "Ada gave the watch to Ben before he gave it back.",
+        "Ada gave the watch to Ben until she died.",
+        "Ada gave the watch to Ben before she died; then Tom took it.",
+        "When Ada gave the watch to Ben, Tom laughed.",
+        "Before she gave the watch to Ben, Ada was ill.",
+        "As Ada dreamt, she gave the watch to Ben.",
+        "Ada would give the watch to Ben before she died.",
+        "Ada gave the watch to Ben before she died, they say.",
+        "Before the trial Ada thought Tom gave the watch to Ben.",
+        "Tom had the watch before he died.",
+        "阿宁临死前想把断雁剑交给沈青。",
+        "阿宁打算临走之前把断雁剑交给沈青。",
+        "阿宁死前没把断雁剑交给沈青。",
+        "阿宁死前把断雁剑交给了沈青，后来被陆行舟偷走了。",
+        "在沈青还剑之前，阿宁把断雁剑给了沈青。",
+        "据说阿宁死前把断雁剑交给了沈青。",
+        "阿宁死前把断雁剑交给了沈青吗？",
+    ],
+)
+def test_a_gift_that_is_over_or_no_fact_states_no_holder(content: str) -> None:
+    assert [one for one in statements_of(content, PASSED_ON) if one.attribute == "holder"] == []
+
+
+def test_a_pronoun_beside_a_death_means_the_one_before_it_or_nobody() -> None:
+    assert told_of_somebody("Ada hid before she died.", PASSED_ON) == ("C0", "status")
+    assert told_of_somebody("Ada gave the watch to Ben before she died.", PASSED_ON) is None
+    for text in ("Ada hid it before she died.", "阿宁临死前藏了剑。"):
+        assert repeats_death(text)
+    for text in ("Ada is not dead.", "Ada's death was a lie.", "Ada hid it.", "阿宁没死，她还活着。"):
+        assert not repeats_death(text)
