@@ -81,7 +81,7 @@ MIN_KNOWN_OF_SECRET = 0.5
 No words of a later scene do: a name in them would be enough, and who says that it is a secret knows when it is none.
 """
 
-Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", "absent", "unsaid", "dead"]
+Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", "absent", "left_out", "unsaid", "dead"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +219,16 @@ class KnowledgeRules:
     def _of_note(self, character_id: str, memory: KnowledgeMemory) -> Knowing:
         """Return the knowledge of an author's note, by its names and subjects."""
         knowing = _known_result(memory, character_id, "author", ABSENT_CERTAINTY)
+        left_out = replace(self._unknown_result(character_id, memory, "left_out"), is_said=True)
         if self.story.has_listed_knowers(memory):
-            return self._unknown_result(character_id, memory, "absent")
-        if self.words_keep_from(character_id, memory.content):
-            return self._unknown_result(character_id, memory, "hidden")
+            return left_out
         own_names = self.story.names.get(character_id, ())
-        if is_among_knowers(memory.content, own_names, self.story.names_of_others(character_id)):
-            return replace(knowing, certainty=1.0, is_said=True)
+        names_of_others = list(self.story.names_of_others(character_id))
+        if is_kept_from(memory.content, own_names, names_of_others):
+            return self._unknown_result(character_id, memory, "hidden")
+        is_listed = is_among_knowers(memory.content, own_names, names_of_others)
+        if is_listed is not None:
+            return replace(knowing, certainty=1.0, is_said=True) if is_listed else left_out
         if memory.is_for_all:
             return knowing
         names = (name for name in own_names if memory.content.startswith(name))
@@ -572,7 +575,11 @@ class KnowledgeRules:
             source_id=memory.source_id,
             content=memory.content,
             why=words("memory", language)[f"unknown.{reason}"],
-            kind=reason if reason in ("hidden", "deceived", "doubts") else "unknown",
+            kind="hidden"
+            if reason == "left_out"
+            else reason
+            if reason in ("hidden", "deceived", "doubts")
+            else "unknown",
             is_guess=not knowing.is_said,
             might_know=could_tell is not None,
             might_know_from=could_tell,

@@ -618,3 +618,14 @@ def test_a_note_is_known_to_who_heard_it_earlier_in_its_chapter(text: str, conte
     note = memory(content, "C4", position=None, noted_at=at(2, 0))
     story = rules(scene(1, 1, "C1 C4", text), scene(1, 2, "C1 C2", "Rain fell."), about=note)
     assert [story.knows(who, note).knows for who in ("C1", "C2")] == [True, False]
+
+
+def test_whom_the_authors_list_leaves_out_is_kept_from_it_by_the_author() -> None:
+    """Be the list in words or beside them: it is no guess."""
+    listed = memory("Ines is ill.", "C1", position=None)
+    worded = memory("Ines is ill; only Gregor knows it.", "C1", position=None)
+    said = event("C3", "knows", 0, scene_index=0, by_author=True)
+    for note, events in ((listed, [said]), (worded, [])):
+        unknown = rules(scene(1, 1, "C1 C2 C3"), events=events, about=note).of_character("C2", [note]).not_known
+        assert [(one.kind, one.is_guess) for one in unknown] == [("hidden", False)]
+        assert "leaves them out" in unknown[0].why
