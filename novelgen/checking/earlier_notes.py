@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from novelgen.checking.story import stem, telling_words
-from novelgen.checking.whereabouts import things_located
 from novelgen.language.language import has_cjk, patterns, phrases, word_list, word_pattern, wording
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE
 from novelgen.memory.stated import Statement, statement_of
+from novelgen.memory.whereabouts import things_located
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk

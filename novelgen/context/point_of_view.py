@@ -18,12 +18,11 @@ from novelgen.memory.attributes import (
     DISGUISE_ATTRIBUTE,
     LOCATION_ATTRIBUTE,
     PLACES,
-    SEEN_OF_PEOPLE,
-    SEEN_OF_THINGS,
     PlaceNames,
     attribute_named,
     place_left,
     seen_alive,
+    shows_beside,
     without_places_left,
 )
 from novelgen.memory.character_view import INNER_ATTRIBUTES, LEAST_NAMES_THAT_TELL, CharacterView, StoryKnowledge
@@ -513,15 +512,39 @@ class PointOfViewCut:
         """Return whether they know what an author states: by the note that states it, else as of a scene."""
         if self._notes_telling(change):
             return True
-        # A later note may keep from them that something is as it was.
-        if _statement(change) in self._unknown_statements:
+        if self._is_withheld(change):
             return False
+        if _statement(change) in self._unknown_statements:
+            # They were not there, and the note says no more: another scene may show it.
+            return self._scene_showing(change) is not None
         knowing = self._view.knowing_of_statement(
             self._said_of(change), _named_by(change), _place(change), is_of_chapter=change.is_of_chapter
         )
         if knowing.knows and self._is_over_from_start(change):
             return self._scene_showing(change) is not None
         return (knowing.knows and self._was_before_them(change)) or self._scene_showing(change) is not None
+
+    def _is_withheld(self, change: StateChange) -> bool:
+        """Tell whether a note that states a change is kept from them.
+
+        A later note may keep from them that something is as it was, and an earlier one as long as nothing moved it.
+        """
+        note = self._withheld_statements.get(_statement(change))
+        if note is None:
+            return False
+        since, place = note.noted_at or _BEGINNING, _place(change) or _BEGINNING
+        changes = self.changes.states if self.changes else ()
+        return not any(
+            since <= (_place(other) or _BEGINNING) < place and other.value != change.value
+            for other in changes
+            if (other.entity_id, other.attribute, other.kind) == (change.entity_id, change.attribute, "explicit")
+        )
+
+    @cached_property
+    def _withheld_statements(self) -> Mapping[Statement, KnowledgeMemory]:
+        """The states of notes that are kept from them, with the last such note."""
+        notes = (note for note in self._view.notes(known=False) if self._view.is_withheld(note))
+        return dict(self._statements_of(notes))
 
     def _was_before_them(self, change: StateChange) -> bool:
         """Tell whether what an author states came to be before their eyes, or shows when they meet its bearer."""
@@ -530,8 +553,7 @@ class PointOfViewCut:
             return True
         rules = self._view.shared.rules
         stage = rules.scene_of_statement(place, is_of_chapter=change.is_of_chapter)
-        scenes = [self._view.scene_at_or_before(place), stage if stage is not None and stage.has_record else None]
-        return all(self._view.was_in(*_pair(scene.position)) for scene in scenes if scene is not None)
+        return rules.is_in_all_of(self.character_id or "", place, stage=stage)
 
     def _is_over_from_start(self, change: StateChange) -> bool:
         """Tell whether a state of the beginning is over, and not of them.
@@ -679,7 +701,7 @@ class PointOfViewCut:
         doubt = self._view.doubted_from(_place(change), is_of_chapter=change.is_of_chapter)
         if doubt is not None or self._was_before_them(change):
             return doubt
-        scene = self._view.scene_at_or_before(_place(change) or _BEGINNING)
+        scene = self._view.shared.rules.scene_at_or_before(_place(change) or _BEGINNING)
         return None if scene is None else self._view.doubted_at(*_pair(scene.position))
 
     # --- Relationships ---
@@ -863,8 +885,7 @@ def _pair(place: StoryPosition) -> tuple[int | None, int | None]:
 
 def _shows(change: StateChange) -> bool:
     """Tell whether a change shows when they meet its bearer."""
-    seen_attributes = SEEN_OF_PEOPLE if change.entity_type == "character" else SEEN_OF_THINGS
-    return attribute_named(change.attribute) in seen_attributes
+    return shows_beside(change.attribute, change.entity_type)
 
 
 def _statement(change: StateChange) -> Statement:

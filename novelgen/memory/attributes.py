@@ -228,6 +228,13 @@ SEEN_OF_THINGS = STATUS_ATTRIBUTES | {
 SEEN_OF_PEOPLE = SEEN_OF_THINGS | {LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE}
 """Attributes of a person that show in a meeting; what they carry, know, plan or really are does not."""
 
+
+def shows_beside(attribute: str, entity_type: str) -> bool:
+    """Tell whether an attribute shows in a meeting with its bearer."""
+    seen_attributes = SEEN_OF_PEOPLE if entity_type == "character" else SEEN_OF_THINGS
+    return attribute_named(attribute) in seen_attributes
+
+
 _KILLS = re.compile(wording("attributes_killing"), re.IGNORECASE)
 """Words that begin a value of whoever kills another."""
 

@@ -193,6 +193,16 @@ class CharacterView:
         is_kept = source_id in self.shared.kept_from.get(self.character_id, ()) or source_id in self.shared.confided
         return is_kept and source_id in self.shared.memory_of and not self.knows_source(source_id)
 
+    def is_withheld(self, note: KnowledgeMemory) -> bool:
+        """Tell whether a note that they do not know is kept from them, and not only noted of other scenes."""
+        rules = self.shared.rules
+        return (
+            self.is_hidden_from_them(note.source_id)
+            or self.knowing(note.source_id).knows
+            or rules.words_keep_from(self.character_id, note.content)
+            or not rules.is_said_openly(note.content)
+        )
+
     def knowing(self, source_id: str) -> Knowing:
         """Return whether and how they know a memory or note of the story, by the rules alone."""
         if source_id not in self._knowings:
@@ -249,10 +259,24 @@ class CharacterView:
         stage = rules.scene_of_note(note)
         if self.is_hidden_from_them(note.source_id):
             return None
-        if stage is not None:
-            return self._doubt_of_words(note.content, stage)
+        doubt = None if stage is None else self._doubt_of_words(note.content, stage)
+        doubt = doubt or self._doubt_of_scene_before(note, stage)
+        if doubt is not None or stage is not None:
+            return doubt
         is_open = rules.is_said_openly(note.content) and not rules.words_keep_from(self.character_id, note.content)
         return rules.story.as_of if is_open and note.begins_at(rules.story.as_of) else None
+
+    def _doubt_of_scene_before(self, note: KnowledgeMemory, stage: KnowledgeScene | None) -> StoryPosition | None:
+        """Return the scene before a note whose guessed cast alone hides it."""
+        rules = self.shared.rules
+        before = None if note.noted_at is None else rules.scene_at_or_before(note.noted_at)
+        if before is None or before.has_record or rules.is_in(self.character_id, before):
+            return None
+        is_there = self.character_id in (rules.story.entering if stage is None else stage.present)
+        is_open = rules.is_said_openly(note.content) and not rules.words_keep_from(self.character_id, note.content)
+        return (
+            before.position if is_there and is_open and not rules.is_of_their_scenes(self.character_id, note) else None
+        )
 
     def _doubt_of_words(self, text: str, stage: KnowledgeScene) -> StoryPosition | None:
         """Return the scene of an author's words whose guessed cast alone hides them."""
@@ -506,22 +530,6 @@ class CharacterView:
             scene = rules.scene_beside(self.character_id, about, place, stage=stage)
             return unknown if scene is None else self._witnessed(scene.position)
         return self._witnessed(place) if self.saw(text, *_pair(place)) else unknown
-
-    def scene_at_or_before(self, place: StoryPosition) -> KnowledgeScene | None:
-        """Return the scene at a place, else the last one before it."""
-        scenes = self.shared.rules.story.scenes
-        end = bisect_right(scenes, place, key=_position)
-        return scenes[end - 1] if end else None
-
-    def scene_with(self, entity_id: str, *, until: StoryPosition) -> KnowledgeScene | None:
-        """Return a scene of theirs with somebody, a sure one first, up to a place."""
-        scenes = self.shared.rules.story.scenes
-        scenes = [
-            scene
-            for scene in scenes[: bisect_right(scenes, until, key=_position)]
-            if entity_id in scene.present and self.was_in(*_pair(scene.position))
-        ]
-        return next((scene for scene in scenes if scene.has_record), scenes[0] if scenes else None)
 
     def scene_naming(
         self,

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from novelgen.language.language import significant_words, stated_language, word_pattern
 from novelgen.language.sentences import Span
-from novelgen.memory.attributes import is_death
+from novelgen.memory.attributes import is_death, shows_beside
 from novelgen.memory.earshot import has_words_of_telling, hears, is_addressed, is_said, is_subject, takes_part
 from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, openly_said
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.memory.stated import Statement, statements_of
+from novelgen.memory.whereabouts import tells_whereabouts
 from novelgen.models.knowledge import (
     READER,
     CharacterKnowledge,
@@ -46,6 +48,10 @@ _APART = word_pattern("knowledge_rules_apart")
 
 _DEED = word_pattern("knowledge_rules_deed")
 """Those of its words that tell a deed of a note: only further words say that those who are there do not perceive it."""
+
+_HAPPENED = word_pattern("knowledge_rules_happened")
+_LONG_AGO = word_pattern("stated_past")
+"""What a note tells as done, and what was done long ago."""
 
 APART_EVENTS = frozenset(
     {"secret_learned", "secret_kept", "secret_revealed", "confession", "deception", "theft", "disguise"}
@@ -110,6 +116,8 @@ class KnowledgeRules:
     story: KnowledgeStory
     _taking_part: dict[tuple[StoryPosition, str], bool] = field(default_factory=dict, init=False, compare=False)
     _as_subject: dict[tuple[StoryPosition, str], bool] = field(default_factory=dict, init=False, compare=False)
+    _stated_by: dict[str, Sequence[Statement]] = field(default_factory=dict, init=False, compare=False)
+    _came_before: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
 
     def of_character(
         self,
@@ -237,8 +245,9 @@ class KnowledgeRules:
         is_open = self.is_said_openly(memory.content)
         stage = self.scene_of_note(memory) if is_open else None
         people = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
+        is_open = is_open and self.is_of_their_scenes(character_id, memory)
         # Of whom a guess alone has there, the note must name somebody of the scene, or nobody.
-        if stage is not None and character_id in stage.present and (stage.has_record or not people):
+        if is_open and stage is not None and character_id in stage.present and (stage.has_record or not people):
             certainty = TAKING_PART_CERTAINTY if stage.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=stage.position, certainty=certainty)
         is_entering = character_id in self.story.entering and character_id not in people
@@ -253,10 +262,74 @@ class KnowledgeRules:
         if scene is not None:
             certainty = WITNESSED_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=scene.position, certainty=certainty)
-        scene = self._scene_that_tells(character_id, memory) if is_open else None
+        scene = self._scene_that_tells(character_id, memory) if self.is_said_openly(memory.content) else None
         if scene is not None:
             return replace(knowing, how="witnessed", since=scene.position, certainty=WITNESSED_CERTAINTY)
         return self._unknown_result(character_id, memory, "absent")
+
+    def is_in(self, character_id: str, scene: KnowledgeScene) -> bool:
+        """Tell whether a character is in a scene, or away from it by a guess alone."""
+        return character_id in scene.present or self.may_be_in(character_id, scene)
+
+    def is_in_all_of(self, character_id: str, place: StoryPosition, *, stage: KnowledgeScene | None) -> bool:
+        """Tell whether a character is in both scenes beside an author's statement.
+
+        It may have come to be in the scene before that from which it holds.
+
+        Args:
+            character_id: The character.
+            place: The place after which it holds.
+            stage: The scene from which it holds; it counts where somebody says who was there.
+        """
+        scenes = [self.scene_at_or_before(place), stage if stage is not None and stage.has_record else None]
+        return all(self.is_in(character_id, scene) for scene in scenes if scene is not None)
+
+    def scene_at_or_before(self, place: StoryPosition) -> KnowledgeScene | None:
+        """Return the scene at a place, else the last one before it."""
+        end = bisect_right(self._positions, place)
+        return self.story.scenes[end - 1] if end else None
+
+    def is_of_their_scenes(self, character_id: str, note: KnowledgeMemory) -> bool:
+        """Tell whether a character was there when a note came to be, as far as its words say when that was."""
+        if note.noted_at is None or character_id in note.entities:
+            return True
+        stage = self.scene_of_note(note)
+        return self.is_in_all_of(character_id, note.noted_at, stage=stage) or not self.may_come_before(note)
+
+    def may_come_before(self, note: KnowledgeMemory) -> bool:
+        """Tell whether a note may tell of the scene before that from which it holds.
+
+        It tells who has a thing or where it is, or a state that does not show in a meeting. So does a deed of people
+        who were in that scene before, and not in its own, or a deed that the text of the scene before tells.
+        """
+        if note.source_id not in self._came_before:
+            self._came_before[note.source_id] = self._may_come_before(note)
+        return self._came_before[note.source_id]
+
+    def _may_come_before(self, note: KnowledgeMemory) -> bool:
+        kinds = {entity.entity_id: entity.entity_type for entity in self.story.entities}
+        statements = self.statements_of(note)
+        if any(not shows_beside(one.attribute, kinds[one.entity_id]) for one in statements):
+            return True
+        people = [name for who in self.story.character_ids for name in self.story.names.get(who, ())]
+        if tells_whereabouts(note.content, self.story.entities, people):
+            return True
+        is_deed = not statements and _HAPPENED.search(note.content) and not _LONG_AGO.search(note.content)
+        before = None if note.noted_at is None else self.scene_at_or_before(note.noted_at)
+        stage = self.scene_of_note(note) or KnowledgeScene(self.story.as_of, self.story.entering)
+        if before is None or before is stage or not is_deed:
+            return False
+        people_ids = self.story.character_ids.intersection(note.entities)
+        if before.has_record and stage.has_record and people_ids <= before.present and not people_ids <= stage.present:
+            return True
+        shares = [self.retellings.share_retold(note.content, scene.text) for scene in (stage, before)]
+        return shares[0] < MIN_TOLD_BY_SCENE <= shares[1]
+
+    def statements_of(self, note: KnowledgeMemory) -> Sequence[Statement]:
+        """Return the states that a note states."""
+        if note.source_id not in self._stated_by:
+            self._stated_by[note.source_id] = statements_of(note.content, self.story.entities)
+        return self._stated_by[note.source_id]
 
     def _scene_that_tells(self, character_id: str, memory: KnowledgeMemory) -> KnowledgeScene | None:
         """Return the scene of a note's chapter that tells the note to a character."""

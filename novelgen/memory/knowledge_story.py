@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from novelgen.language.normalise import is_description
+from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED, KnowledgeEvent, KnowledgeSource
 from novelgen.models.memory import read_from
 from novelgen.models.position import StoryPosition
@@ -70,6 +71,8 @@ class KnowledgeStory:
     """Who is dead by then, with where they died."""
     entering: frozenset[str] = frozenset()
     """The author's cast of the scene at the position."""
+    entities: Sequence[Entity] = ()
+    """The cards known by then."""
 
     @cached_property
     def scene_at(self) -> Mapping[StoryPosition, KnowledgeScene]:

@@ -122,6 +122,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
     """
     entities = EntityRepository(session)
     stored_entities = [entity.entity for entity in entities.list_all()]
+    known_entities = entities.list_as_of(as_of=as_of)
     identities = entities.identities_as_of(as_of)
     unmasked = identities.persons
     statements = [_as_one(statement, unmasked) for statement in _read_statements(session, before(as_of, Knowledge))]
@@ -160,7 +161,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
             for row, present in zip(scenes, casts, strict=True)
         ],
         memories=memories,
-        names=_names_shown(stored_entities, entities.list_as_of(as_of=as_of), memories),
+        names=_names_shown(stored_entities, known_entities, memories),
         character_ids=frozenset(
             entity.entity_id
             for entity in stored_entities
@@ -178,6 +179,7 @@ def read_knowledge_story(session: StorageSession, as_of: StoryPosition) -> Knowl
         entering=frozenset(unmasked.get(who, who) for who in _stated_cast(session, as_of))
         if any(memory.begins_at(as_of) for memory in memories)
         else frozenset(),
+        entities=known_entities,
     )
 
 

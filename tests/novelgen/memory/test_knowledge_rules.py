@@ -4,8 +4,11 @@ from typing import Any
 
 import pytest
 
+from novelgen.language.language import has_cjk
+from novelgen.language.resolver import NameResolver
 from novelgen.memory.knowledge_rules import ABSENT_CERTAINTY, KnowledgeRules, why_unknown
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
+from novelgen.models.entity import Entity
 from novelgen.models.knowledge import READER, KnowledgeEvent
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
@@ -461,7 +464,7 @@ def test_nobody_may_be_there_after_their_death_or_by_the_name_of_another() -> No
 def test_a_note_is_secret_by_words_of_secrecy_and_not_by_a_theft(content: str, is_known: bool) -> None:
     """To who is in the scene from which it holds."""
     note = memory(content, "C4", position=None, noted_at=at(2, 0))
-    assert rules(scene(1, 1, "C4"), scene(2, 1, "C2"), about=note).knows("C2", note).knows is is_known
+    assert rules(scene(1, 1, "C2 C4"), scene(2, 1, "C2"), about=note).knows("C2", note).knows is is_known
 
 
 @pytest.mark.parametrize("content", ["The brooch was stolen.", "胸针被偷走了。"])
@@ -482,6 +485,51 @@ def test_a_note_at_the_end_of_a_chapter_is_of_its_last_scene(content: str) -> No
         note = memory(content, "C3", position=None, noted_at=noted_at)
         story = rules(*scenes, about=note)
         assert [story.knows(who, note).knows for who in ("C1", "C2")] == knows
+
+
+CARDS = (
+    ("C1", "character", "Hugh Ashby", "宋怀远"),
+    ("C2", "character", "Nell", "宋蘅"),
+    ("C3", "character", "Tom Reed", "孟小舟"),
+    ("I1", "item", "the brass fish", "铜鱼符"),
+    ("I2", "item", "the silver lock", "银锁"),
+    ("L1", "location", "the old kiln", "老窑"),
+)
+OF_SCENE_BEFORE = """
+Hugh Ashby gave the brass fish to Nell.|Nell has the brass fish.|The brass fish is hidden under the hearth.
+Nell put the silver lock in the drawer.|The silver lock is gone.|The letter is hidden behind the clock.
+Hugh Ashby handed a letter to Nell.|Hugh Ashby struck Nell.|Hugh Ashby burned the ledger.
+Hugh Ashby is really called Luke Wren.|Hugh Ashby promised Nell to leave in autumn.|Nell hid the money under the floor.
+宋怀远把铜鱼符交给了宋蘅。|铜鱼符在宋蘅手里。|铜鱼符藏在宋家窑的灶下。|铜鱼符在老窑。|铜鱼符不见了。
+密信藏在钟后面。|宋怀远把一封信交给了宋蘅。|宋怀远打了宋蘅一巴掌。|宋怀远把账本烧了。|宋怀远其实叫陆文昭。
+宋怀远答应了宋蘅，秋后就走。|宋蘅戴着银锁。
+"""
+PLAIN_FACTS = """
+Hugh Ashby is Nell's father.|Hugh Ashby is afraid of water.|Hugh Ashby was a sailor once.|The inn stands by the river.
+Nell reached the city.|Nell is wounded.|The brass fish is cracked.|The brass fish opens the kiln.
+Hugh Ashby killed a man years ago.|It rained for three days.|Hugh Ashby is dead.|Nell is hidden from the law by friends.
+宋怀远是宋蘅的父亲。|宋怀远怕水。|宋怀远病了很久。|客栈在河边。|宋蘅到了东京。|宋蘅受了伤。|铜鱼符裂了一道缝。
+宋怀远当年杀了人。|下了三天雨。|宋蘅恨官府。|宋怀远死了。|宋怀远把铜鱼符当成命。
+"""
+
+
+@pytest.mark.parametrize(("contents", "is_known"), [(OF_SCENE_BEFORE, False), (PLAIN_FACTS, True)])
+def test_what_came_to_be_in_the_scene_before_is_not_known_by_the_next_one_alone(contents: str, is_known: bool) -> None:
+    """Whoever was in both scenes knows it, and so does who takes part in it or has the thing."""
+    scenes = (scene(1, 1, "C1 C2 C4"), scene(1, 2, "C2 C3 C4"))
+    people = frozenset({"C1", "C2", "C3", "C4"})
+    for content in contents.replace("\n", "|").strip("|").split("|"):
+        cards = [
+            Entity(entity_id=entity_id, project_id="p", entity_type=kind, name=chinese if has_cjk(content) else english)
+            for entity_id, kind, english, chinese in CARDS
+        ]
+        names = {card.entity_id: [card.name] for card in cards}
+        named_ids = NameResolver(cards).entity_ids_in(content)
+        note = memory(content, " ".join(named_ids), position=None, noted_at=at(1, 1))
+        story = KnowledgeRules(KnowledgeStory(at(1, 3), scenes, [note], names, people, entities=cards))
+        assert (content, story.knows("C3", note).knows) == (content, is_known)
+        assert story.knows("C4", note).knows
+        assert "C2" not in named_ids or story.knows("C2", note).knows
 
 
 def test_a_note_of_a_death_is_not_known_to_who_lies_there() -> None:

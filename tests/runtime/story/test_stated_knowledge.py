@@ -863,11 +863,11 @@ def test_a_note_that_a_guessed_cast_hides_has_the_mark(story: Story, told: dict[
         story.scenes.set_staging((3, 1), cast=[captain])
 
 
-def test_a_known_note_names_the_thing_that_it_begins_with(apart: Story, told: dict[str, Any]) -> None:
-    """Its state is known to whom the author has in its scene, though no scene before has the name."""
+def test_a_known_note_names_the_thing_that_it_begins_with(story: Story, told: dict[str, Any]) -> None:
+    """Its state is known to whom the author has in both its scenes, though no scene before has the name."""
     _, captain, *_ = told["people"]
     thing = told["things"][0]
-    apart.entities.add(thing, kind="item", start="1:1")
-    apart.memories.add(told["held"], start="2:1")
-    holder = apart.entities.get(captain).entity.entity_id
-    assert _states(apart, _context(apart, told), thing) == ({"holder": holder}, {})
+    story.entities.add(thing, kind="item", start="1:1")
+    story.memories.add(told["held"], start="2:1")
+    holder = story.entities.get(captain).entity.entity_id
+    assert _states(story, _context(story, told), thing) == ({"holder": holder}, {})

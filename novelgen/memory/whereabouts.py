@@ -1,7 +1,7 @@
-"""Things that a text places."""
+"""Things that a text places, or gives to somebody."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from novelgen.language.language import patterns, word_pattern
 from novelgen.language.resolver import NameResolver
@@ -10,9 +10,14 @@ from novelgen.models.entity import Entity
 
 _CLAUSE_END = re.compile(r"[,;，；。！!：:]|\.(?:\s|$)")
 _IT = re.compile(r"\b(?:it|they|them)\b|它", re.IGNORECASE)
+_ASKS = re.compile("[?？吗]")
 _THING, _OTHER = "\x01", "\x02"
 _TOLD = re.compile(
     "|".join(words.replace("\n", "").replace("<I>", _THING) for words in patterns("whereabouts").values()),
+    re.IGNORECASE,
+)
+_UNNAMED = re.compile(
+    "|".join(words.replace("\n", "").replace("<C>", _OTHER) for words in patterns("whereabouts_unnamed").values()),
     re.IGNORECASE,
 )
 _INSIDE = re.compile(r"的?[里中内上下]")
@@ -54,3 +59,24 @@ def things_located(text: str, entities: Sequence[Entity]) -> frozenset[str]:
         if thing_id is not None and _TOLD.search(clause) and not _NOT_NOW.search(clause):
             located_ids.add(thing_id)
     return frozenset(located_ids)
+
+
+def tells_whereabouts(text: str, entities: Sequence[Entity], people: Iterable[str]) -> bool:
+    """Tell whether a text places a thing, be it without a card.
+
+    A thing without a card is placed where it is hidden or given away.
+
+    Args:
+        text: A note.
+        entities: The cards.
+        people: The names of all people.
+    """
+    if things_located(text, entities):
+        return True
+    signed = text
+    for name in sorted((name for name in people if name and name in text), key=len, reverse=True):
+        signed = signed.replace(name, _OTHER)
+    return any(
+        _UNNAMED.search(clause) and not _NOT_NOW.search(clause) and not _ASKS.search(clause)
+        for clause in _CLAUSE_END.split(signed)
+    )
