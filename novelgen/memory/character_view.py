@@ -531,6 +531,16 @@ class CharacterView:
             return unknown if scene is None else self._witnessed(scene.position)
         return self._witnessed(place) if self.saw(text, *_pair(place)) else unknown
 
+    def scene_with(self, entity_id: str, *, until: StoryPosition) -> KnowledgeScene | None:
+        """Return a scene of theirs with somebody, a sure one first, up to a place."""
+        scenes = self.shared.rules.story.scenes
+        scenes = [
+            scene
+            for scene in scenes[: bisect_right(scenes, until, key=_position)]
+            if entity_id in scene.present and self.was_in(*_pair(scene.position))
+        ]
+        return next((scene for scene in scenes if scene.has_record), scenes[0] if scenes else None)
+
     def scene_naming(
         self,
         named: Sequence[Collection[str]],
