@@ -509,7 +509,7 @@ class PointOfViewCut:
         return [change for change in changes if saw(change)]
 
     def _knows_statement(self, change: StateChange) -> bool:
-        """Return whether they know what an author states: by the note that states it, else as of a scene."""
+        """Tell whether they know what an author states."""
         if self._notes_telling(change):
             return True
         if self._is_withheld(change):
@@ -542,12 +542,12 @@ class PointOfViewCut:
 
     @cached_property
     def _withheld_statements(self) -> Mapping[Statement, KnowledgeMemory]:
-        """The states of notes that are kept from them, with the last such note."""
+        """The states of withheld notes, with the last note."""
         notes = (note for note in self._view.notes(known=False) if self._view.is_withheld(note))
         return dict(self._statements_of(notes))
 
     def _was_before_them(self, change: StateChange) -> bool:
-        """Tell whether what an author states came to be before their eyes, or shows when they meet its bearer."""
+        """Tell whether an author's change came before their eyes, or shows."""
         place = _place(change)
         if place is None or _shows(change) or self.character_id in _named_by(change):
             return True

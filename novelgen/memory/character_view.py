@@ -194,7 +194,10 @@ class CharacterView:
         return is_kept and source_id in self.shared.memory_of and not self.knows_source(source_id)
 
     def is_withheld(self, note: KnowledgeMemory) -> bool:
-        """Tell whether a note that they do not know is kept from them, and not only noted of other scenes."""
+        """Tell whether an unknown note is kept from them.
+
+        Else they were only not there.
+        """
         rules = self.shared.rules
         return (
             self.is_hidden_from_them(note.source_id)
@@ -267,7 +270,7 @@ class CharacterView:
         return rules.story.as_of if is_open and note.begins_at(rules.story.as_of) else None
 
     def _doubt_of_scene_before(self, note: KnowledgeMemory, stage: KnowledgeScene | None) -> StoryPosition | None:
-        """Return the scene before a note whose guessed cast alone hides it."""
+        """Return the scene before, if its guessed cast hides a note."""
         rules = self.shared.rules
         before = None if note.noted_at is None else rules.scene_at_or_before(note.noted_at)
         if before is None or before.has_record or rules.is_in(self.character_id, before):

@@ -51,7 +51,7 @@ _DEED = word_pattern("knowledge_rules_deed")
 
 _HAPPENED = word_pattern("knowledge_rules_happened")
 _LONG_AGO = word_pattern("stated_past")
-"""What a note tells as done, and what was done long ago."""
+"""Words of deeds, and of long ago."""
 
 APART_EVENTS = frozenset(
     {"secret_learned", "secret_kept", "secret_revealed", "confession", "deception", "theft", "disguise"}
@@ -268,11 +268,11 @@ class KnowledgeRules:
         return self._unknown_result(character_id, memory, "absent")
 
     def is_in(self, character_id: str, scene: KnowledgeScene) -> bool:
-        """Tell whether a character is in a scene, or away from it by a guess alone."""
+        """Tell whether a character may be in a scene."""
         return character_id in scene.present or self.may_be_in(character_id, scene)
 
     def is_in_all_of(self, character_id: str, place: StoryPosition, *, stage: KnowledgeScene | None) -> bool:
-        """Tell whether a character is in both scenes beside an author's statement.
+        """Tell whether a character is in both scenes beside a statement.
 
         It may have come to be in the scene before that from which it holds.
 
@@ -285,19 +285,19 @@ class KnowledgeRules:
         return all(self.is_in(character_id, scene) for scene in scenes if scene is not None)
 
     def scene_at_or_before(self, place: StoryPosition) -> KnowledgeScene | None:
-        """Return the scene at a place, else the last one before it."""
+        """Return the last scene up to a place."""
         end = bisect_right(self._positions, place)
         return self.story.scenes[end - 1] if end else None
 
     def is_of_their_scenes(self, character_id: str, note: KnowledgeMemory) -> bool:
-        """Tell whether a character was there when a note came to be, as far as its words say when that was."""
+        """Tell whether a character was there when a note came to be."""
         if note.noted_at is None or character_id in note.entities:
             return True
         stage = self.scene_of_note(note)
         return self.is_in_all_of(character_id, note.noted_at, stage=stage) or not self.may_come_before(note)
 
     def may_come_before(self, note: KnowledgeMemory) -> bool:
-        """Tell whether a note may tell of the scene before that from which it holds.
+        """Tell whether a note may tell of the scene before its own.
 
         It tells who has a thing or where it is, or a state that does not show in a meeting. So does a deed of people
         who were in that scene before, and not in its own, or a deed that the text of the scene before tells.
