@@ -214,7 +214,7 @@ class CharacterView:
         return self._knowings[source_id]
 
     def was_in(self, chapter_index: int | None, scene_index: int | None) -> bool:
-        """Return whether the character was on stage in a scene, or is away from it by a guess alone."""
+        """Return whether the character may have been in a scene."""
         if chapter_index is None or scene_index is None:
             return False
         scene = self.shared.rules.story.scene_at.get(StoryPosition(chapter_index, scene_index))
@@ -305,7 +305,7 @@ class CharacterView:
         return place if scene is not None and not scene.has_record else None
 
     def notes_hiding(self, text: str, chapter_index: int | None, scene_index: int | None) -> list[str]:
-        """Return the notes that alone hide what a scene with them tells: the words alone say that it tells them."""
+        """Return the notes that alone hide what a scene with them tells."""
         if not self.was_in(chapter_index, scene_index):
             return []
         memories = list(self._hiding(text, chapter_index, scene_index))
@@ -800,7 +800,7 @@ def _pair(place: StoryPosition) -> tuple[int | None, int | None]:
 
 
 def _pairs_of_sentences(text: str) -> list[str]:
-    """Return a text in pairs of neighbouring sentences: chance gathers the words of a secret over a long one."""
+    """Return a text in pairs of neighbouring sentences."""
     spans = split_sentences(text)
     if len(spans) <= 2:
         return [text]

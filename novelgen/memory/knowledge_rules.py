@@ -208,7 +208,7 @@ class KnowledgeRules:
     def _whole_tale(
         self, character_id: str, memory: KnowledgeMemory, *, after: StoryPosition | None, before: StoryPosition
     ) -> KnowledgeEvent | None:
-        """Return the first whole tale that a memory was part of: its teller had lived through it by then."""
+        """Return the first whole tale that a memory was part of."""
         for tale in self.story.whole_tales:
             place = _place(tale)
             if tale.character_id != character_id or place >= before or tale.learned_from is None:
@@ -348,7 +348,7 @@ class KnowledgeRules:
         )
 
     def words_keep_from(self, character_id: str, text: str) -> bool:
-        """Tell whether the words of an author's statement say that a character does not know it or is not told.
+        """Tell whether the words of a statement keep it from a character.
 
         So do words that list others as all who know it.
         """
@@ -425,7 +425,7 @@ class KnowledgeRules:
         return next((scene for scene in shared if scene.has_record), shared[0] if shared else None)
 
     def scene_of_note(self, memory: KnowledgeMemory) -> KnowledgeScene | None:
-        """Return the scene of an author's note: the one that it is a fact of, else as of any statement."""
+        """Return the scene of an author's note."""
         return self._scene_from(memory.noted_at, is_of_scene=memory.is_of_scene)
 
     def scene_of_statement(self, place: StoryPosition | None, *, is_of_chapter: bool = True) -> KnowledgeScene | None:
@@ -547,7 +547,7 @@ class KnowledgeRules:
         return [(position.chapter_index or 0, position.scene_index or 0) for position in self._positions]
 
     def _is_dead_by(self, character_id: str, memory: KnowledgeMemory) -> bool:
-        """Tell whether somebody was dead when a memory came to be: a record alone lets the dead walk."""
+        """Tell whether somebody was dead when a memory came to be."""
         died = self.story.dead.get(character_id)
         place = memory.position or memory.noted_at
         if died is None or place is None or place < died:
