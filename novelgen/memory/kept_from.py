@@ -63,7 +63,7 @@ _PRONOUN = re.compile(r"\b(?:he|she|they|him|her|them)\b|[他她]", re.IGNORECAS
 _KNOW = "(?:(?:now |still |has |have |had )?known?|(?:now |still )?(?:knows|knew))"
 
 _BEGIN, _END = "\x07", "\x08"
-"""Signs around words that list all who know a text."""
+"""Signs around a list of knowers."""
 
 
 def _patterns_of_knowers(name: str) -> list[re.Pattern[str]]:
@@ -101,7 +101,7 @@ _PART_START = re.compile("[,;.:，。；：！？()（）—–]| - ")
 
 
 def _patterns_around(name: str) -> list[re.Pattern[str]]:
-    """Return patterns for a text with signs around its list of knowers."""
+    """Return patterns around a list of knowers."""
     texts = (text.replace("<B>", _BEGIN).replace("<E>", _END).replace("<N>", _WHOM) for text in phrases(name))
     return [re.compile(text, re.IGNORECASE) for text in texts]
 
@@ -146,7 +146,7 @@ def is_among_knowers(content: str, names: Sequence[str], names_of_others: Iterab
 
 
 def lists_former_knowers(content: str, names_of_people: Iterable[str]) -> bool:
-    """Tell whether a text lists all who know it, and says that this is over or will be."""
+    """Tell whether a text's list of knowers is over or ends."""
     if not _KNOWERS_WORDS.search(content):
         return False
     signed = _signed(content, frozenset(), frozenset(name for name in names_of_people if name and name in content))
@@ -156,7 +156,7 @@ def lists_former_knowers(content: str, names_of_people: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_listed(signed: str) -> bool | None:
-    """Tell whether a text with signs lists the person in question among all who know it, None if it lists nobody."""
+    """Tell whether a list has the person in question, None without a list."""
     for match in _lists(signed):
         people = match.groupdict().get("who")
         if _is_over(match) or (people is not None and not (_WHOM in people or _OTHER in people)):
@@ -172,7 +172,7 @@ def _is_listed(signed: str) -> bool | None:
 
 
 def _lists(signed: str) -> list[re.Match[str]]:
-    """Return the parts of a text that list all who know it, and then those by which nobody does."""
+    """Return the lists of knowers, those of nobody last."""
     lists = list(_sure_matches(_KNOWERS, signed))
     others = (
         match
@@ -193,13 +193,13 @@ def _sure_matches(patterns: Iterable[re.Pattern[str]], signed: str) -> Iterator[
 
 
 def _is_over(match: re.Match[str]) -> bool:
-    """Tell whether a text says that others know by then, or will, what its words list the knowers of."""
+    """Tell whether others know by then, or will."""
     marked = _marked(match)
     return any(pattern.search(marked) for pattern in _KNOWING_OVER)
 
 
 def _is_told_since(match: re.Match[str]) -> bool:
-    """Tell whether a text says after its list of knowers that the person in question knows it, too."""
+    """Tell whether the person in question learns it later."""
     marked = _marked(match)
     return any(pattern.search(marked) for pattern in _KNOWN_SINCE)
 

@@ -297,14 +297,14 @@ _CHINESE_SUB = re.compile(
     rf"|(?<={_OTHER})(?!{_OTHER})(?:{_SUB_CHINESE}|{_REASON_CHINESE})[，,]?(?=(?:就|便|才|亲手|悄悄|偷偷)*[把将给交送借留传托])"
     rf"|(?<={_SIGNS['item']})在{_SUB_CHINESE}[，,]?(?=[被由给交送借留传托])"
 )
-"""Clauses before a comma, after a person and after a thing."""
+"""Before a comma, after a person, after a thing."""
 
 _OVER_OR_UNREAL = word_pattern("stated_subordinate_over")
 _GIVEN = word_pattern("stated_given")
 
 
 def _reading_of_gift(text: str, entities: Sequence[Entity]) -> Reading | None:
-    """Return what a text states of a thing that passes to somebody, beside clauses of when or why it did."""
+    """Return a gift beside clauses of when or why."""
     mentions = _mentions(text, entities)
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     if any(later.start < earlier.end for earlier, later in pairwise(mentions)):
@@ -331,7 +331,7 @@ def _reading_of_gift(text: str, entities: Sequence[Entity]) -> Reading | None:
 
 
 def _subordinates(signed: str) -> Iterator[list[tuple[int, int]]]:
-    """Yield the spans of clauses to leave out of a text with signs, one way after another."""
+    """Yield the spans of clauses to leave out."""
     if has_cjk(signed):
         spans = [match.span() for match in _CHINESE_SUB.finditer(signed)]
         yield from [spans] if spans else []
@@ -572,7 +572,7 @@ def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
 
 
 def repeats_death(content: str) -> bool:
-    """Tell whether a text speaks of a death and neither denies nor doubts it."""
+    """Tell whether a text repeats a death."""
     is_told = _UNSET["status"].search(content) is not None
     return is_told and not _ALIVE.search(content) and not is_in_doubt(content)
 

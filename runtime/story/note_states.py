@@ -142,7 +142,7 @@ class NotePreview(NoteEffects):
 
 
 class NamesByWords(NamedTuple):
-    """Names from whom a note's words keep it, its only knowers, and whether these were or will be so no more."""
+    """From whom a note's words keep it, and its only knowers."""
 
     kept_from: list[str]
     known_only_by: list[str]
@@ -150,7 +150,7 @@ class NamesByWords(NamedTuple):
 
 
 def names_by_words(content: str, known_entities: Sequence[Entity]) -> NamesByWords:
-    """Return the names of those from whom a note's words keep it, and of its only knowers."""
+    """Return from whom a note's words keep it, and its only knowers."""
     people = [entity for entity in known_entities if entity.entity_type == "character"]
     others = {
         person.entity_id: [name for entity in known_entities if entity is not person for name in entity.names()]
@@ -274,7 +274,7 @@ def standing_beside(
 
 
 def _stands_dead(unit: UnitOfWork, unset: Unset, start: StoryPosition | None) -> bool:
-    """Tell whether somebody of whose death a note tells is dead at its place."""
+    """Tell whether somebody told dead is dead by then."""
     snapshots = unit.states.snapshots([unset.entity_id], as_of=start or END_OF_STORY)
     values = [snapshot.state_data.get("status") for snapshot in snapshots]
     return unset.attribute == "status" and any(isinstance(value, str) and is_death("status", value) for value in values)

@@ -258,7 +258,7 @@ def test_a_text_tells_somebody_only_in_words_that_say_so(content: str, is_known:
 
 
 def _list_in(text: str) -> tuple[set[str], bool]:
-    """Return those whom a text lists as its only knowers, and whether it says that this is over or to come."""
+    """Return the only knowers, and whether that is over."""
     knowers = _knowers(text)
     assert len(set(knowers.values())) > 1 or set(knowers.values()) == {None}
     return {name for name, is_knower in knowers.items() if is_knower}, lists_former_knowers(text, list(knowers))
