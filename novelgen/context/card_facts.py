@@ -43,7 +43,9 @@ def card_facts(
             continue
         fact = CardFacts(entity_id=entity_id, tokens=0)
         if entity.revealed_names:
-            one = fact.model_copy(update={"revealed_names": entity.revealed_names})
+            both = [entity.name, *entity.revealed_names]
+            others = [name for name in both if name != names[entity_id]]
+            one = fact.model_copy(update={"revealed_names": others})
             tokens = count_tokens(render_card_facts(one, names, labels=labels))
             fact = one.model_copy(update={"tokens": tokens}) if tokens <= room else fact
         for name, value in _fields(entity, stated.get(entity_id, {}), view_cut).items():

@@ -35,7 +35,8 @@ class NameIndex:
 
     def __init__(self, entities: Sequence[Entity]) -> None:
         self._entities = tuple(entities)
-        self._ids = {entity.entity_id.casefold(): entity.entity_id for entity in entities}
+        earlier_ids = {earlier.casefold(): entity.entity_id for entity in entities for earlier in entity.earlier_ids}
+        self._ids = earlier_ids | {entity.entity_id.casefold(): entity.entity_id for entity in entities}
 
     # Most names are found by id or as they are written; what is looked up after that is made when it is needed.
 
@@ -75,7 +76,7 @@ class NameIndex:
         return {entity.entity_id: entity_gender(entity) for entity in self._entities}
 
     def by_id(self, name: str) -> list[str]:
-        """Return the entity that has this id (case does not count)."""
+        """Return the entity that has this id, or an earlier card of it had (case does not count)."""
         entity_id = self._ids.get(name.strip().casefold())
         return [entity_id] if entity_id else []
 

@@ -613,7 +613,8 @@ class CharacterView:
             for name, chapter, scene in placed_names
             if chapter is None
             or _begins_or_stands_in(name, display_name)
-            or name in entity.revealed_names
+            # All know an identity that its author merged: both names, not the one that they had met alone.
+            or (entity.revealed_names and name in (entity.name, *entity.revealed_names))
             or (self.was_in(chapter, scene) and self._is_open(name, chapter, scene))
         ]
 

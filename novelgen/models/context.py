@@ -434,7 +434,7 @@ class CardFacts(Model):
         default_factory=dict, description="Of public_identity, age, gender, occupation and appearance, those said."
     )
     revealed_names: list[str] = Field(
-        default_factory=list, description="Display names of the cards that turned out to be this one by then."
+        default_factory=list, description="Display names of the other cards that turned out to be one with it by then."
     )
     tokens: int = Field(ge=0, description="Of its line.")
 

@@ -60,6 +60,9 @@ class Entity(Shown, Model):
     revealed_names: list[str] = Field(
         default_factory=list, exclude_if=not_, description="Display names of the cards that turned out to be this one."
     )
+    earlier_ids: list[str] = Field(
+        default_factory=list, exclude_if=not_, description="Ids of the cards that turned out to be this one by then."
+    )
 
     @property
     def first_told(self) -> tuple[int | None, int | None]:

@@ -46,7 +46,7 @@ from runtime.storage.records import (
 )
 from runtime.storage.session import AnyRow, Repository, StorageSession, before, columns_of, story_order
 
-_NO_COLUMNS = (SAID_FROM, "revealed_names")
+_NO_COLUMNS = (SAID_FROM, "revealed_names", "earlier_ids")
 """Fields outside the row."""
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
@@ -351,8 +351,10 @@ class EntityRepository(Repository):
             stored_by_id = {stored.entity.entity_id: stored.entity for stored in stored_entities}
             masks_by_person: dict[str, list[MaskCard]] = {}
             names_by_person: dict[str, list[str]] = {}
+            earlier_ids: dict[str, list[str]] = {}
             for mask, person in identities.in_order():
                 card = entities.pop(mask, None)
+                earlier_ids.setdefault(person, []).append(mask)
                 if card is not None:
                     known_from = _known_from(stored_by_id[mask], card)
                     masks_by_person.setdefault(person, []).append(
@@ -362,7 +364,8 @@ class EntityRepository(Repository):
             for person in masks_by_person.keys() & entities.keys():
                 known_from = _known_from(stored_by_id[person], entities[person])
                 one = with_mask_cards(entities[person], known_from, masks_by_person[person], as_of=as_of)
-                entities[person] = one.model_copy(update={"revealed_names": names_by_person[person]})
+                revealed = {"revealed_names": names_by_person[person], "earlier_ids": earlier_ids[person]}
+                entities[person] = one.model_copy(update=revealed)
         return list(entities.values())
 
     def reveal(self, entity_id: str, identity: RevealedIdentity) -> None:
@@ -461,11 +464,8 @@ def with_masks(session: StorageSession, memory_filter: MemoryFilter) -> MemoryFi
     """
     if not memory_filter.entities:
         return memory_filter
-    masks = EntityRepository(session).masks_as_of(memory_filter.as_of)
-    wanted_ids = list(memory_filter.entities)
-    for shown_text in wanted_ids:
-        wanted_ids += [mask for mask, revealed in masks.items() if revealed == shown_text and mask not in wanted_ids]
-    return memory_filter.model_copy(update={"entities": wanted_ids})
+    identities = EntityRepository(session).identities_as_of(memory_filter.as_of)
+    return memory_filter.model_copy(update={"entities": identities.cards(memory_filter.entities)})
 
 
 def stored_profile(entity: Entity) -> dict[str, Any]:

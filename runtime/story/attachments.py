@@ -114,7 +114,7 @@ class StoryAttachments(base.StoryBase):
         as_of = base.position_of(as_of)
         position = as_of or END_OF_STORY
         with self._stores.database(self.project_id).read() as unit:
-            known_entities = base.known_entities(unit, as_of)
+            known_entities = base.shown_entities(unit, as_of)
             entity = base.entity_of_name(entity_id, known_entities)
             wanted_memory_filter = MemoryFilter(
                 as_of=position, entities=[entity.entity_id], content_types=list(DISTILLED_TYPES)

@@ -9,7 +9,7 @@ import inspect
 import re
 import types
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
-from functools import cache, cached_property, reduce, wraps
+from functools import cache, cached_property, partial, reduce, wraps
 from operator import or_
 from typing import (
     TYPE_CHECKING,
@@ -43,7 +43,7 @@ from novelgen.language.normalise import name_key, title_free_key
 from novelgen.language.resolver import NAME_INSIDE, NameResolver
 from novelgen.models.chunk_context import MAX_CHUNK_CHARACTERS
 from novelgen.models.dated_values import entity_at
-from novelgen.models.entity import ID_PREFIXES, Entity, EntityType
+from novelgen.models.entity import ID_PREFIXES, Entity, EntityAlias, EntityType
 from novelgen.models.memory import Target, target_text
 from novelgen.models.position import CHAPTER_NAME, END_OF_STORY, SCENE_LABEL, StoryPosition
 from novelgen.nearest import did_you_mean, listed_entities, near_names
@@ -442,7 +442,10 @@ def entity_names(stores: MemoryStores, project_id: str, *, as_of: Place = None) 
     See `StoryEntities.list`.
     """
     with stores.database(project_id).read() as unit:
-        return {entity.entity_id: entity.name for entity in known_entities(unit, position_of(as_of))}
+        entities = known_entities(unit, position_of(as_of))
+    # Scenes from before an identity came out name its earlier card.
+    earlier = {entity_id: entity.name for entity in entities for entity_id in entity.earlier_ids}
+    return earlier | {entity.entity_id: entity.name for entity in entities}
 
 
 def await_index(stores: MemoryStores, project_id: str) -> None:
@@ -478,6 +481,58 @@ def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity
     if as_of is not None:
         return unit.entities.list_as_of(as_of=as_of)
     return [entity_at(stored_entity.entity, END_OF_STORY) for stored_entity in unit.entities.list_all()]
+
+
+def shown_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity]:
+    """Return the entities for a read: before a position, or at the end of the story for None.
+
+    Who turned out to be somebody else by then is that one alone, under the ids and names of both.
+    """
+    entities = known_entities(unit, as_of)
+    if as_of is not None:
+        return entities
+    persons = unit.entities.identities_as_of(END_OF_STORY).persons
+    by_id = {entity.entity_id: entity for entity in entities}
+    for mask, person in persons.items():
+        if person in by_id and mask in by_id:
+            one, names = by_id[person], by_id.pop(mask).names()
+            aliases = [*one.aliases, *(EntityAlias(alias=name) for name in names if name not in one.names())]
+            by_id[person] = one.model_copy(update={"aliases": aliases, "earlier_ids": [*one.earlier_ids, mask]})
+    return list(by_id.values())
+
+
+def card_of_name(unit: UnitOfWork, name: str, entity_type: EntityType | None = None) -> Entity:
+    """Return the stored card with exactly this id, or that of a name at the end of the story.
+
+    By its id an earlier card of somebody is read and deleted by itself.
+    """
+    entities = known_entities(unit, None)
+    if any(entity.entity_id.casefold() == name.strip().casefold() for entity in entities):
+        return entity_of_exact_name(name, entities, entity_type)
+    person_id = entity_of_exact_name(name, shown_entities(unit, None), entity_type).entity_id
+    return next(entity for entity in entities if entity.entity_id == person_id)
+
+
+def card_to_change(
+    unit: UnitOfWork,
+    name: str,
+    entities: Sequence[Entity],
+    entity_type: EntityType | None = None,
+    *,
+    as_of: StoryPosition | None = None,
+) -> Entity:
+    """Return the one of all cards that an id, name or alias means.
+
+    A name that two share because they turned out to be one means that one from there on.
+    """
+    try:
+        return entity_of_exact_name(name, entities, entity_type)
+    except UnknownEntityError as error:
+        try:
+            one = entity_of_exact_name(name, shown_entities(unit, as_of), entity_type)
+        except UnknownEntityError:
+            raise error from None
+    return next(entity for entity in entities if entity.entity_id == one.entity_id)
 
 
 def entities_by_end_of(unit: UnitOfWork, start: StoryPosition) -> list[Entity]:
@@ -541,7 +596,7 @@ def entity_of_exact_name(name: str, known_entities: Sequence[Entity], entity_typ
 
 def bears_name(entity: Entity, name: str) -> bool:
     """Return whether an entity has this id or name, ignoring case and titles."""
-    own = (entity.entity_id, *entity.names())
+    own = (entity.entity_id, *entity.earlier_ids, *entity.names())
     return name_key(name) in map(name_key, own) or title_free_key(name) in map(title_free_key, own)
 
 
@@ -580,7 +635,7 @@ def resolved_targets(
     names = split_names(texts, entities)
     beyond = {name: target for name in names if (target := unit.attachments.beyond_entities(name)) is not None}
     entities = entities or (known_entities(unit, as_of) if len(beyond) < len(set(names)) else [])
-    meant_function = entity_of_exact_name if by_exact_name else entity_of_whole_name
+    meant_function = partial(card_to_change, unit, as_of=as_of) if by_exact_name else entity_of_whole_name
     try:
         return list(
             dict.fromkeys(beyond.get(name) or _typed_entity(name, entities, meant_function).entity_id for name in names)

@@ -41,6 +41,7 @@ from runtime.story.base import (
     entity_of_whole_name,
     known_entities,
     position_of,
+    shown_entities,
 )
 from runtime.story.character_part import (
     CharacterPart,
@@ -536,9 +537,7 @@ class StoryCharacters(StoryEntities):
                 try:
                     return entity_of_name(name, whole, "character")
                 except UnknownEntityError:
-                    if as_of is None:
-                        raise
-                    return entity_of_name(name, known_entities(unit, position_of(as_of)), "character")
+                    return entity_of_name(name, shown_entities(unit, position_of(as_of)), "character")
         except UnknownEntityError as error:
             if not create:
                 raise UnknownEntityError(

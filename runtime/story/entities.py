@@ -118,7 +118,11 @@ class StoryEntities(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            matching_entity = base.entity_of_exact_name(entity_id, base.known_entities(unit, as_of), entity_type)
+            matching_entity = (
+                base.card_of_name(unit, entity_id, entity_type)
+                if as_of is None
+                else base.entity_of_exact_name(entity_id, base.known_entities(unit, as_of), entity_type)
+            )
             position = as_of or END_OF_STORY
             states = unit.states.snapshots([matching_entity.entity_id], as_of=position)
             person = unit.entities.identities_as_of(position).person(matching_entity.entity_id)
@@ -316,7 +320,7 @@ class StoryEntities(base.StoryBase):
             raise UserInputError("nothing to change; give a field and its value, such as role=minor")
         with self._stores.database(self.project_id).write() as unit:
             known_entities = base.known_entities(unit, None)
-            entity = base.entity_of_exact_name(entity_id, known_entities, entity_type)
+            entity = base.card_to_change(unit, entity_id, known_entities, entity_type, as_of=base.position_of(start))
             changes, kind = _without_kind(changes, entity)
             _require_card(unit, entity, expected_version, {**changes, **(state or {})})
             fields_by_name = known_fields_of(kind, unit=unit, entities=known_entities)
@@ -446,7 +450,7 @@ class StoryEntities(base.StoryBase):
             UnknownEntityError: When nobody bears the name, or several do.
         """
         with self._stores.database(self.project_id).write() as unit:
-            entity = base.entity_of_exact_name(entity_id, base.known_entities(unit, None), entity_type)
+            entity = base.card_of_name(unit, entity_id, entity_type)
             require_unchanged(
                 expected_version,
                 card_version(unit, entity.entity_id),

@@ -15,7 +15,6 @@ from novelgen.language.name_lists import split_names
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.knowledge_story import KnowledgeMemory
 from novelgen.models.base import Model
-from novelgen.models.entity import revealed_identity
 from novelgen.models.knowledge import (
     ALL_LIVED,
     READER,
@@ -32,7 +31,6 @@ from novelgen.models.state import OpenLoop
 from runtime.storage.change import RowChange
 from runtime.storage.columns import EventOrigin
 from runtime.storage.database import UnitOfWork
-from runtime.storage.entities import is_unmasked
 from runtime.storage.knowledge import FACT_TYPES
 from runtime.storage.models import StoredMemory
 from runtime.storage.records import Knowledge
@@ -439,8 +437,7 @@ def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
         stored_entity = unit.entities.get(name)
         if stored_entity is None or stored_entity.entity.entity_type != "character":
             raise UnknownEntityError(f"{error}; somebody new gets a card: `novelgen card add PROJECT NAME`") from error
-        revealed = revealed_identity(stored_entity.entity)
-        return revealed.entity_id if revealed and is_unmasked(stored_entity.entity, as_of) else name
+        return name
 
 
 def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Callable[[KnowledgeMemory], bool]:

@@ -92,7 +92,7 @@ class StoryRelationships(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            known_entities = base.known_entities(unit, as_of)
+            known_entities = base.shown_entities(unit, as_of)
             own_id = base.entity_of_name(character_id, known_entities, "character").entity_id
             position = as_of or END_OF_STORY
             pairs = unit.relationships.list_as_of(as_of=position, character_id=own_id, status=status_filter)
@@ -110,7 +110,7 @@ class StoryRelationships(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            one, other = _pair(base.known_entities(unit, as_of), character_a, character_b)
+            one, other = _pair(base.shown_entities(unit, as_of), character_a, character_b)
             position = as_of or END_OF_STORY
             relationship = unit.relationships.between(one, other, as_of=position)
             if relationship is None:
@@ -142,7 +142,7 @@ class StoryRelationships(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            pair = sorted(_pair(base.known_entities(unit, as_of), character_a, character_b))
+            pair = sorted(_pair(base.shown_entities(unit, as_of), character_a, character_b))
             pair_changes_by_id = unit.relationships.changes_between(pair, as_of=as_of or END_OF_STORY)
         changes = next(iter(pair_changes_by_id.values()), [])
         if not changes:
@@ -321,7 +321,7 @@ class StoryRelationships(base.StoryBase):
             UserInputError: When nothing is known of the two together.
         """
         with self._stores.database(self.project_id).write() as unit:
-            known_entities = base.known_entities(unit, None)
+            known_entities = base.shown_entities(unit, None)
             one, other = (
                 base.entity_of_name(name, known_entities, "character").entity_id for name in (character_a, character_b)
             )
@@ -346,7 +346,7 @@ class StoryRelationships(base.StoryBase):
         """
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            known_entities = base.known_entities(unit, as_of) if character_id else []
+            known_entities = base.shown_entities(unit, as_of) if character_id else []
             own_id = base.entity_of_name(character_id, known_entities, "character").entity_id if character_id else None
             position = as_of or END_OF_STORY
             pairs = unit.relationships.list_as_of(as_of=position, character_id=own_id, status=status_filter)

@@ -44,7 +44,7 @@ class StoryStates(base.StoryBase):
         )
         if snapshot is None:
             with self._stores.database(self.project_id).read() as unit:
-                base.entity_of_name(entity_id, base.known_entities(unit, base.position_of(as_of)))
+                base.entity_of_name(entity_id, base.shown_entities(unit, base.position_of(as_of)))
         return snapshot
 
     def states_around(
@@ -91,7 +91,7 @@ class StoryStateHistories(base.StoryBase):
         """Return an entity's state history, step by step."""
         as_of = base.position_of(as_of)
         with self._stores.database(self.project_id).read() as unit:
-            entity_id = base.entity_of_name(entity_id, base.known_entities(unit, as_of)).entity_id
+            entity_id = base.entity_of_name(entity_id, base.shown_entities(unit, as_of)).entity_id
             return unit.states.stated(entity_ids=[entity_id], as_of=as_of or END_OF_STORY)
 
     def attribute_histories(self, *, entity_id: str, as_of: base.Place = None) -> list[AttributeHistory]:
@@ -195,7 +195,7 @@ class StoryTimes(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             language = unit.projects.require().language
             scenes = scene_times(unit.scenes.tellings(as_of=as_of or END_OF_STORY))
-            known_entities = base.known_entities(unit, as_of)
+            known_entities = base.shown_entities(unit, as_of)
             identities = unit.entities.identities_as_of(as_of or END_OF_STORY)
         if character_id is not None:
             # The scenes with a character, each with the days since the one before it in which they were.

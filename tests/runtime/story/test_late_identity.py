@@ -441,3 +441,30 @@ def test_a_merge_ends_the_disguise_that_it_reveals(story: Story, play: Play, *, 
     contexts = [story.context(chapter, 1, _plan(play.other, play.person)) for chapter in (3, 4)]
     disguises = [[state for state in context.entity_states if "disguise" in state.state_data] for context in contexts]
     assert list(map(len, disguises)) == [1, 0]
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_an_earlier_id_and_a_shared_name_are_the_one_person(story: Story, play: Play, *, is_turned: bool) -> None:
+    """From the merge on in every read; before it neither; without a position names are read at the end."""
+    story.entities.edit(play.mask, {"alias": "Nix"}, start="1:1")
+    kept, gone = [play.person, play.mask][:: -1 if is_turned else 1]
+    change = story.entities.merge(kept, gone, start="3:1").change
+    names = (change.entity_id, change.other_id, kept, gone, "Nix")
+    story.relationships.add(play.friend, play.mask, "师徒", start="2:1")
+    for as_of in ("3:1", "4:1"):
+        for name in names:
+            card = story.entities.get(name, as_of=as_of).entity
+            assert (card.entity_id, card.earlier_ids) == (change.entity_id, [change.other_id])
+            assert [pair.status for pair in story.relationships.list(name, as_of=as_of)] == ["neutral"]
+            assert story.memories.list_about(name, as_of=as_of) is not None
+            for pov in ("", play.other, name):
+                prompt = story.context(*map(int, as_of.split(":")), _plan(play.other, name), pov=pov).as_prompt()
+                [line] = [line for line in prompt.splitlines() if line.startswith(f"- {kept}") and gone in line]
+                assert kept in line
+    for name in (change.other_id, gone):
+        before = story.entities.get(name, as_of="2:1").entity
+        assert (before.entity_id, before.earlier_ids) == (change.other_id, [])
+        assert kept not in _facts(story, "2:1", play.other, name).replace(play.texts[0], "")
+    assert {story.entities.get(name).entity.entity_id for name in (kept, gone, "Nix")} == {change.entity_id}
+    assert story.entities.get(change.other_id).entity.entity_id == change.other_id
+    assert story.entities.edit("Nix", {}, state={"mood": "calm"}, start="4:1").entity.entity_id == change.entity_id

@@ -73,6 +73,8 @@ def _show_entity(card: Any, view: View) -> None:
         place = prompt.after.format(labels.place(identity.chapter_index, identity.scene_index))
         name = view.names.get(identity.entity_id, identity.entity_id)
         profile[labels["head.same_person"]] = f"{name}{labels.in_brackets(place)}"
+    if result.earlier_ids:
+        profile[labels["head.same_person"]] = labels.listing([*result.revealed_names, *result.earlier_ids])
     # Of a thing it is counted alone where it is named.
     hidden_columns = () if result.entity_type in ("character", "location") else ("scene_count",)
     counts = {name: value for name, value in card.metadata.items() if name not in hidden_columns}
