@@ -260,7 +260,7 @@ def _relationship_turns(stretch: StoryStretch) -> Iterator[differences.Relations
 
 
 def _type_read_alike(was: Relationship, now: Relationship) -> str:
-    """Return the earlier type in the direction in which the later one reads, where it can be turned."""
+    """Return the earlier type, read as the later one."""
     if was.type_reads_back == now.type_reads_back:
         return was.relationship_type
     return str(turned_pair_type(was.relationship_type, type_reads_back=was.type_reads_back)["relationship_type"])

@@ -1,4 +1,4 @@
-"""Types of pairs that name both roles: which one is whose, whichever of the two is named first.
+"""Types of pairs, told from either side.
 
 A type reads from the first of a pair to the second. Told the other way round its roles are turned ("mother-daughter",
 "daughter-mother"), or, where no words say how ("mentor", 师徒), the type keeps its words and reads from the second.
@@ -69,7 +69,7 @@ _DIRECTED = re.compile(
 
 
 def turned_type(name: str) -> str | None:
-    """Return a type told the other way round, or None where no words say how."""
+    """Return a type told from the other side, or None."""
     turned_items = [_turned_item(item) for item in name.split("、")]
     return None if None in turned_items else "、".join(filter(None, turned_items))
 
@@ -93,7 +93,7 @@ def _turned_item(statement: str) -> str | None:
 
 
 def _is_alike(statement: str) -> bool:
-    """Tell whether words say the same of both."""
+    """Tell whether words fit both."""
     text = statement.strip().casefold()
     if not text or _CHINESE_ALIKE.fullmatch(text):
         return True
@@ -102,7 +102,7 @@ def _is_alike(statement: str) -> bool:
 
 
 def turned_pair_type(relationship_type: str, *, type_reads_back: bool) -> dict[str, Any]:
-    """Return the fields of a type for the pair the other way round."""
+    """Return the fields of a turned pair's type."""
     turned = None if type_reads_back else turned_type(relationship_type)
     return {
         "relationship_type": relationship_type if turned is None else turned,
@@ -116,7 +116,7 @@ Side = Literal["a", "b"]
 def read_sides(
     relationship_type: str, *, type_reads_back: bool, is_from_second: bool = False
 ) -> tuple[tuple[Side, Side], str]:
-    """Return both sides of a pair in the order in which its type reads, and the type.
+    """Return both sides in reading order, and the type.
 
     The second comes first where that is wished and the type can be turned.
     """

@@ -71,7 +71,7 @@ class RecordedRelationshipChange(UserFileModel):
     )
 
     def in_reading_order(self) -> tuple[str, str]:
-        """Return the ids of both in the order in which the type reads."""
+        """Return both ids in reading order."""
         return (self.character_b, self.character_a) if self.type_reads_back else (self.character_a, self.character_b)
 
     def turned(self) -> Self:

@@ -242,7 +242,7 @@ class Relationship(Shown, Model):
     guessed_in: GuessedScenes = Field(default_factory=list, exclude_if=not_)
 
     def read_from(self, character_id: str = "") -> tuple[tuple[Side, Side], str]:
-        """Return both sides in the order in which the type reads, and the type.
+        """Return both sides in reading order, and the type.
 
         Args:
             character_id: One of the two to come first, where the type can be told so.
@@ -254,7 +254,7 @@ class Relationship(Shown, Model):
         )
 
     def in_reading_order(self) -> tuple[str, str]:
-        """Return the ids of both in the order in which the type reads."""
+        """Return both ids in reading order."""
         return (self.character_b, self.character_a) if self.type_reads_back else (self.character_a, self.character_b)
 
     def seen_by(self, character_id: str) -> RelationshipView:

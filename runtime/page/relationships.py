@@ -108,7 +108,7 @@ class Side(NamedTuple):
 
 
 def sides_of(pair: Relationship) -> tuple[Side, Side]:
-    """Return both sides of a pair in the order in which its type reads, with shared feelings on each."""
+    """Return both sides in reading order, with shared feelings."""
     first, second = pair.character_a, pair.character_b
     sides = (
         Side(first, second, pair.perspective_a, {**pair.dimensions, **pair.dimensions_a}),
@@ -118,7 +118,7 @@ def sides_of(pair: Relationship) -> tuple[Side, Side]:
 
 
 def type_of_side(pair: Relationship, who: str) -> str:
-    """Return a pair's type as read from one of the two, under an arrow back where it cannot be turned."""
+    """Return a pair's type from one side, or after an arrow back."""
     view = pair.seen_by(who)
     return f"← {view.relationship_type}" if view.type_reads_back else view.relationship_type
 
@@ -283,7 +283,7 @@ def _with_words(
 
 
 def _label(arrow: DrawnArrow, places: Mapping[str, tuple[float, float]]) -> str:
-    """Return a pair's type as it reads from left to right in the picture, or from above."""
+    """Return a pair's type from the left, or from above."""
     return type_of_side(arrow.pair, min(_both(arrow.pair), key=lambda who: places[who]))
 
 

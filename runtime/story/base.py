@@ -484,7 +484,7 @@ def known_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity
 
 
 def shown_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity]:
-    """Return the entities for a read: before a position, or at the end of the story for None.
+    """Return the entities for a read, at the end for None.
 
     Who turned out to be somebody else by then is that one alone, under the ids and names of both.
     """
@@ -502,7 +502,7 @@ def shown_entities(unit: UnitOfWork, as_of: StoryPosition | None) -> list[Entity
 
 
 def card_of_name(unit: UnitOfWork, name: str, entity_type: EntityType | None = None) -> Entity:
-    """Return the stored card with exactly this id, or that of a name at the end of the story.
+    """Return the card of an id, or of a name at the end.
 
     By its id an earlier card of somebody is read and deleted by itself.
     """
@@ -521,7 +521,7 @@ def card_to_change(
     *,
     as_of: StoryPosition | None = None,
 ) -> Entity:
-    """Return the one of all cards that an id, name or alias means.
+    """Return the card of an id, name or alias.
 
     A name that two share because they turned out to be one means that one from there on.
     """

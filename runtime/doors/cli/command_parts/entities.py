@@ -105,6 +105,7 @@ def _show_entity(card: Any, view: View) -> None:
             view.say("more_about", count=about.more, command=command)
 
 
+@cell
 def _listed_names(entity: Any, view: View) -> str:
     """Return all names of a card, with a mark behind those that the text alone suggested."""
     from novelgen.models.entity import guessed_names

@@ -16,7 +16,7 @@ class _Side(NamedTuple):
 
 @does("rows", "list_relationships")
 def _sides(result: Any, view: View) -> list[_Side]:
-    """Return pairs from the requested side, by default that from which their type reads.
+    """Return pairs from the requested side, by default the reading one.
 
     A type that cannot be turned is told from its own side.
     """
