@@ -837,6 +837,13 @@ def guessed_scenes_issues(context: SceneMemoryContext) -> list[ReportIssue]:
             f"`novelgen memory knowledge {context.project_id} {note_id} {in_shell(view.name)} knows "
             f"--from {chapter}:{scene + 1}`"
         )
+    for note_id, chapter, scene in view.untied_notes[-GUESSED_SCENES_NAMED:]:
+        messages.append(
+            f"the text of {chapter}:{scene} may tell {note_id}, which is kept from {view.name!r}, who was there: no "
+            f"words of it could be tied to the note. Read what is given of it. If they learn it there: "
+            f"`novelgen memory knowledge {context.project_id} {note_id} {in_shell(view.name)} knows "
+            f"--from {chapter}:{scene + 1}`"
+        )
     return [ReportIssue(stage="knowledge", kind="unresolved", message=message) for message in messages]
 
 

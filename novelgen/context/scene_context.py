@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,7 @@ from novelgen.context.retrieval_plan import RetrievalPlan
 from novelgen.context.scene_planning import language_of
 from novelgen.context.timeline_section import AssembledTimeline, assemble_timeline
 from novelgen.language.language import TokenCounter, significant_words
+from novelgen.language.sentences import Span, split_sentences
 from novelgen.memory.attributes import slot_of
 from novelgen.memory.character_view import CharacterView
 from novelgen.memory.outline import StoryOutline
@@ -329,8 +331,18 @@ def assemble_context(
     withheld_end = left_off if unknown_omissions else None
     doubts = view_cut.doubts(context.hidden, withheld_end) if view_cut else {}
     guesses = {"guessed_scenes": guessed_scenes(context), **doubts}
+    if view_cut and view_cut.view:
+        guesses["untied_notes"] = view_cut.view.untied_notes(_places_told(context))
     view = point_of_view.model_copy(update=guesses)
     return context.model_copy(update={"report": report.model_copy(update={"point_of_view": view})})
+
+
+def _places_told(context: SceneMemoryContext) -> set[tuple[int, int]]:
+    """Return the scenes of which a context has text."""
+    passages = (memory for memory in context.relevant_memories if memory.content_type in PASSAGE_TYPES)
+    lines = (before for before in context.story_so_far if before.level == "scene")
+    ends = (context.left_off,) if context.left_off else ()
+    return {story_place(told) for told in (*passages, *lines, *ends)}
 
 
 def _told_tokens(so_far: Sequence[ToldBefore]) -> dict[str, int]:
@@ -409,7 +421,7 @@ def _known_end(
     if left_off is None or view_cut is None or point_of_view is None:
         return left_off, []
     place = (left_off.chapter_index, left_off.scene_index)
-    known_text = _known_paragraphs(left_off, view_cut.view) if view_cut.view is not None else ""
+    known_text = _known_text(left_off, view_cut.view) if view_cut.view is not None else ""
     tokens = left_off.tokens if known_text == left_off.text else count_tokens(known_text)
     omissions = []
     if known_text != left_off.text:
@@ -421,17 +433,34 @@ def _known_end(
     known_place = left_off.location_id if left_off.location_id in names else None
     present = [entity_id for entity_id in left_off.present if entity_id in names]
     guesses = [place] if view_cut.view.is_guessed_in(*place) else []
-    fields = {"text": known_text, "tokens": tokens, "location_id": known_place, "present": present}
+    title = left_off.title if view_cut.view.witnessed_narration(left_off.title, *place) else ""
+    fields = {"title": title, "text": known_text, "tokens": tokens, "location_id": known_place, "present": present}
     return left_off.model_copy(update={**fields, "guessed_in": guesses}), omissions
 
 
-def _known_paragraphs(left_off: LeftOff, view: CharacterView) -> str:
-    """Return the end of a scene if it was witnessed, else its last paragraphs that tell no hidden note."""
+def _known_text(left_off: LeftOff, view: CharacterView) -> str:
+    """Return the end of a scene if it was witnessed, else what of it tells no hidden note."""
     place = (left_off.chapter_index, left_off.scene_index)
-    text = left_off.text
-    while text and not view.witnessed_narration(f"{left_off.title}\n{text}", *place):
-        text = text.partition("\n")[2].lstrip() if view.notes_hiding(text, *place) else ""
-    return text
+    if view.witnessed_narration(left_off.text, *place):
+        return left_off.text
+    if not view.notes_hiding(left_off.text, *place):
+        return ""
+    # The last paragraphs read best; a scene whose last one tells the note does not vanish for that.
+    paragraphs = [Span(*line.span()) for line in re.finditer(r"[^\n]*\S[^\n]*", left_off.text)]
+    return _known_spans(left_off, view, paragraphs) or _known_spans(left_off, view, split_sentences(left_off.text))
+
+
+def _known_spans(left_off: LeftOff, view: CharacterView, spans: Sequence[Span]) -> str:
+    """Return the text from the first span after which no hidden note is told, else the spans that tell none."""
+    place = (left_off.chapter_index, left_off.scene_index)
+    first = len(spans)
+    while first and view.witnessed_narration(left_off.text[spans[first - 1].start :], *place):
+        first -= 1
+    if first < len(spans):
+        return left_off.text[spans[first].start :].strip()
+    texts = [left_off.text[span.start : span.end] for span in spans]
+    known_text = "\n\n".join(text for text in texts if view.witnessed_narration(text, *place))
+    return known_text if view.witnessed_narration(known_text, *place) else ""
 
 
 _SHARE_BESIDE_MEMORIES = 0.25

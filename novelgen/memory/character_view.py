@@ -27,7 +27,9 @@ from novelgen.memory.knowledge_rules import (
     knowing_by_event,
 )
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene
+from novelgen.memory.note_telling import NoteTelling, note_telling
 from novelgen.memory.retelling import MIN_RETOLD
+from novelgen.memory.told_identity import tells_identity
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import READER, CharacterKnowledge, KnowledgeEvent
 from novelgen.models.memory import PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
@@ -490,11 +492,69 @@ class CharacterView:
             return
         position = StoryPosition(chapter_index, scene_index)
         yield from map(self.shared.memory_of.__getitem__, self._told_secrets(text, position))
+        for memory, telling in self._kept_notes.get(position, ()):
+            if telling.sentences(text):
+                yield memory
         for memory in self._secrets_at(position):
             # A note hides what it tells, a scene's memory also what the scene changes of whom it is about.
             is_of_them = memory.noted_at is None and about and set(about) <= set(memory.entities)
             if is_of_them or self._is_retold(memory, text):
                 yield memory
+
+    @cached_property
+    def _kept_notes(self) -> Mapping[StoryPosition, Sequence[tuple[KnowledgeMemory, NoteTelling]]]:
+        """The notes kept from them, with what each tells, by the scenes that they are about.
+
+        What is said to hold from a scene on may have come about in the scene before.
+        """
+        rules = self.shared.rules
+        people = [names for entity_id, names in rules.story.names.items() if entity_id in rules.story.character_ids]
+        notes: defaultdict[StoryPosition, list[tuple[KnowledgeMemory, NoteTelling]]] = defaultdict(list)
+        for memory in rules.story.memories:
+            if memory.position is not None or not self._is_kept_note(memory):
+                continue
+            telling = note_telling(memory.content, people, own_names=self._own_names)
+            for position in self._scenes_of(memory):
+                notes[position].append((memory, telling))
+        return notes
+
+    def _is_kept_note(self, note: KnowledgeMemory) -> bool:
+        """Tell whether an author hides a note from them: by a word of its own, its knowers or what it says."""
+        if self.knows_source(note.source_id):
+            return False
+        is_said = self.shared.rules.words_keep_from(self.character_id, note.content)
+        return is_said or self.is_hidden_from_them(note.source_id)
+
+    def _scenes_of(self, note: KnowledgeMemory) -> set[StoryPosition]:
+        """Return the scenes with them that a note is about."""
+        stage = self.shared.rules.scene_of_note(note)
+        before = None if note.is_of_scene or note.noted_at is None else self.scene_at_or_before(note.noted_at)
+        return {
+            scene.position for scene in (stage, before) if scene is not None and self.was_in(*_pair(scene.position))
+        }
+
+    def untied_notes(self, places: Collection[tuple[int, int]]) -> list[tuple[str, int, int]]:
+        """Return the notes kept from them to which nothing in the text of their scenes could be tied.
+
+        Args:
+            places: The scenes of which something is given to them.
+        """
+        notes = {memory.source_id: memory for own in self._kept_notes.values() for memory, _ in own}
+        results = []
+        for source_id in notes:
+            scenes = [
+                place
+                for place, own in self._kept_notes.items()
+                if any(memory.source_id == source_id for memory, _ in own)
+            ]
+            is_tied = any(
+                source_id in self.notes_hiding(self.shared.rules.story.scene_at[place].text, *_pair(place))
+                for place in scenes
+            )
+            last = max(scenes)
+            if not is_tied and (last.chapter_index, last.scene_index) in places:
+                results.append((source_id, last.chapter_index or 0, last.scene_index or 0))
+        return results
 
     def _is_retold(self, memory: KnowledgeMemory, text: str) -> bool:
         """Return whether a text tells a memory of its scene, or a note, more than by names."""
@@ -620,8 +680,12 @@ class CharacterView:
 
     def _is_open(self, name: str, chapter_index: int, scene_index: int | None) -> bool:
         """Return whether a name is more than part of a hidden fact."""
-        secrets = self._secrets_at(StoryPosition(chapter_index, scene_index))
-        if not any(name in secret.content for secret in secrets):
+        people = list(self.shared.rules.story.names.values())
+        # A note hides a name where it says who somebody is, and not where it says what somebody known does.
+        if not any(
+            name in secret.content and (secret.noted_at is None or tells_identity(secret.content, people))
+            for secret in self._secrets_at(StoryPosition(chapter_index, scene_index))
+        ):
             return True
         memories = (memory for memory in self.shared.rules.story.memories if name in memory.content)
         return any(self.knows_source(memory.source_id) for memory in memories)

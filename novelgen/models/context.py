@@ -260,6 +260,12 @@ class PointOfView(Model):
         exclude_if=is_unsaid,
         description="Notes kept from them that a scene with them seems to tell, with the scene: it is hidden by that.",
     )
+    untied_notes: list[tuple[str, int, int]] = Field(
+        default_factory=list,
+        exclude_if=is_unsaid,
+        description="Notes kept from them of a scene with them, with the scene: no words of its text could be tied to "
+        "the note, and the text that is given may tell it.",
+    )
 
 
 LeftOutCode = Literal[

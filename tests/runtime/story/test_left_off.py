@@ -213,3 +213,46 @@ def test_the_end_of_the_scene_before_is_told_once(story: Story, pov: str) -> Non
     """Its passage stands not among the memories, too, whoever the point of view is."""
     block = context_of(story, 4, pov=pov).as_prompt()
     assert block.count("Then the bell rang.") == 1
+
+
+TELLING_ORDER: dict[str, dict[str, Any]] = {
+    "en": {
+        "people": ("Finn", "Cora"),
+        "note": "Cora copied the glaze recipe from the bottom of Finn's locket; Finn does not know.",
+        "telling": "While Finn bathed, Cora unscrewed the bottom of the locket, and the recipe was soon copied.",
+        "rest": "\u201cWhat are you doing with my locket?\u201d said Finn.",
+        "untied": "Cora hummed all evening.",
+    },
+    "zh": {
+        "people": ("宋蓟", "宋蘅"),
+        "note": "宋蘅拧开宋蓟的锁底，抄下了釉方，宋蓟不知道。",
+        "telling": "宋蘅趁宋蓟洗澡，把锁底拧开，釉方一个字一个字抄在袖里。",
+        "rest": "“姐，你看我的锁做什么？”宋蓟走进来。",
+        "untied": "宋蘅哼了一晚上的曲子。",
+    },
+}
+
+
+@pytest.mark.parametrize("language", TELLING_ORDER)
+@pytest.mark.parametrize("by", ["words", "hidden_from", "known_by"])
+def test_the_sentence_that_tells_a_kept_note_is_left_out_of_its_scene(memory: Memory, language: str, by: str) -> None:
+    """Where no sentence tells it, the report warns."""
+    words = TELLING_ORDER[language]
+    first, second = words["people"]
+    story = memory.create("kiln", language=language)
+    for name in words["people"]:
+        story.entities.add(name, start="1:1")
+    keeping = {"words": {}, "hidden_from": {"hidden_from": [first]}, "known_by": {"known_by": [second]}}[by]
+    note = story.memories.add(words["note"], start="1:2", **keeping).note.memory_id
+    plan = {"purpose": words["rest"], "characters": [first, second], "pov": first}
+    for text, is_tied in ((words["telling"] + " " + words["rest"], True), (words["untied"], False)):
+        story.ingest(text=text, chapter_index=1, scene_index=1, replace=not is_tied)
+        story.scenes.set_staging("1:1", cast=[first, second])
+        context = story.context(2, 1, plan)
+        view = context.report.point_of_view
+        assert view is not None
+        assert context.left_off is not None
+        assert context.left_off.text == (words["rest"] if is_tied else text)
+        assert len(context.left_off.present) == len(words["people"])
+        assert (view.doubted_notes, view.untied_notes) == (([(note, 1, 1)], []) if is_tied else ([], [(note, 1, 1)]))
+        assert any(note in issue.message for issue in context.report.issues)

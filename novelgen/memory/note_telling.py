@@ -1,0 +1,264 @@
+"""Sentences that tell what a note says, in whatever order, if in its own words."""
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, word_list, word_pattern, wording
+from novelgen.language.sentences import Span, split_sentences
+from novelgen.memory.attributes import FIGURATIVE_DEATH, is_death
+
+_FRAMING = word_pattern("note_telling_framing")
+"""Words of who knows it and how sure it is, which are not what it tells."""
+
+_CHINESE_FUNCTION = wording("note_telling_chinese_function")
+_CHINESE_ALONE = frozenset(wording("note_telling_chinese_alone"))
+"""Characters that tell something only beside another."""
+
+_SMALL = frozenset(word_list("note_telling_small"))
+_NUMBER_WORDS = frozenset(word_list("secrets_number_words"))
+_CHINESE_NUMBER = re.compile("[一二三四五六七八九十百千万两]{2,}")
+_CHINESE_RUN = re.compile(f"[{CJK_RANGES}]+")
+_CHINESE_PART = re.compile(f"[{_CHINESE_FUNCTION}]+")
+_WORD = re.compile(rf"[^\W_{CJK_RANGES}]+")
+_WORD_OR_BREAK = re.compile(rf"['’]s\b|[^\W_{CJK_RANGES}]+|[^\s]")
+_NAME = "\x00"
+
+_LONG_PHRASE = 4
+"""A longer run of Chinese characters is taken in pairs: 山匪打灯报信 is three things."""
+
+_HALF = 0.5
+"""So much counts one character of a word: 换 of 偷换."""
+
+LEAST_NAMES_OR_PHRASES = 2
+"""A note of fewer is told by nothing that could be found."""
+
+LEAST_TOLD = 1.5
+LEAST_SHARE = 0.34
+LEAST_TOLD_BY_TWO = 3.0
+LEAST_SHARE_BY_TWO = 0.5
+"""From so many phrases of a note on, and so large a share of them, one sentence tells it, or two neighbours.
+
+Of 26 notes of each language with 78 sentences that tell them and 104 beside them 71 and 78 are so found, and none and
+one wrongly.
+"""
+
+_DEAD = word_pattern("note_telling_dead")
+_BURIAL = word_pattern("note_telling_burial")
+"""What is there of the dead alone, and nobody need be named with it."""
+
+_BEARER = word_pattern("note_telling_bearer")
+"""The dead by a pronoun or as kin."""
+
+_NO_SUBJECT = word_pattern("note_telling_no_subject")
+_COPULA = word_pattern("note_telling_copula")
+_CLAUSE_END = re.compile(r"[,;:.!?—，；：。！？…“”\"\n]")
+
+
+@dataclass(frozen=True)
+class NoteTelling:
+    """What a note tells, to be found in sentences."""
+
+    phrases: tuple["_Phrase", ...]
+    named: tuple[tuple[str, ...], ...]
+    """The names of each whom it names."""
+    dead: tuple[str, ...]
+    """The names of those of whose death it tells."""
+    people: tuple[str, ...]
+    """The names of all people, which tell nothing."""
+
+    def sentences(self, text: str) -> list[Span]:
+        """Return the sentences of a text that tell the note."""
+        spans = split_sentences(text)
+        pieces = [text[span.start : span.end] for span in spans]
+        parts = [self._matches(piece) for piece in pieces]
+        is_told = [
+            self._is_enough(part, piece, LEAST_TOLD, LEAST_SHARE) or self._tells_death(piece)
+            for part, piece in zip(parts, pieces, strict=True)
+        ]
+        for number in range(len(spans) - 1):
+            both = {
+                index: max(part.get(index, 0.0) for part in parts[number : number + 2])
+                for index in parts[number].keys() | parts[number + 1].keys()
+            }
+            is_apart = all(part.keys() for part in parts[number : number + 2])
+            if (not self.phrases or (is_apart and len(self.phrases) >= LEAST_TOLD_BY_TWO)) and self._is_enough(
+                both, " ".join(pieces[number : number + 2]), LEAST_TOLD_BY_TWO, LEAST_SHARE_BY_TWO
+            ):
+                is_told[number] = is_told[number + 1] = True
+        return [span for span, tells in zip(spans, is_told, strict=True) if tells]
+
+    def _is_enough(self, matches: dict[int, float], piece: str, least: float, share: float) -> bool:
+        if len(self.phrases) <= 1:
+            # So little may be said of anybody, but not beside the names of all whom the note names.
+            names_enough = len(self.named) + len(self.phrases) >= LEAST_NAMES_OR_PHRASES
+            says_all = len(matches) == len(self.phrases) and all(share >= 1 for share in matches.values())
+            return names_enough and says_all and all(any(name in piece for name in own) for own in self.named)
+        told = sum(matches.values())
+        # One thing of a note and half of another tell a note of two.
+        return told >= max(least, share * len(self.phrases), min(2.0, 0.6 * len(self.phrases)))
+
+    def _matches(self, piece: str) -> dict[int, float]:
+        """Return how much of each phrase a piece has, without those of which it has nothing."""
+        words = _words(piece, self.people)
+        shares = {index: phrase.share(words) for index, phrase in enumerate(self.phrases)}
+        return {index: share for index, share in shares.items() if share}
+
+    def _tells_death(self, sentence: str) -> bool:
+        """Tell whether a sentence speaks of one of the dead as dead."""
+        if not self.dead:
+            return False
+        others = [name for name in self.people if name not in self.dead]
+        return any(_is_of_dead(sentence, match, self.dead, others) for match in _DEAD.finditer(sentence)) or any(
+            not any(
+                sentence[: match.start()].endswith((name, f"{name}的", f"{name}'s ", f"{name}’s ")) for name in others
+            )
+            for match in _BURIAL.finditer(sentence)
+        )
+
+
+@dataclass(frozen=True)
+class _Phrase:
+    """Words of a note that stand together: a sentence has the phrase where it has one of them."""
+
+    words: tuple[str, ...]
+
+    def share(self, words: "_Words") -> float:
+        return max(self._share_of(word, words) for word in self.words)
+
+    @staticmethod
+    def _share_of(word: str, words: "_Words") -> float:
+        if not _CHINESE_RUN.match(word):
+            return float(word in words.stems)
+        if len(word) == 1:
+            return float(word in words.characters)
+        if any(word[at : at + 2] in words.pairs for at in range(len(word) - 1)):
+            return 1.0
+        return _HALF if words.characters.intersection(word) else 0.0
+
+
+@dataclass(frozen=True)
+class _Words:
+    stems: frozenset[str]
+    pairs: frozenset[str]
+    characters: frozenset[str]
+
+
+def note_telling(note: str, people: Iterable[Sequence[str]], *, own_names: Sequence[str] = ()) -> NoteTelling:
+    """Return what a note tells.
+
+    Args:
+        note: The note.
+        people: The names of each character.
+        own_names: The names of the one from whom it is kept.
+    """
+    characters = [tuple(name for name in names if name) for names in people]
+    all_names = tuple(sorted({name for names in characters for name in names}, key=len, reverse=True))
+    named = [names for names in characters if any(name in note for name in names) and not {*names} & {*own_names}]
+    dead = [name for names in named if any(_dies(note, name) for name in names) for name in names]
+    return NoteTelling(
+        tuple(_phrases(_FRAMING.sub(_NAME, _without(note, all_names)))), tuple(named), tuple(dead), all_names
+    )
+
+
+def _phrases(text: str) -> list[_Phrase]:
+    rows = [(number.group(),) for number in _CHINESE_NUMBER.finditer(text)]
+    for run in _CHINESE_RUN.findall(_CHINESE_NUMBER.sub(_NAME, text)):
+        for part in filter(None, _CHINESE_PART.split(run)):
+            words = [word for word in part.split("的") if word and word not in _CHINESE_ALONE]
+            is_long = len(words) == 1 and len(part) > _LONG_PHRASE
+            rows += [(part[at : at + 2],) for at in range(0, len(part) - 1, 2)] if is_long else [tuple(words)]
+    words = []
+    for match in _WORD_OR_BREAK.finditer(text):
+        word = match.group()
+        if word in ("'s", "’s"):
+            continue
+        if _is_number(word):
+            rows += [tuple(words), (_stem(word),)]
+        elif _WORD.fullmatch(word) and len(word) > 2 and word.casefold() not in FUNCTION_WORDS | _SMALL:
+            words.append(_stem(word))
+            continue
+        else:
+            rows.append(tuple(words))
+        words = []
+    rows.append(tuple(words))
+    # No word counts twice.
+    phrases: list[_Phrase] = []
+    for row in rows:
+        counted = [word for phrase in phrases for word in phrase.words]
+        own = tuple(word for word in row if not any(_is_said_by(word, other) for other in counted))
+        if own:
+            phrases.append(_Phrase(own))
+    return phrases
+
+
+def _is_said_by(word: str, other: str) -> bool:
+    return word == other or (word in other and _CHINESE_RUN.match(word) is not None)
+
+
+@lru_cache(maxsize=20_000)
+def _words_of(text: str) -> _Words:
+    runs = _CHINESE_RUN.findall(text)
+    return _Words(
+        frozenset(_stem(word) for word in _WORD.findall(text)),
+        frozenset(run[at : at + 2] for run in runs for at in range(len(run) - 1)),
+        frozenset("".join(runs)),
+    )
+
+
+def _words(piece: str, names: Iterable[str]) -> _Words:
+    return _words_of(_without(piece, names))
+
+
+def _without(text: str, names: Iterable[str]) -> str:
+    for name in names:
+        text = text.replace(name, _NAME)
+    return text
+
+
+def _is_number(word: str) -> bool:
+    return word.casefold() in _NUMBER_WORDS or (word.isdigit() and len(word) > 1)
+
+
+def _stem(word: str) -> str:
+    """Take off the commonest endings, so that `buried` and `bury` are one word."""
+    stem = word.casefold()
+    for ending, rest in (
+        ("ing", ""),
+        ("ied", "i"),
+        ("ies", "i"),
+        ("en", ""),
+        ("ed", ""),
+        ("es", ""),
+        ("s", ""),
+        ("e", ""),
+    ):
+        if stem.endswith(ending) and len(stem) - len(ending) > 2:
+            stem = stem.removesuffix(ending) + rest
+            break
+    if stem.endswith("y"):
+        stem = stem[:-1] + "i"
+    return stem[:-1] if len(stem) > 3 and stem[-1] == stem[-2] else stem
+
+
+def _dies(note: str, name: str) -> bool:
+    """Tell whether a note says that somebody is dead."""
+    for match in re.finditer(re.escape(name), note):
+        clause = _CLAUSE_END.split(note[match.end() :].lstrip(" ，,"))[0]
+        if is_death("status", _COPULA.sub("", clause, count=1).strip()):
+            return True
+    return False
+
+
+def _is_of_dead(sentence: str, word: re.Match[str], dead: Sequence[str], people: Collection[str]) -> bool:
+    """Tell whether a word of death in a sentence is of one of the dead: nobody else is named before it."""
+    if FIGURATIVE_DEATH.search(sentence, max(0, word.start() - 2)):
+        return False
+    before = _CLAUSE_END.split(sentence[: word.start()])[-1]
+    after = _CLAUSE_END.split(sentence[word.end() :])[0]
+    if any(name in before + word.group() + after for name in dead):
+        return True
+    if any(name in before for name in people if name):
+        return False
+    return _BEARER.search(before + word.group()) is not None or not _NO_SUBJECT.sub("", before).strip()
