@@ -338,7 +338,7 @@ def assemble_context(
 
 
 def _places_told(context: SceneMemoryContext) -> set[tuple[int, int]]:
-    """Return the scenes of which a context has text."""
+    """Return the scenes with text in a context."""
     passages = (memory for memory in context.relevant_memories if memory.content_type in PASSAGE_TYPES)
     lines = (before for before in context.story_so_far if before.level == "scene")
     ends = (context.left_off,) if context.left_off else ()
@@ -439,7 +439,7 @@ def _known_end(
 
 
 def _known_text(left_off: LeftOff, view: CharacterView) -> str:
-    """Return the end of a scene if it was witnessed, else what of it tells no hidden note."""
+    """Return the known end of a scene."""
     place = (left_off.chapter_index, left_off.scene_index)
     if view.witnessed_narration(left_off.text, *place):
         return left_off.text
@@ -451,7 +451,7 @@ def _known_text(left_off: LeftOff, view: CharacterView) -> str:
 
 
 def _known_spans(left_off: LeftOff, view: CharacterView, spans: Sequence[Span]) -> str:
-    """Return the text from the first span after which no hidden note is told, else the spans that tell none."""
+    """Return the last or other spans without hidden notes."""
     place = (left_off.chapter_index, left_off.scene_index)
     first = len(spans)
     while first and view.witnessed_narration(left_off.text[spans[first - 1].start :], *place):

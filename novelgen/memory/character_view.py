@@ -503,7 +503,7 @@ class CharacterView:
 
     @cached_property
     def _kept_notes(self) -> Mapping[StoryPosition, Sequence[tuple[KnowledgeMemory, NoteTelling]]]:
-        """The notes kept from them, with what each tells, by the scenes that they are about.
+        """The kept notes by their scenes.
 
         What is said to hold from a scene on may have come about in the scene before.
         """
@@ -519,14 +519,14 @@ class CharacterView:
         return notes
 
     def _is_kept_note(self, note: KnowledgeMemory) -> bool:
-        """Tell whether an author hides a note from them: by a word of its own, its knowers or what it says."""
+        """Tell whether an author keeps a note from them."""
         if self.knows_source(note.source_id):
             return False
         is_said = self.shared.rules.words_keep_from(self.character_id, note.content)
         return is_said or self.is_hidden_from_them(note.source_id)
 
     def _scenes_of(self, note: KnowledgeMemory) -> set[StoryPosition]:
-        """Return the scenes with them that a note is about."""
+        """Return their scenes of a note."""
         stage = self.shared.rules.scene_of_note(note)
         before = None if note.is_of_scene or note.noted_at is None else self.scene_at_or_before(note.noted_at)
         return {
@@ -534,7 +534,7 @@ class CharacterView:
         }
 
     def untied_notes(self, places: Collection[tuple[int, int]]) -> list[tuple[str, int, int]]:
-        """Return the notes kept from them to which nothing in the text of their scenes could be tied.
+        """Return the kept notes without a telling text.
 
         Args:
             places: The scenes of which something is given to them.

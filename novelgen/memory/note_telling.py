@@ -1,4 +1,4 @@
-"""Sentences that tell what a note says, in whatever order, if in its own words."""
+"""Sentences that tell a note."""
 
 import re
 from collections.abc import Collection, Iterable, Sequence
@@ -10,11 +10,11 @@ from novelgen.language.sentences import Span, split_sentences
 from novelgen.memory.attributes import FIGURATIVE_DEATH, is_death
 
 _FRAMING = word_pattern("note_telling_framing")
-"""Words of who knows it and how sure it is, which are not what it tells."""
+"""Words of knowing."""
 
 _CHINESE_FUNCTION = wording("note_telling_chinese_function")
 _CHINESE_ALONE = frozenset(wording("note_telling_chinese_alone"))
-"""Characters that tell something only beside another."""
+"""Characters that tell nothing alone."""
 
 _SMALL = frozenset(word_list("note_telling_small"))
 _NUMBER_WORDS = frozenset(word_list("secrets_number_words"))
@@ -26,19 +26,22 @@ _WORD_OR_BREAK = re.compile(rf"['’]s\b|[^\W_{CJK_RANGES}]+|[^\s]")
 _NAME = "\x00"
 
 _LONG_PHRASE = 4
-"""A longer run of Chinese characters is taken in pairs: 山匪打灯报信 is three things."""
+"""Longer Chinese runs are cut in pairs.
+
+山匪打灯报信 is three things.
+"""
 
 _HALF = 0.5
-"""So much counts one character of a word: 换 of 偷换."""
+"""Weight of one character: 换 of 偷换."""
 
 LEAST_NAMES_OR_PHRASES = 2
-"""A note of fewer is told by nothing that could be found."""
+"""Least of both together."""
 
 LEAST_TOLD = 1.5
 LEAST_SHARE = 0.34
 LEAST_TOLD_BY_TWO = 3.0
 LEAST_SHARE_BY_TWO = 0.5
-"""From so many phrases of a note on, and so large a share of them, one sentence tells it, or two neighbours.
+"""Least phrases that tell a note.
 
 Of 26 notes of each language with 78 sentences that tell them and 104 beside them 71 and 78 are so found, and none and
 one wrongly.
@@ -46,10 +49,10 @@ one wrongly.
 
 _DEAD = word_pattern("note_telling_dead")
 _BURIAL = word_pattern("note_telling_burial")
-"""What is there of the dead alone, and nobody need be named with it."""
+"""What is there of the dead alone."""
 
 _BEARER = word_pattern("note_telling_bearer")
-"""The dead by a pronoun or as kin."""
+"""Pronouns and kin."""
 
 _NO_SUBJECT = word_pattern("note_telling_no_subject")
 _COPULA = word_pattern("note_telling_copula")
@@ -58,18 +61,18 @@ _CLAUSE_END = re.compile(r"[,;:.!?—，；：。！？…“”\"\n]")
 
 @dataclass(frozen=True)
 class NoteTelling:
-    """What a note tells, to be found in sentences."""
+    """What a note tells."""
 
     phrases: tuple["_Phrase", ...]
     named: tuple[tuple[str, ...], ...]
-    """The names of each whom it names."""
+    """Names of each in it."""
     dead: tuple[str, ...]
-    """The names of those of whose death it tells."""
+    """Names of its dead."""
     people: tuple[str, ...]
-    """The names of all people, which tell nothing."""
+    """Names of all people."""
 
     def sentences(self, text: str) -> list[Span]:
-        """Return the sentences of a text that tell the note."""
+        """Return the sentences that tell it."""
         spans = split_sentences(text)
         pieces = [text[span.start : span.end] for span in spans]
         parts = [self._matches(piece) for piece in pieces]
@@ -100,13 +103,13 @@ class NoteTelling:
         return told >= max(least, share * len(self.phrases), min(2.0, 0.6 * len(self.phrases)))
 
     def _matches(self, piece: str) -> dict[int, float]:
-        """Return how much of each phrase a piece has, without those of which it has nothing."""
+        """Return a piece's share of each phrase."""
         words = _words(piece, self.people)
         shares = {index: phrase.share(words) for index, phrase in enumerate(self.phrases)}
         return {index: share for index, share in shares.items() if share}
 
     def _tells_death(self, sentence: str) -> bool:
-        """Tell whether a sentence speaks of one of the dead as dead."""
+        """Tell whether a sentence tells a death."""
         if not self.dead:
             return False
         others = [name for name in self.people if name not in self.dead]
@@ -120,7 +123,7 @@ class NoteTelling:
 
 @dataclass(frozen=True)
 class _Phrase:
-    """Words of a note that stand together: a sentence has the phrase where it has one of them."""
+    """Neighbouring words, one of which is enough."""
 
     words: tuple[str, ...]
 
@@ -222,7 +225,7 @@ def _is_number(word: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    """Take off the commonest endings, so that `buried` and `bury` are one word."""
+    """Take off endings: `buried` is `bury`."""
     stem = word.casefold()
     for ending, rest in (
         ("ing", ""),
@@ -243,7 +246,7 @@ def _stem(word: str) -> str:
 
 
 def _dies(note: str, name: str) -> bool:
-    """Tell whether a note says that somebody is dead."""
+    """Tell whether a note has a death."""
     for match in re.finditer(re.escape(name), note):
         clause = _CLAUSE_END.split(note[match.end() :].lstrip(" ，,"))[0]
         if is_death("status", _COPULA.sub("", clause, count=1).strip()):
@@ -252,7 +255,7 @@ def _dies(note: str, name: str) -> bool:
 
 
 def _is_of_dead(sentence: str, word: re.Match[str], dead: Sequence[str], people: Collection[str]) -> bool:
-    """Tell whether a word of death in a sentence is of one of the dead: nobody else is named before it."""
+    """Tell whether a word of death is of the dead."""
     if FIGURATIVE_DEATH.search(sentence, max(0, word.start() - 2)):
         return False
     before = _CLAUSE_END.split(sentence[: word.start()])[-1]
