@@ -528,7 +528,9 @@ class CharacterView:
     def _scenes_of(self, note: KnowledgeMemory) -> set[StoryPosition]:
         """Return their scenes of a note."""
         stage = self.shared.rules.scene_of_note(note)
-        before = None if note.is_of_scene or note.noted_at is None else self.scene_at_or_before(note.noted_at)
+        before = (
+            None if note.is_of_scene or note.noted_at is None else self.shared.rules.scene_at_or_before(note.noted_at)
+        )
         return {
             scene.position for scene in (stage, before) if scene is not None and self.was_in(*_pair(scene.position))
         }
