@@ -63,6 +63,9 @@ MIN_ACCOUNTED_FOR = 0.5
 _PLACING = word_pattern("character_view_placing")
 """Words of who holds, is called, tells or knows what: beside names they tell nothing, for they stand everywhere."""
 
+_GIVING = word_pattern("character_view_giving")
+"""Words of giving: beside names and words of placing alone they tell nothing, either."""
+
 _ASKS = re.compile("[?？]")
 
 LEAST_NAMES_THAT_TELL = 2
@@ -191,7 +194,7 @@ class CharacterView:
         return self._known[source_id]
 
     def is_hidden_from_them(self, source_id: str) -> bool:
-        """Tell whether a record or an author says that they do not know it, and nothing since that they do."""
+        """Tell whether a record or an author keeps it from them."""
         is_kept = source_id in self.shared.kept_from.get(self.character_id, ()) or source_id in self.shared.confided
         return is_kept and source_id in self.shared.memory_of and not self.knows_source(source_id)
 
@@ -253,7 +256,7 @@ class CharacterView:
         return self.doubt_of_note(memory)
 
     def doubt_of_narration(self, text: str, chapter_index: int | None, scene_index: int | None) -> StoryPosition | None:
-        """Return the scene of narration that a guess hides: of who was there, or of a note that it tells."""
+        """Return the scene of narration that a guess hides."""
         if self.notes_hiding(text, chapter_index, scene_index):
             return StoryPosition(chapter_index, scene_index)
         return self.doubted_at(chapter_index, scene_index)
@@ -724,7 +727,15 @@ class CharacterView:
         if self._is_said_secret(memory) or knowing.certainty < MIN_SHOWN_CERTAINTY:
             return False
         place = memory.position or memory.noted_at
-        if memory.position is None or knowing.since is None:
+        if memory.position is None:
+            stage = self.shared.rules.scene_of_note(memory)
+            secret_ids = self._told_secrets(memory.content, place if stage is None else stage.position)
+            return not any(
+                self._names_subject(source_id, memory.content)
+                and not self._is_other_move(self.shared.memory_of[source_id], memory)
+                for source_id in secret_ids
+            )
+        if knowing.since is None:
             return not self._tells_secret(memory.content, place, by_author=True)
         if knowing.how == "told":
             scene = self.shared.rules.story.scene_at[knowing.since]
@@ -745,6 +756,31 @@ class CharacterView:
             for other_memory in self.shared.told_at.get(knowing.since, ())
         )
 
+    def _is_other_move(self, secret: KnowledgeMemory, note: KnowledgeMemory) -> bool:
+        """Tell whether a note has another move of a secret's thing.
+
+        They lived through that move by stated casts, or are named in it, and it does not name all of the secret.
+        """
+        rules = self.shared.rules
+        takes_part = self.character_id in note.entities
+        stated = rules.statements_of(note)
+        moved_ids = rules.things_placed(note) if takes_part else {one.entity_id for one in stated}
+        of_secret = rules.statements_of(secret)
+        is_same = not set(stated).isdisjoint(of_secret) or self.character_id in secret.entities
+        # Without a statement of its own the note may say the same in words.
+        is_same = is_same or (not stated and any(one.value in note.entities for one in of_secret))
+        if is_same or rules.things_placed(secret).isdisjoint(moved_ids):
+            return False
+        is_whole = len(secret.entities) > LEAST_NAMES_THAT_TELL and set(secret.entities) <= set(note.entities)
+        return not is_whole and (takes_part or self._lived_through(note))
+
+    def _lived_through(self, note: KnowledgeMemory) -> bool:
+        """Tell whether stated casts have them beside a note."""
+        rules, stage = self.shared.rules, self.shared.rules.scene_of_note(note)
+        before = None if note.noted_at is None else rules.scene_at_or_before(note.noted_at)
+        scenes = [scene for scene in (before, stage) if scene is not None]
+        return bool(scenes) and all(scene.has_record and self.character_id in scene.present for scene in scenes)
+
     # --- Secrets: what a record or an author says is kept from them, or known to others ---
 
     def _is_said_secret(self, memory: KnowledgeMemory) -> bool:
@@ -761,7 +797,10 @@ class CharacterView:
     def _weights(self, secret: KnowledgeMemory) -> dict[str, float]:
         """Return the words of a secret that tell it, with their shares."""
         told_text = _PLACING.sub(" ", secret.content)
-        return self.shared.rules.retellings.weights(told_text, leaving_out=self.shared.all_names)
+        weights = self.shared.rules.retellings.weights
+        if not weights(_GIVING.sub(" ", told_text), leaving_out=self.shared.all_names):
+            return {}
+        return weights(told_text, leaving_out=self.shared.all_names)
 
     @cached_property
     def _secret_words(self) -> Mapping[str, Sequence[tuple[str, float]]]:
@@ -835,7 +874,7 @@ class CharacterView:
         return any(not by_author or self._names_subject(source_id, text) for source_id in source_ids)
 
     def _told_secrets(self, text: str, place: StoryPosition | None) -> Iterator[str]:
-        """Yield the secrets of which two sentences of a text tell enough, again where others tell them, too."""
+        """Yield the secrets of which two sentences of a text tell enough."""
         if not self.is_shown or not self._secrets:
             return
         folded = text.casefold()

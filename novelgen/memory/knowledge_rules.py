@@ -20,7 +20,7 @@ from novelgen.memory.earshot import has_words_of_telling, hears, is_addressed, i
 from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, openly_said
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.memory.stated import Statement, statements_of
-from novelgen.memory.whereabouts import tells_whereabouts
+from novelgen.memory.whereabouts import tells_whereabouts, things_located
 from novelgen.models.knowledge import (
     READER,
     CharacterKnowledge,
@@ -324,6 +324,10 @@ class KnowledgeRules:
             return True
         shares = [self.retellings.share_retold(note.content, scene.text) for scene in (stage, before)]
         return shares[0] < MIN_TOLD_BY_SCENE <= shares[1]
+
+    def things_placed(self, note: KnowledgeMemory) -> frozenset[str]:
+        """Return the things that a note places."""
+        return things_located(note.content, self.story.entities)
 
     def statements_of(self, note: KnowledgeMemory) -> Sequence[Statement]:
         """Return the states that a note states."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -82,6 +83,7 @@ class SaidKnowledge(Learnt):
     origin: EventOrigin = "author"
     source_span: tuple[int, int] | None = None
     verified: bool = True
+    also_hidden: Sequence[UnknownMemory] = Field(default=(), description="Other notes that this hides, too.")
     change_id: base.ChangeNumber = None
 
 
@@ -371,8 +373,12 @@ class StoryKnowledge(base.StoryBase):
         """
         start = base.position_of(start)
         position = start or END_OF_STORY
+        with self._stores.database(self.project_id).read() as unit:
+            knower = knower_id(unit, character_id, position)
+        may_hide = kind != "knows" and knower != READER
+        notes_before = self._notes_known(knower) if may_hide else builtins.set()
         with self._stores.database(self.project_id).write() as unit:
-            knower, stored_memory = knower_id(unit, character_id, position), None
+            stored_memory = None
             teller = None if learned_from is None else knower_id(unit, learned_from, position)
             if memory_id == ALL_LIVED:
                 if teller is None or kind != "knows":
@@ -410,7 +416,18 @@ class StoryKnowledge(base.StoryBase):
             with unit.journal.recording_knowledge(knower, source_id) as rows:
                 unit.knowledge.say(statement, follows_scene=follows_scene)
             change = _journal_statement(unit, knower, source_id, stored_memory, rows)
-        return SaidKnowledge(**statement.model_dump(), change_id=change)
+        hidden_ids = notes_before - {source_id}
+        hidden_ids -= self._notes_known(knower) if hidden_ids else builtins.set()
+        also_hidden = self._unknown(knower, hidden_ids) if hidden_ids else ()
+        return SaidKnowledge(**statement.model_dump(), also_hidden=also_hidden, change_id=change)
+
+    def _notes_known(self, knower: str) -> builtins.set[str]:
+        view = self._knowledge(END_OF_STORY).of(knower, is_shown=True)
+        return {note.source_id for note in view.notes(known=True)}
+
+    def _unknown(self, knower: str, source_ids: Collection[str]) -> Sequence[UnknownMemory]:
+        knowledge = self._knowledge(END_OF_STORY)
+        return knowledge.of_character(knower, [knowledge.memory_of[source_id] for source_id in source_ids]).not_known
 
     alist = base.async_twin(list)
     atable = base.async_twin(table)

@@ -5,9 +5,12 @@ from typing import Any
 
 import pytest
 
+from novelgen.language.language import has_cjk
+from novelgen.language.resolver import NameResolver
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.models.entity import Entity
 from novelgen.models.knowledge import KnowledgeEvent
 from novelgen.models.position import Place, StoryPosition
 from novelgen.models.state import OpenLoop, ThreadStep
@@ -120,6 +123,67 @@ def test_what_was_kept_keeps_nothing_back_once_it_is_known() -> None:
         story = KnowledgeStory(StoryPosition(9, 1), scenes, [BARGAIN, told], NAMES, frozenset(NAMES), events)
         view = StoryKnowledge(KnowledgeRules(story)).of("C1", is_shown=True)
         assert view.knows_source("M2") == is_known
+
+
+CARDS = {
+    "C1": ("character", "Hugh Ashby", "宋怀远"),
+    "C2": ("character", "Nell", "宋蘅"),
+    "C3": ("character", "Tom Reed", "孟小舟"),
+    "C4": ("character", "Silas", "顾三篙"),
+    "I1": ("item", "the brass fish", "铜鱼符"),
+    "I2": ("item", "the silver lock", "银锁"),
+}
+OTHER_MOVES = """
+宋怀远把铜鱼符交给了宋蘅。|宋蘅把铜鱼符交给了孟小舟，叫他不要给别人看。
+宋怀远把铜鱼符交给了宋蘅，叫她收好。|宋蘅把铜鱼符交给了孟小舟，叫他收好。
+铜鱼符在宋蘅手里。|铜鱼符在孟小舟手里。
+宋怀远把铜鱼符交给了宋蘅。|铜鱼符在孟小舟手里。
+铜鱼符藏在宋家窑的灶下。|宋蘅从灶下取出铜鱼符，交给了孟小舟。
+宋怀远把铜鱼符交给了宋蘅。|孟小舟把铜鱼符还给了宋蘅。
+宋怀远把铜鱼符交给了宋蘅。|宋蘅把铜鱼符交给了顾三篙。
+Hugh Ashby gave the brass fish to Nell.|Nell gave the brass fish to Tom Reed and told him to show it to nobody.
+Hugh Ashby gave the brass fish to Nell to keep it safe.|Nell gave the brass fish to Tom Reed to keep it safe.
+The brass fish is with Nell.|The brass fish is with Tom Reed.
+Nell hid the brass fish under the hearth.|Nell took the brass fish from under the hearth and gave it to Tom Reed.
+Hugh Ashby gave the brass fish to Nell.|Tom Reed returned the brass fish to Nell.
+Hugh Ashby gave the brass fish to Nell.|Nell gave the brass fish to Silas.
+"""
+TELLING = """
+宋怀远把铜鱼符交给了宋蘅。|宋蘅说，铜鱼符是宋怀远交给宋蘅的，孟小舟没有作声。
+宋蘅在酒壶里下了毒。|宋蘅把下了毒的酒壶交给了孟小舟。
+铜鱼符在宋蘅手里。|宋蘅握着铜鱼符，孟小舟睡着了。
+宋蘅是山贼头目。|孟小舟说宋蘅像山贼头目。
+宋蘅拧开银锁，抄下了釉方。|宋蘅把抄下的釉方和银锁交给了孟小舟。
+Nell poisoned the wine.|Nell gave the silver lock and the poisoned wine to Tom Reed.
+Hugh Ashby gave the brass fish to Nell.|Nell owned to Tom Reed that Hugh Ashby gave her the brass fish.
+The brass fish is with Nell.|Nell has the brass fish while Tom Reed sleeps.
+Nell is a smuggler.|Tom Reed says Nell looks like a smuggler.
+"""
+
+
+@pytest.mark.parametrize(("pairs", "is_known"), [(OTHER_MOVES, True), (TELLING, False)])
+def test_a_hidden_move_of_a_thing_hides_no_other_that_they_lived_through(pairs: str, is_known: bool) -> None:
+    """Tom Reed was in the later move, or has the thing now."""
+    casts = ("C1 C2", "C2 C3", "C2 C3 C4", "C3 C4")
+    scenes = [_scene(number, cast, "It rained.") for number, cast in enumerate(casts, 1)]
+    hidden = KnowledgeEvent(
+        character_id="C3", source_id="N0", kind="hidden", chapter_index=1, scene_index=1, by_author=True
+    )
+    for pair in pairs.strip().splitlines():
+        cards = [
+            Entity(entity_id=entity_id, project_id="p", entity_type=kind, name=chinese if has_cjk(pair) else english)
+            for entity_id, (kind, english, chinese) in CARDS.items()
+        ]
+        find_ids = NameResolver(cards).entity_ids_in
+        notes = [
+            KnowledgeMemory(f"N{number}", text, None, list(find_ids(text)), "other", noted_at=StoryPosition(1, place))
+            for (number, text), place in zip(enumerate(pair.split("|")), (1, 3), strict=True)
+        ]
+        names = {card.entity_id: [card.name] for card in cards}
+        people = frozenset({"C1", "C2", "C3", "C4"})
+        story = KnowledgeStory(StoryPosition(1, 5), scenes, notes, names, people, [hidden], entities=cards)
+        view = StoryKnowledge(KnowledgeRules(story)).of("C3", is_shown=True)
+        assert (pair, *map(view.knows_source, ("N0", "N1"))) == (pair, False, is_known)
 
 
 THREAD_NAMES = {"C1": ["Mira", "阿宁"], "C2": ["Lady Osric", "柳十三"], "C3": ["Pell Harrow", "哑伯"]}

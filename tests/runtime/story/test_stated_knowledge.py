@@ -871,3 +871,15 @@ def test_a_known_note_names_the_thing_that_it_begins_with(story: Story, told: di
     story.memories.add(told["held"], start="2:1")
     holder = story.entities.get(captain).entity.entity_id
     assert _states(story, _context(story, told), thing) == ({"holder": holder}, {})
+
+
+def test_the_answer_names_the_notes_that_a_hidden_one_hides(story: Story, told: dict[str, Any]) -> None:
+    """One that tells it, and none on something else."""
+    heroine, captain, *_ = told["people"]
+    hidden, telling, other = (
+        story.memories.add(told[name], start="2:1").note for name in ("hidden_word", "word_and_name", "loss")
+    )
+    answer = story.knowledge.set(heroine, hidden.memory_id, "hidden")
+    assert [note.source_id for note in answer.also_hidden] == [telling.memory_id]
+    assert other.memory_id not in {note.source_id for note in answer.also_hidden}
+    assert story.knowledge.set(captain, other.memory_id, "hidden").also_hidden == ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from novelgen.shell_words import in_shell
 from runtime.doors.cli import output
 from runtime.doors.cli.command_view import View, cell, cells_of, does, guess_text
 
@@ -62,6 +63,11 @@ def _show_set_knowledge(result: Any, view: View) -> None:
     else:
         since = labels["line.on_entering"].format(start)
     output.print_text(f"{text}{labels['line.comma']}{since}")
+    if result.also_hidden:
+        names = labels.listing([f"{note.source_id} ({note.content})" for note in result.also_hidden])
+        first = result.also_hidden[0].source_id
+        person = in_shell(view.name(result.character_id))
+        view.say("also_hidden", notes=names, command=f"novelgen memory knowledge {view.project} {first} {person} knows")
 
 
 @does("show", "list_shared_scenes")
