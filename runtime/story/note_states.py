@@ -30,6 +30,7 @@ from novelgen.memory.stated import (
     things_with_people,
     told_of_somebody,
 )
+from novelgen.memory.whereabouts import things_located
 from novelgen.models.entity import Entity, EntityAlias, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.memory import StoryMemoryChunk, read_from
@@ -206,6 +207,9 @@ def standing_values(
         if any(snapshot.state_data.get(attribute) for attribute in _TOLD_ATTRIBUTES["item"])
     }
     things = things_with_people(content, known_entities) if "holder" in kinds else []
+    # From a ship the key was stolen: the key has another holder, and not the ship.
+    located_ids = things_located(content, known_entities)
+    things = [thing_id for thing_id in things if thing_id in located_ids] or things
     lost_ids = [thing_id for thing_id in things if thing_id not in placed_ids]
     standing_states = [
         StandingValue(entity_id=thing_id, name=names[thing_id], attribute=HOLDER_ATTRIBUTE, value_name="")

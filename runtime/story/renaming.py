@@ -17,7 +17,7 @@ from novelgen.models.record import SceneRecord
 from runtime.storage.change import Change, RowChange
 from runtime.storage.database import UnitOfWork
 from runtime.storage.merges import reworded
-from runtime.storage.models import IndexingResult
+from runtime.storage.models import IndexingResult, MemoryFilter
 from runtime.storage.records import Scene
 from runtime.storage.undo_checks import require_scene_as_left
 from runtime.stores import MemoryStores
@@ -36,6 +36,9 @@ _HELD_BY_TABLE: Mapping[str, RenamedKind] = {
     "story_summaries": "summary",
     "character_memories": "character_memory",
 }
+
+_DELETED = MemoryFilter(statuses=["deleted"])
+"""Memories that are renamed and not counted: nobody sees them, until they come back."""
 
 _WORDS_OF_RECORDS = frozenset(
     {"title", "summary", "key_events", "emotional_beats", "content", "short", "description", "pay_off", "note"}
@@ -160,7 +163,10 @@ class _Renamed:
             for row in unit.words.changes(self.swap.said)
             if (row.table, row.key.get("entity_id")) != ("entities", self.old.entity_id)
         ]
+        deleted_ids = {memory.chunk.chunk_id for memory in unit.memories.list_matching(_DELETED)}
         for row in self.rows:
+            if row.key.get("chunk_id") in deleted_ids:
+                continue
             self._note(_HELD_BY_TABLE[row.table], str(next(iter(row.key.values()))), row.before)
         by_hand = unit.words.memories_by_hand()
         lines = [(scene, self._scene_words(scene, by_hand, in_text=in_text)) for scene in scenes]

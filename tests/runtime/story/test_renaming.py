@@ -81,6 +81,10 @@ def test_a_preview_counts_places_and_changes_nothing(story: Story) -> None:
     assert preview.in_text == 4
     assert "林枫的妹妹" in [each.words for each in preview.places]
     assert _whole(story) == before
+    note = story.memories.add("林凡怕水。").note
+    assert story.entities.rename("林凡", "林枫").counts["memory"] == preview.counts["memory"] + 1
+    story.memories.delete(note.memory_id)
+    assert story.entities.rename("林凡", "林枫").counts == preview.counts
 
 
 @pytest.mark.slow

@@ -14,6 +14,7 @@ from runtime.doors.cli import output
 from runtime.doors.cli.command_parts.memories import MEMORY_COLUMNS
 from runtime.doors.cli.command_view import MAX_LISTED, View, cell, cells_of, count_text, does
 from runtime.doors.cli.parameters import POSITION, can_ask
+from runtime.doors.operations import change_number
 
 
 @does("show", "delete_entity", "delete_relationship", "delete_thread")
@@ -273,6 +274,9 @@ def _show_confirmed(result: Any, view: View) -> None:
         _show_candidate_decision(item, view)
         if item.candidate.same_as:
             _ask_whether_same(item.candidate, view, has_card=True)
+        if len(result) > 1:
+            # Of one the number stands below.
+            output.print_undo(change_number(item), view.project, view.labels)
 
 
 def _ask_whether_same(candidate: Any, view: View, *, has_card: bool = False) -> None:
