@@ -271,6 +271,11 @@ class PointOfViewCut:
         place = self._view.doubt_of(chunk)
         return item if place is None else item.model_copy(update={"guessed_in": [_pair(place)]})
 
+    def has_cast(self, place: tuple[int, int]) -> bool:
+        """Tell whether somebody says who was in a scene."""
+        scene = self._view.shared.rules.story.scene_at.get(StoryPosition(*place))
+        return scene is not None and scene.has_record
+
     def doubts(self, hidden: HiddenContext | None, left_off: LeftOff | None) -> dict[str, Any]:
         """Return by which guesses something is hidden: scenes without them, and notes that scenes with them tell.
 
@@ -472,6 +477,9 @@ class PointOfViewCut:
             if notes:
                 guesses = [self._view.guess_of_source(note.source_id) for note in notes]
                 return None if None in guesses else guesses[0]
+            saying = self._scene_saying(change)
+            if saying is not None:
+                return saying
             rules = self._view.shared.rules
             stage = rules.scene_of_statement(place, is_of_chapter=change.is_of_chapter)
             scene = rules.scene_beside(self.character_id or "", _named_by(change), place, stage=stage)
@@ -510,7 +518,7 @@ class PointOfViewCut:
 
     def _knows_statement(self, change: StateChange) -> bool:
         """Tell whether they know what an author states."""
-        if self._notes_telling(change):
+        if self._notes_telling(change) or self._scene_saying(change) is not None:
             return True
         if self._is_withheld(change):
             return False
@@ -554,6 +562,23 @@ class PointOfViewCut:
         rules = self._view.shared.rules
         stage = rules.scene_of_statement(place, is_of_chapter=change.is_of_chapter)
         return rules.is_in_all_of(self.character_id or "", place, stage=stage)
+
+    def _scene_saying(self, change: StateChange) -> StoryPosition | None:
+        """Return the scene in which somebody says a change in their hearing, unless it is kept from them."""
+        rules, statement = self._view.shared.rules, _statement(change)
+        note = self._unknown_statements.get(statement)
+        if note is None or self._view.is_hidden_from_them(note.source_id):
+            return None
+        if rules.words_keep_from(self.character_id or "", note.content):
+            return None
+        end = self._end_of(change)
+        sayings = rules.spoken.of_statement(
+            statement, since=_place(change) or _BEGINNING, until=None if end is None else _place(end)
+        )
+        saying = rules.saying_heard(self.character_id or "", sayings)
+        if saying is None or self._view.is_kept_from(saying.text, *_pair(saying.scene.position)):
+            return None
+        return saying.scene.position
 
     def _is_over_from_start(self, change: StateChange) -> bool:
         """Tell whether a state of the beginning is over, and not of them.
@@ -765,7 +790,7 @@ GUESSED_SCENES_NAMED = 5
 
 
 def guessed_scenes(context: SceneMemoryContext) -> list[tuple[int, int]]:
-    """Return the scenes of guessed presence that the context draws on."""
+    """Return the scenes of a guess that the context draws on: of presence, or of what is told."""
     guesses = [
         *(item.guessed_in for item in context.report.items),
         *(before.guessed_in for before in context.story_so_far),

@@ -330,7 +330,9 @@ def assemble_context(
         return context
     withheld_end = left_off if unknown_omissions else None
     doubts = view_cut.doubts(context.hidden, withheld_end) if view_cut else {}
-    guesses = {"guessed_scenes": guessed_scenes(context), **doubts}
+    # What is told again in a scene is a guess, too, and not who was in it.
+    scenes = [place for place in guessed_scenes(context) if view_cut is None or not view_cut.has_cast(place)]
+    guesses = {"guessed_scenes": scenes, **doubts}
     if view_cut and view_cut.view:
         guesses["untied_notes"] = view_cut.view.untied_notes(_places_told(context))
     view = point_of_view.model_copy(update=guesses)

@@ -322,7 +322,10 @@ class CharacterView:
         """Return the scene by which they know a source, if a guess alone has them in it."""
         if source_id not in self.shared.memory_of:
             return None
-        return self.guess_of(self.knowing(source_id))
+        knowing = self.knowing(source_id)
+        if knowing.how == "told" and not knowing.is_said and self.shared.memory_of[source_id].position is None:
+            return knowing.since
+        return self.guess_of(knowing)
 
     def guess_of(self, knowing: Knowing) -> StoryPosition | None:
         """Return the scene by which they know something, if a guess alone has them in it."""

@@ -19,6 +19,7 @@ from novelgen.memory.attributes import is_death, shows_beside
 from novelgen.memory.earshot import has_words_of_telling, hears, is_addressed, is_said, is_subject, takes_part
 from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, openly_said
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
+from novelgen.memory.spoken import Saying, SpokenStates
 from novelgen.memory.stated import Statement, statements_of
 from novelgen.memory.whereabouts import tells_whereabouts, things_located
 from novelgen.models.knowledge import (
@@ -265,6 +266,9 @@ class KnowledgeRules:
         scene = self._scene_that_tells(character_id, memory) if self.is_said_openly(memory.content) else None
         if scene is not None:
             return replace(knowing, how="witnessed", since=scene.position, certainty=WITNESSED_CERTAINTY)
+        saying = self.saying_heard(character_id, self.spoken.of_note(memory))
+        if saying is not None:
+            return replace(knowing, how="told", since=saying.scene.position, certainty=MAX_TOLD_CERTAINTY)
         return self._unknown_result(character_id, memory, "absent")
 
     def is_in(self, character_id: str, scene: KnowledgeScene) -> bool:
@@ -334,6 +338,24 @@ class KnowledgeRules:
         if note.source_id not in self._stated_by:
             self._stated_by[note.source_id] = statements_of(note.content, self.story.entities)
         return self._stated_by[note.source_id]
+
+    @cached_property
+    def spoken(self) -> SpokenStates:
+        """The states that people say aloud."""
+        notes = [memory for memory in self.story.memories if memory.position is None]
+        return SpokenStates(self.story.scenes, notes, self.story.entities)
+
+    def saying_heard(self, character_id: str, sayings: Iterable[Saying]) -> Saying | None:
+        """Return the first of some sayings that somebody of its cast hears."""
+        names = self.story.names.get(character_id, ())
+        return next(
+            (
+                one
+                for one in sayings
+                if character_id in one.scene.present and hears(one.scene, one.span, character_id, names)
+            ),
+            None,
+        )
 
     def _scene_that_tells(self, character_id: str, memory: KnowledgeMemory) -> KnowledgeScene | None:
         """Return the scene of a note's chapter that tells the note to a character."""

@@ -86,7 +86,7 @@ class EntityStateSnapshot(Shown, Model):
     guessed_in: dict[str, tuple[int, int]] = Field(
         default_factory=dict,
         exclude_if=not_,
-        description="Of a point of view: attribute to the scene without a stated cast that decides on its value.",
+        description="Of a point of view: attribute to the scene whose guessed cast, or speech, decides on its value.",
     )
     since: dict[str, tuple[int, int | None]] = Field(
         default_factory=dict, description="Attribute to the place from which on its value holds, where a scene said it."

@@ -8,14 +8,14 @@ import pytest
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
-from novelgen.memory.knowledge_story import KnowledgeScene, KnowledgeStory
+from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.memory.outline import StoryChanges, StoryOutline
 from novelgen.memory.search import SearchResult
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.folds import snapshot_of
 from novelgen.models.position import StoryPosition
-from novelgen.models.state import StateChange
+from novelgen.models.state import EntityStateSnapshot, StateChange
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 AS_OF = StoryPosition(9, 1)
@@ -55,18 +55,26 @@ def stated(slot: str, value: Any, place: tuple[int | None, int | None]) -> State
     )
 
 
-def seen(pov: str, changes: list[StateChange], scenes: list[tuple[int, str, str]]) -> dict[str, tuple[Any, bool]]:
-    """Return what a point of view knows of each slot, and whether it merely believes it.
+def known_states(
+    pov: str, changes: list[StateChange], scenes: list[tuple[int, str, str]], notes: tuple[str, ...] = ()
+) -> list[EntityStateSnapshot]:
+    """Return the states as far as a point of view knows them.
 
     Args:
         pov: The id of the character.
         changes: What the author states.
         scenes: Number in chapter 1, cast and text of each.
+        notes: What notes after scene 1:1 say.
     """
     story = KnowledgeStory(
         AS_OF,
         [KnowledgeScene(StoryPosition(1, number), frozenset(cast.split()), text) for number, cast, text in scenes],
+        memories=[
+            KnowledgeMemory(f"note-N{number}", text, None, ["C1"], noted_at=StoryPosition(1, 1))
+            for number, text in enumerate(notes)
+        ],
         names=NAMES,
+        entities=ENTITIES,
         character_ids=frozenset(one for one in KINDS if KINDS[one] == "character"),
     )
     whole = [
@@ -88,9 +96,14 @@ def seen(pov: str, changes: list[StateChange], scenes: list[tuple[int, str, str]
             {"project_id": "p", "chapter_index": 9, "scene_index": 1, "scene_plan": plan}
         ),
     )
+    return list(cut.known.states)
+
+
+def seen(pov: str, changes: list[StateChange], scenes: list[tuple[int, str, str]]) -> dict[str, tuple[Any, bool]]:
+    """Return what a point of view knows of each slot, and whether it merely believes it."""
     return {
         f"{state.entity_id}.{name}": (value, name in state.believed)
-        for state in cut.known.states
+        for state in known_states(pov, changes, scenes)
         for name, value in state.state_data.items()
     }
 
@@ -170,3 +183,21 @@ def test_what_still_holds_is_known_as_before() -> None:
     again = [TOM_THEN_NILS[0], stated("I0.holder", "C0", (1, 2))]
     scenes = [(1, "C0", ""), (3, "C2", "Tom wound the silver watch. Ben saw it.")]
     assert seen("C2", again, scenes)["I0.holder"] == ("C0", False)
+
+
+@pytest.mark.parametrize(
+    ("note", "text", "guesses"),
+    [
+        ("Nils is dead; Tom poisoned him.", "They mourned. “Nils is dead,” said Tom to Ben.", {"status": (1, 3)}),
+        ("Nils is dead; Tom poisoned him.", "They mourned. “Nils is not dead,” said Tom to Ben.", None),
+        ("Nils is dead, and Ben does not know it.", "They mourned. “Nils is dead,” said Tom to Ben.", None),
+    ],
+)
+def test_a_state_said_aloud_is_known_as_a_guess(
+    note: str, text: str, guesses: dict[str, tuple[int, int]] | None
+) -> None:
+    """Also where its note tells more than was said, and not where it is kept from them."""
+    death = stated("C1.status", "dead", (1, 1))
+    scenes = [(1, "C0", "It rained."), (2, "C0", "It rained on."), (3, "C0 C2", text)]
+    states = known_states("C2", [death], scenes, (note,))
+    assert [state.guessed_in for state in states] == ([] if guesses is None else [guesses])
