@@ -436,13 +436,13 @@ class PointOfViewCut:
                 )
 
     def _is_at(self, whole: EntityStateSnapshot) -> Callable[[Any, str], bool]:
-        """Return what tells whether two places are one or lie in each other; where somebody still is, they do."""
+        """Return the comparison of two places, with a snapshot's own ones as same."""
         standing = [whole.state_data.get(name) for name in PLACES]
         return lambda value, location_id: value in standing or self._places.is_at(value, location_id)
 
     @cached_property
     def _places(self) -> PlaceNames:
-        """The places of the story and where they lie, as far as their states are read."""
+        """The places of the story with their outer places."""
         values = {
             state.entity_id: [state.state_data.get(name) for name in (*PLACES, HOLDER_ATTRIBUTE)]
             for state in self.found.states
@@ -564,7 +564,7 @@ class PointOfViewCut:
         return rules.is_in_all_of(self.character_id or "", place, stage=stage)
 
     def _scene_saying(self, change: StateChange) -> StoryPosition | None:
-        """Return the scene in which somebody says a change in their hearing, unless it is kept from them."""
+        """Return the scene in which they hear a change."""
         rules, statement = self._view.shared.rules, _statement(change)
         note = self._unknown_statements.get(statement)
         if note is None or self._view.is_hidden_from_them(note.source_id):
@@ -581,7 +581,7 @@ class PointOfViewCut:
         return saying.scene.position
 
     def _is_over_from_start(self, change: StateChange) -> bool:
-        """Tell whether a state of the beginning is over, and not of them.
+        """Tell whether another's state of the beginning is over.
 
         Nobody needs a scene to know how all began, but one to believe it later.
         """
@@ -589,7 +589,7 @@ class PointOfViewCut:
         return is_of_start and self._end_of(change) is not None
 
     def _end_of(self, change: StateChange) -> StateChange | None:
-        """Return the change that ends a state: another value, or of a place a holder or a sight elsewhere."""
+        """Return the change that ends a state."""
         changes = self._changes_of.get(change.entity_id, ())
         end = ending_change(change, changes)
         if change.attribute not in PLACES:
@@ -603,7 +603,7 @@ class PointOfViewCut:
         return min([*ends, *([end] if end else [])], key=story_place, default=None)
 
     def _scene_showing(self, change: StateChange) -> KnowledgeScene | None:
-        """Return the scene that tells a change before them while it holds.
+        """Return a scene of theirs that tells a standing change.
 
         It has all of its names. Of a state of the start that shows beside its bearer, it has the bearer or their name.
         """
@@ -624,7 +624,7 @@ class PointOfViewCut:
         )
 
     def _names_of_values(self, change: StateChange) -> list[Sequence[str]]:
-        """Return the names of each value of a change, and words as they are."""
+        """Return the names of each value of a change."""
         names = self._view.shared.rules.story.names
         values = change.value if isinstance(change.value, list) else [change.value]
         if change.kind == "presence":
@@ -633,7 +633,7 @@ class PointOfViewCut:
 
     @cached_property
     def _changes_of(self) -> Mapping[str, Sequence[StateChange]]:
-        """The changes of each entity, in the order in which they count."""
+        """The ordered changes of each entity."""
         changes = defaultdict(list)
         for change in self.changes.states if self.changes else ():
             changes[change.entity_id].append(change)
@@ -790,7 +790,7 @@ GUESSED_SCENES_NAMED = 5
 
 
 def guessed_scenes(context: SceneMemoryContext) -> list[tuple[int, int]]:
-    """Return the scenes of a guess that the context draws on: of presence, or of what is told."""
+    """Return the scenes of guesses that the context draws on."""
     guesses = [
         *(item.guessed_in for item in context.report.items),
         *(before.guessed_in for before in context.story_so_far),

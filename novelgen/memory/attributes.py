@@ -288,14 +288,14 @@ def seen_alive(changes: Iterable[StateChange]) -> list[StateChange]:
 
 
 class PlacesLeft(NamedTuple):
-    """Changes without places that their bearers have left, and attributes that a guess alone ends."""
+    """Changes without left places, and attributes that a guess ends."""
 
     changes: list[StateChange]
     doubted: frozenset[str]
 
 
 def without_places_left(changes: Iterable[StateChange], is_at: Callable[[Any, str], bool]) -> PlacesLeft:
-    """Return one bearer's changes without the places that they have left.
+    """Return one bearer's changes without left places.
 
     Args:
         changes: In the order in which they count.
@@ -322,7 +322,7 @@ def without_places_left(changes: Iterable[StateChange], is_at: Callable[[Any, st
 def place_left(
     stated: StateChange, later: StateChange, is_at: Callable[[Any, str], bool]
 ) -> Literal["sure", "guess", "there"] | None:
-    """Tell whether a later sight ends a stated place, None where it tells nothing of it."""
+    """Tell whether a later sight ends a stated place."""
     seen = later.value
     if later.kind != "presence" or not isinstance(seen, Mapping) or story_place(later) <= story_place(stated):
         return None
@@ -336,14 +336,14 @@ def place_left(
 
 @dataclass(frozen=True)
 class PlaceNames:
-    """The names of places, and what is said of where they lie."""
+    """The names and outer places of places."""
 
     names: Mapping[str, Sequence[str]]
     where: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    """Place to the values of where it is, ids or words."""
+    """Place to its outer places, ids or words."""
 
     def is_at(self, value: Any, location_id: str) -> bool:
-        """Tell whether a stated place and a seen one are one, or one lies in the other."""
+        """Tell whether two places are one or nested."""
         return self._lies_in(str(value), location_id) or self._lies_in(location_id, str(value))
 
     def _lies_in(self, inner: str, outer: str) -> bool:
@@ -359,7 +359,7 @@ class PlaceNames:
 
 
 def _has_name(name: str, part: str) -> bool:
-    """Tell whether the name of a place has another in it: the mill cellar the mill, and Mill Lane Inn not."""
+    """Tell whether a name has another: mill cellar mill, Mill Lane not."""
     whole, bare = (re.sub(r"^(?:[Tt]he|[Aa]n?) ", "", one.strip()) for one in (name, part))
     if not bare:
         return False

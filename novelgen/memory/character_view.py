@@ -603,7 +603,7 @@ class CharacterView:
         return self._witnessed(place) if self.saw(text, *_pair(place)) else unknown
 
     def scene_with(self, entity_id: str, *, until: StoryPosition) -> KnowledgeScene | None:
-        """Return a scene of theirs with somebody, a sure one first, up to a place."""
+        """Return a scene of theirs with somebody, up to a place."""
         scenes = self.shared.rules.story.scenes
         scenes = [
             scene

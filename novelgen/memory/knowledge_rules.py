@@ -346,7 +346,7 @@ class KnowledgeRules:
         return SpokenStates(self.story.scenes, notes, self.story.entities)
 
     def saying_heard(self, character_id: str, sayings: Iterable[Saying]) -> Saying | None:
-        """Return the first of some sayings that somebody of its cast hears."""
+        """Return the first saying that a character hears."""
         names = self.story.names.get(character_id, ())
         return next(
             (

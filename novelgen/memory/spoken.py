@@ -17,12 +17,12 @@ from novelgen.models.entity import Entity
 from novelgen.models.position import StoryPosition
 
 _PLAIN_DEATH = word_pattern("spoken_plain_death")
-"""All that a note says beside a name which tells a death and nothing more of it."""
+"""All words of a plain death beside its name."""
 
 _PLACING = word_pattern("character_view_placing")
 
 _APART = word_pattern("spoken_apart")
-"""Words around a speech that not all hear, or that is none: whispered, thought."""
+"""Words around a speech that not all hear: whispered, thought."""
 
 _MARKS = '“”「」『』" '
 _SENTENCE_END = re.compile(r"[.!?。！？\n]")
@@ -48,7 +48,7 @@ class SpokenStates:
     _sayings: dict[Statement, list[Saying]] = field(default_factory=dict, init=False, compare=False)
 
     def of_note(self, note: KnowledgeMemory) -> list[Saying]:
-        """Return what is said of a note that states one thing and tells nothing more."""
+        """Return the sayings that tell a whole note."""
         statements = self._stated_by(note.content)
         if len(statements) != 1:
             return []
@@ -59,7 +59,7 @@ class SpokenStates:
     def of_statement(
         self, statement: Statement, *, since: StoryPosition, until: StoryPosition | None = None
     ) -> list[Saying]:
-        """Return the sayings of a state, of scenes while it holds.
+        """Return the sayings of a state while it holds.
 
         Args:
             statement: The state.
@@ -82,7 +82,7 @@ class SpokenStates:
 
     @cached_property
     def _stated_at(self) -> Mapping[tuple[str, str], list[tuple[Statement, StoryPosition]]]:
-        """The statements of notes by bearer and attribute, with their places."""
+        """The placed statements of notes by bearer and attribute."""
         places = defaultdict(list)
         for note in self.notes:
             for statement in self._stated_by(note.content):
@@ -108,12 +108,12 @@ class SpokenStates:
 
     @cached_property
     def _speeches(self) -> Sequence[tuple[KnowledgeScene, Span]]:
-        """The speeches of scenes of which somebody says who was there."""
+        """The speeches of scenes with a stated cast."""
         scenes = (scene for scene in self.scenes if scene.has_record)
         return [(scene, Span(*speech.span())) for scene in scenes for speech in QUOTED.finditer(scene.text)]
 
     def _naming(self, entity_id: str) -> frozenset[int]:
-        """Return the numbers of the speeches that name somebody or something."""
+        """Return the numbers of the speeches with a name."""
         if entity_id not in self._named:
             entity = next(one for one in self.entities if one.entity_id == entity_id)
             self._named[entity_id] = frozenset(
@@ -142,14 +142,14 @@ def _sentences(speech: str) -> Iterator[str]:
 
 
 def _is_apart(text: str, speech: Span) -> bool:
-    """Tell whether the narration right around a speech says that not all hear it."""
+    """Tell whether the narration around a speech keeps it apart."""
     before = _SENTENCE_END.split(QUOTED.sub(" ", text[: speech.start]))[-1]
     after = _SENTENCE_END.split(QUOTED.sub(" ", text[speech.end :]))[0]
     return any(_APART.search(part) is not None for part in (before, after))
 
 
 def _is_named(entity: Entity, text: str) -> bool:
-    """Tell whether a text has a name of somebody or something, also capitalised."""
+    """Tell whether a text has a name, also capitalised."""
     return any(name in text or name[:1].upper() + name[1:] in text for name in entity.names())
 
 

@@ -132,7 +132,7 @@ def ending_change(change: StateChange, changes: Sequence[StateChange]) -> StateC
 
 
 def _has_all(value: Any, earlier: Any) -> bool:
-    """Tell whether a value is an earlier one, or a list with all of it."""
+    """Tell whether a value has all of an earlier one."""
     if isinstance(value, list) and isinstance(earlier, list):
         return all(item in value for item in earlier)
     return bool(value == earlier)
@@ -146,7 +146,7 @@ def snapshot_of(
     timestamp: datetime,
     doubted: Collection[str] = (),
 ) -> EntityStateSnapshot | None:
-    """Fold one entity's changes into a snapshot, or None when none lies before the position.
+    """Fold one entity's earlier changes into a snapshot, None without any.
 
     Args:
         project_id: The project.

@@ -20,7 +20,7 @@ GUESSED = "guessed"
 """Key of a presence that rules read out of a text: no record says who was on stage and where."""
 
 PLACE_GUESSED = "place_guessed"
-"""Key of a presence that somebody states, at a place that rules read out of the text."""
+"""Key of a stated presence at a guessed place."""
 
 GuessedScenes = Annotated[
     list[tuple[int, int]],

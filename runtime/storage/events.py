@@ -264,7 +264,7 @@ class StateRepository(Repository):
         return sorted(snapshots, key=folds.snapshot_order)
 
     def _places_at(self, as_of: StoryPosition) -> Callable[[Any, str], bool]:
-        """Return what tells whether two places are one or lie in each other, read once it is asked."""
+        """Return the comparison of two places, read on demand."""
 
         @cache
         def places() -> PlaceNames:
