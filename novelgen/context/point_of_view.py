@@ -518,10 +518,12 @@ class PointOfViewCut:
 
     def _knows_statement(self, change: StateChange) -> bool:
         """Tell whether they know what an author states."""
-        if self._notes_telling(change) or self._scene_saying(change) is not None:
+        if self._notes_telling(change):
             return True
         if self._is_withheld(change):
             return False
+        if self._scene_saying(change) is not None:
+            return True
         if _statement(change) in self._unknown_statements:
             # They were not there, and the note says no more: another scene may show it.
             return self._scene_showing(change) is not None
@@ -566,10 +568,7 @@ class PointOfViewCut:
     def _scene_saying(self, change: StateChange) -> StoryPosition | None:
         """Return the scene in which they hear a change."""
         rules, statement = self._view.shared.rules, _statement(change)
-        note = self._unknown_statements.get(statement)
-        if note is None or self._view.is_hidden_from_them(note.source_id):
-            return None
-        if rules.words_keep_from(self.character_id or "", note.content):
+        if statement not in self._unknown_statements or self._is_withheld(change):
             return None
         end = self._end_of(change)
         sayings = rules.spoken.of_statement(

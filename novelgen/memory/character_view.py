@@ -68,6 +68,9 @@ _GIVING = word_pattern("character_view_giving")
 
 _ASKS = re.compile("[?？]")
 
+_DENIES = word_pattern("character_view_denied")
+"""Beside the words of a state: they do not tell it."""
+
 LEAST_NAMES_THAT_TELL = 2
 """From so many names on a secret without other words is told by them: 骨柄刀 and 林叔 of 骨柄刀在林叔手里."""
 
@@ -619,6 +622,7 @@ class CharacterView:
         *,
         until: StoryPosition | None = None,
         then: Collection[str] = (),
+        is_in_words: bool = False,
     ) -> KnowledgeScene | None:
         """Return a scene of theirs from a place on, a sure one first, that names all of some.
 
@@ -627,6 +631,7 @@ class CharacterView:
             place: The earliest place of such a scene.
             until: The last one, in whose scene it ends.
             then: The names of what holds after that. Where its scene names it beside the bearer, it shows the new.
+            is_in_words: The state is told in words, which a text may deny.
         """
 
         def says(piece: str, names_of_each: Iterable[Collection[str]]) -> bool:
@@ -639,6 +644,7 @@ class CharacterView:
             return any(
                 says(piece, named)
                 and not _ASKS.search(piece)
+                and not (is_in_words and _DENIES.search(piece))
                 and self.witnessed_narration(piece, scene.position.chapter_index, scene.position.scene_index)
                 for piece in pieces
             )
