@@ -619,7 +619,11 @@ class PointOfViewCut:
             return None
         then = [name for names in self._names_of_values(end) for name in names] if end else []
         return self._view.scene_naming(
-            named, place or _BEGINNING, until=None if end is None else _place(end), then=then
+            named,
+            place or _BEGINNING,
+            until=None if end is None else _place(end),
+            then=then,
+            is_in_words=not is_entity_id(str(change.value)),
         )
 
     def _names_of_values(self, change: StateChange) -> list[Sequence[str]]:
