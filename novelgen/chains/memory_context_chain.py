@@ -56,9 +56,10 @@ from novelgen.memory import answers, protocol
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeStory
-from novelgen.memory.outline import OutlineScene, StoryChanges, StoryOutline, StoryRecap
+from novelgen.memory.outline import OutlineScene, StoryOutline, StoryRecap
 from novelgen.memory.search import SearchRequest, SearchResult
 from novelgen.memory.select import rank_candidates
+from novelgen.memory.story_changes import StoryChanges
 from novelgen.memory.weights import QuotaName
 from novelgen.models.context import (
     LeftOff,

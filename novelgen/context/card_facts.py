@@ -4,15 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from novelgen.context.labels import Labels
-from novelgen.context.point_of_view import FoundStory, PointOfViewCut
+from novelgen.context.point_of_view import SHOWN_FIELDS, FoundStory, PointOfViewCut
 from novelgen.context.rendering import render_attribute
 from novelgen.language.language import TokenCounter
 from novelgen.models.context import CardFacts
 from novelgen.models.entity import Entity
 from novelgen.models.state import EntityStateSnapshot
-
-SHOWN_FIELDS = ("public_identity", "age", "gender", "occupation", "appearance")
-"""What everybody sees or knows who has met somebody; what moves them and where they come from, texts have to tell."""
 
 CARD_TOKENS = 120
 """At most, of what the states leave of their budget."""

@@ -28,9 +28,10 @@ from novelgen.memory.attributes import (
 from novelgen.memory.character_view import INNER_ATTRIBUTES, LEAST_NAMES_THAT_TELL, CharacterView, StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
-from novelgen.memory.outline import OutlineScene, PairChange, StoryChanges, StoryOutline
+from novelgen.memory.outline import OutlineScene, PairChange, StoryOutline
 from novelgen.memory.search import Candidate, SearchQuery, SearchResult
 from novelgen.memory.stated import NOBODY, Statement, statements_of
+from novelgen.memory.story_changes import StoryChanges
 from novelgen.models.context import (
     ContextItem,
     HiddenContext,
@@ -45,7 +46,7 @@ from novelgen.models.entity import Entity, is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE, ending_change, fold_holders, folded_relationship, snapshot_of
 from novelgen.models.knowledge import KnowledgeMode
 from novelgen.models.memory import NOTE_ID, StoryMemoryChunk, over_from, replacing_scene
-from novelgen.models.position import StoryPosition, story_place
+from novelgen.models.position import Place, StoryPosition, story_place
 from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot, OpenLoop, Relationship, StateChange
 from novelgen.shell_words import in_shell
 
@@ -60,6 +61,12 @@ _BEGINNING = StoryPosition(0, 0)
 
 _IDENTITY = word_pattern("point_of_view_identity")
 """Words by which a note says that two names are of one."""
+
+SHOWN_FIELDS = ("public_identity", "age", "gender", "occupation", "appearance")
+"""What everybody sees or knows who has met somebody.
+
+What moves them and where they come from, texts have to tell.
+"""
 
 WITHHELD = "(withheld: it may name what the point of view does not know)"
 
@@ -303,10 +310,60 @@ class PointOfViewCut:
     # --- Names ---
 
     @cached_property
+    def _shown_text(self) -> str:
+        return "\n".join([self._plan_text, *(candidate.chunk.content for candidate in self._known_candidates)])
+
+    @cached_property
+    def known_cards(self) -> Mapping[str, Entity]:
+        """The one card that they know of each person who is also somebody else, where that is kept from them."""
+        if self.view is None or self.changes is None:
+            return {}
+        return {
+            person: max(cards, key=self._how_known)
+            for person, cards in self.changes.of_cards.cards.items()
+            if person != self.character_id and self.view.is_identity_kept([card.names() for card in cards])
+        }
+
+    def _how_known(self, card: Entity) -> tuple[bool, bool]:
+        """Return whether the plan names a card, and whether they know a name of it."""
+        is_named = any(name in self._plan_text for name in card.names())
+        return is_named, bool(self._view.names_of(card, self._shown_text))
+
+    @cached_property
+    def _known_changes(self) -> StoryChanges | None:
+        return self.changes and self.changes.as_known(self.known_cards)
+
+    def _as_known(self, entity: Entity) -> Entity:
+        """Return a person as the card that they know."""
+        if entity.entity_id in self.known_cards:
+            return self.known_cards[entity.entity_id].model_copy(update={"entity_id": entity.entity_id})
+        if self.changes is None and entity.earlier_ids and entity.entity_id != self.character_id:
+            # Nobody can tell which card said what.
+            return entity.model_copy(update={"profile": {}, "revealed_names": [], "earlier_ids": []})
+        return entity
+
+    def _names_of(self, entity_id: str) -> Sequence[str]:
+        """Return the names of anything, of a person those of the known card."""
+        card = self.known_cards.get(entity_id)
+        return card.names() if card else self._view.shared.rules.story.names.get(entity_id, ())
+
+    def _known_cast(self, scene: OutlineScene) -> list[str]:
+        """Return the cast of a scene without whom they take for somebody else there."""
+        return self.known_present(scene.participants, story_place(scene))
+
+    def known_present(self, present: Iterable[str], place: Place) -> list[str]:
+        """Return those of a cast whom they know as the ones that they were there."""
+        return [entity_id for entity_id in present if place not in self._unknown_places.get(entity_id, ())]
+
+    @cached_property
+    def _unknown_places(self) -> Mapping[str, set[Place]]:
+        return self.changes.unknown_places(self.known_cards) if self.changes else {}
+
+    @cached_property
     def _known_entities(self) -> Sequence[Entity]:
-        shown_text = "\n".join([self._plan_text, *(candidate.chunk.content for candidate in self._known_candidates)])
+        shown_text = self._shown_text
         entities = []
-        for entity in self.found.outline.entities:
+        for entity in map(self._as_known, self.found.outline.entities):
             is_own = entity.entity_id == self.character_id
             names = self.view.names_of(entity, shown_text) if self.view else []
             if not names and is_own:
@@ -345,9 +402,9 @@ class PointOfViewCut:
             return True
         if entity_id in self._nameless_ids:
             return False
-        scenes = (scene for scene in self.found.outline.scenes if entity_id in scene.participants)
+        scenes = (scene for scene in self.found.outline.scenes if entity_id in self._known_cast(scene))
         is_met = any(self._view.was_in(*story_place(scene)) for scene in scenes)
-        names = self._view.shared.rules.story.names.get(entity_id, ())
+        names = self._names_of(entity_id)
         return is_met and self._view.knowing_of_statement(" ".join([*names, text]), [entity_id], None).knows
 
     # --- Scenes, threads, summaries ---
@@ -359,6 +416,7 @@ class PointOfViewCut:
             if view.was_in(*place):
                 yield replace(
                     scene,
+                    participants=self._known_cast(scene),
                     title=scene.title if view.witnessed_narration(scene.title, *place) else "",
                     key_events=tuple(
                         key_event for key_event in scene.key_events if view.witnessed_narration(key_event, *place)
@@ -404,7 +462,7 @@ class PointOfViewCut:
             if snapshot.entity_id in self._nameless_ids:
                 continue
             is_own = snapshot.entity_id == self.character_id
-            rendered_changes = self.changes.states if is_own and self.changes else self._seen_changes
+            rendered_changes = self._known_changes.states if is_own and self._known_changes else self._seen_changes
             changes = [change for change in rendered_changes if change.entity_id == snapshot.entity_id]
             visible_snapshot: EntityStateSnapshot | None = snapshot
             told_own = is_own and bool(changes)
@@ -513,7 +571,7 @@ class PointOfViewCut:
             about = [change.entity_id] if change.kind == "explicit" else ()
             return self._view.saw(self._said_of(change), change.chapter_index, change.scene_index, about=about)
 
-        changes = self.changes.states if self.changes else ()
+        changes = self._known_changes.states if self._known_changes else ()
         return [change for change in changes if saw(change)]
 
     def _knows_statement(self, change: StateChange) -> bool:
@@ -543,7 +601,7 @@ class PointOfViewCut:
         if note is None:
             return False
         since, place = note.noted_at or _BEGINNING, _place(change) or _BEGINNING
-        changes = self.changes.states if self.changes else ()
+        changes = self._known_changes.states if self._known_changes else ()
         return not any(
             since <= (_place(other) or _BEGINNING) < place and other.value != change.value
             for other in changes
@@ -607,7 +665,7 @@ class PointOfViewCut:
         It has all of its names. Of a state of the start that shows beside its bearer, it has the bearer or their name.
         """
         place, end = _place(change), self._end_of(change)
-        named = [self._view.shared.rules.story.names.get(change.entity_id, ()), *self._names_of_values(change)]
+        named = [self._names_of(change.entity_id), *self._names_of_values(change)]
         if place is None and end is None:
             return None
         if place is None and end is not None and _shows(change):
@@ -638,7 +696,7 @@ class PointOfViewCut:
     def _changes_of(self) -> Mapping[str, Sequence[StateChange]]:
         """The ordered changes of each entity."""
         changes = defaultdict(list)
-        for change in self.changes.states if self.changes else ():
+        for change in self._known_changes.states if self._known_changes else ():
             changes[change.entity_id].append(change)
         return changes
 
@@ -659,11 +717,11 @@ class PointOfViewCut:
     @cached_property
     def _revealed_names(self) -> Mapping[str, Sequence[str]]:
         """The names of each under which the story knew them as somebody else."""
-        return {entity.entity_id: entity.revealed_names for entity in self.found.outline.entities}
+        return {entity.entity_id: entity.revealed_names for entity in map(self._as_known, self.found.outline.entities)}
 
     def _said_of(self, change: StateChange) -> str:
         """Return a change as a text: names of its bearer, attribute and value."""
-        names = self._view.shared.rules.story.names.get(change.entity_id, ())
+        names = self._names_of(change.entity_id)
         return " ".join([*names, change.attribute, json.dumps(change.value, ensure_ascii=False)])
 
     def _notes_telling(self, change: StateChange) -> list[KnowledgeMemory]:
@@ -700,6 +758,7 @@ class PointOfViewCut:
                 for name, value in state.state_data.items()
                 if had.get(name) != value and name != PRESENCE_ATTRIBUTE
             }
+            differing |= self._fields_of_other_cards(state.entity_id)
             holds = [held_id for held_id in state.holds if snapshot is None or held_id not in snapshot.holds]
             if differing or holds:
                 yield state.model_copy(
@@ -711,9 +770,21 @@ class PointOfViewCut:
                     }
                 )
 
+    def _fields_of_other_cards(self, entity_id: str) -> dict[str, Any]:
+        """Return what cards say of a person that the known one does not."""
+        known_card = self.known_cards.get(entity_id)
+        if known_card is None or self.changes is None:
+            return {}
+        return {
+            name: value
+            for card in self.changes.of_cards.cards[entity_id]
+            for name in SHOWN_FIELDS
+            if (value := card.profile.get(name)) not in (None, "", [], {}) and value != known_card.profile.get(name)
+        }
+
     def _doubted_in(self, entity_id: str, values: Mapping[str, Any]) -> dict[str, tuple[int | None, int | None]]:
         """Return the attributes hidden by a guessed absence, with its scene."""
-        changes = self.changes.states if self.changes else ()
+        changes = self._known_changes.states if self._known_changes else ()
         explicit = (change for change in changes if change.kind == "explicit" and change.entity_id == entity_id)
         last_changes = {change.attribute: change for change in sorted(explicit, key=story_place)}
         doubts = {name: self._doubt_of_change(last_changes[name]) for name in values if name in last_changes}
@@ -738,7 +809,7 @@ class PointOfViewCut:
         for whole in self.found.outline.relationships:
             if not self._nameless_ids.isdisjoint((whole.character_a, whole.character_b)):
                 continue
-            changes = self.changes.pairs.get(whole.relationship_id, ()) if self.changes else ()
+            changes = self._pair_changes.get((whole.character_a, whole.character_b), ())
             pair_changes = [pair_change for pair_change in changes if self._saw_pair(pair_change, whole)]
             sides = {whole.character_b: "b", whole.character_a: "a"}
             side = sides.get(self.character_id or "")
@@ -757,6 +828,11 @@ class PointOfViewCut:
                     and self._view.is_guessed_in(*(place := story_place(pair_change)))
                 }
                 yield standing_relationship.model_copy(update={**nobodys, **own, "guessed_in": sorted(guesses)})
+
+    @cached_property
+    def _pair_changes(self) -> Mapping[tuple[str, str], Sequence[PairChange]]:
+        pairs = self._known_changes.pairs.values() if self._known_changes else ()
+        return {(changes[0].character_a, changes[0].character_b): changes for changes in pairs if changes}
 
     def _unknown_relationships(self, known_relationships_by_id: Mapping[str, Relationship]) -> Iterable[Relationship]:
         """Yield the unknown parts of relationships."""

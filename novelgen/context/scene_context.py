@@ -433,7 +433,7 @@ def _known_end(
     if view_cut.view is None or not known_text:
         return None, omissions
     known_place = left_off.location_id if left_off.location_id in names else None
-    present = [entity_id for entity_id in left_off.present if entity_id in names]
+    present = [entity_id for entity_id in view_cut.known_present(left_off.present, place) if entity_id in names]
     guesses = [place] if view_cut.view.is_guessed_in(*place) else []
     title = left_off.title if view_cut.view.witnessed_narration(left_off.title, *place) else ""
     fields = {"title": title, "text": known_text, "tokens": tokens, "location_id": known_place, "present": present}

@@ -534,6 +534,14 @@ class CharacterView:
         is_said = self.shared.rules.words_keep_from(self.character_id, note.content)
         return is_said or self.is_hidden_from_them(note.source_id)
 
+    def is_identity_kept(self, cards: Sequence[Sequence[str]]) -> bool:
+        """Tell whether it is kept from them that cards, by their names, are one."""
+        return any(
+            tells_identity(memory.content, cards)
+            and (self._is_kept_note(memory) if memory.position is None else self.is_hidden_from_them(memory.source_id))
+            for memory in self.shared.rules.story.memories
+        )
+
     def _scenes_of(self, note: KnowledgeMemory) -> set[StoryPosition]:
         """Return their scenes of a note."""
         stage = self.shared.rules.scene_of_note(note)

@@ -14,7 +14,7 @@ from novelgen.models.base import Model
 from novelgen.models.entity import Entity
 from novelgen.models.memory import ContentType
 from novelgen.models.position import END_OF_STORY, StoryPosition, story_place
-from novelgen.models.state import OpenLoop, Relationship, RelationshipDimension, StateChange
+from novelgen.models.state import OpenLoop, Relationship, RelationshipDimension
 from novelgen.models.user_file import StoryPart
 
 
@@ -155,15 +155,6 @@ class PairChange:
     scene_index: int | None = None
     origin: str = ""
     """`author` where a person stated it."""
-
-
-@dataclass(frozen=True)
-class StoryChanges:
-    """The single changes strictly before a position, to be folded as far as somebody saw them."""
-
-    states: Sequence[StateChange] = ()
-    pairs: Mapping[str, Sequence[PairChange]] = field(default_factory=dict)
-    stands_for: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 CHAPTERS_PER_PART = 10

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from novelgen.errors import MemoryAnswerError, MemoryToolError, UserInputError
 from novelgen.memory import answers
 from novelgen.memory.knowledge_story import KnowledgeStory
-from novelgen.memory.outline import RECALLED_SCENES, StoryChanges, StoryOutline, StoryRecap
+from novelgen.memory.outline import RECALLED_SCENES, StoryOutline, StoryRecap
 from novelgen.memory.search import (
     ENTITY_RETRIEVER,
     SEMANTIC_RETRIEVER,
@@ -17,6 +17,7 @@ from novelgen.memory.search import (
     SearchRequest,
     SearchResult,
 )
+from novelgen.memory.story_changes import StoryChanges
 from novelgen.models.context import IssueKind, ReportIssue
 from novelgen.models.memory import ContentType, StoryMemoryChunk
 from novelgen.models.position import StoryPosition

@@ -368,6 +368,21 @@ class EntityRepository(Repository):
                 entities[person] = one.model_copy(update=revealed)
         return list(entities.values())
 
+    def cards_as_of(self, as_of: StoryPosition) -> dict[str, list[Entity]]:
+        """Return the cards of each revealed person, before they joined."""
+        identities = self.identities_as_of(as_of)
+        if not identities.persons:
+            return {}
+        mentions = self.first_mentions()
+        shown = [entity_as_of(stored, mentions, as_of) for stored in self._stored()]
+        cards: dict[str, list[Entity]] = {}
+        persons = set(identities.persons.values())
+        for card in (card for card in shown if card is not None):
+            person = identities.person(card.entity_id)
+            if person in persons:
+                cards.setdefault(person, []).append(card)
+        return cards
+
     def reveal(self, entity_id: str, identity: RevealedIdentity) -> None:
         """Store a revealed identity, independent of the entity's origin."""
         stored_entity = self.get(entity_id)

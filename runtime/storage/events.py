@@ -147,11 +147,15 @@ class StateRepository(Repository):
     def changes_before(self, as_of: StoryPosition, *, entity_ids: Sequence[str]) -> list[StateChange]:
         """Return the changes of entities before a position, and every stated holder, as they count."""
         identities = _identities(self._session, as_of)
+        return identities.states(self.of_cards_before(as_of, card_ids=identities.cards(entity_ids)))
+
+    def of_cards_before(self, as_of: StoryPosition, *, card_ids: Sequence[str]) -> list[StateChange]:
+        """Return the same as it stands on cards."""
         condition: Any = State.attribute == folds.HOLDER_ATTRIBUTE
-        if entity_ids:
-            condition = or_(condition, self._session.among(State.entity_id, identities.cards(entity_ids)))
+        if card_ids:
+            condition = or_(condition, self._session.among(State.entity_id, card_ids))
         rows = self._session.read(State, before(as_of, State), condition, order=order_in_force(State))
-        return identities.states([row.change() for row in self._session.own(rows)])
+        return [row.change() for row in self._session.own(rows)]
 
     def stated(
         self,
@@ -400,6 +404,13 @@ class RelationshipRepository(Repository):
         ids = _identities(self._session, as_of).cards(character_ids)
         both = (col(Pair.character_a), col(Pair.character_b))
         return self._by_pair(as_of, *(self._session.among(mapped, ids) for mapped in both))
+
+    def of_cards_between(self, card_ids: Sequence[str], *, as_of: StoryPosition) -> list[PairChange]:
+        """Return the same as it stands on cards."""
+        both = (col(Pair.character_a), col(Pair.character_b))
+        of_cards = (self._session.among(mapped, card_ids) for mapped in both)
+        rows = self._changes(before(as_of, RelationshipChange), *of_cards)
+        return [PairChange(**_told_by(row, PairChange)) for row in rows]
 
     def between(self, character: str, other: str, *, as_of: StoryPosition = END_OF_STORY) -> Relationship | None:
         """Return how two characters stand at a position, asked in either order, or None when nothing is known."""

@@ -8,7 +8,7 @@ import pytest
 
 from novelgen.chains.memory_context_chain import MemoryContextChain
 from novelgen.memory.knowledge_story import KnowledgeStory
-from novelgen.memory.outline import StoryChanges
+from novelgen.memory.story_changes import StoryChanges
 from novelgen.models.context import ContextItem, ReportIssue, SceneMemoryContext
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk

@@ -9,8 +9,9 @@ from novelgen.context.point_of_view import FoundStory, PointOfViewCut
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
-from novelgen.memory.outline import StoryChanges, StoryOutline
+from novelgen.memory.outline import StoryOutline
 from novelgen.memory.search import SearchResult
+from novelgen.memory.story_changes import StoryChanges
 from novelgen.models.context import MemoryContextRequest
 from novelgen.models.entity import Entity
 from novelgen.models.folds import snapshot_of

@@ -468,3 +468,33 @@ def test_an_earlier_id_and_a_shared_name_are_the_one_person(story: Story, play: 
     assert {story.entities.get(name).entity.entity_id for name in (kept, gone, "Nix")} == {change.entity_id}
     assert story.entities.get(change.other_id).entity.entity_id == change.other_id
     assert story.entities.edit("Nix", {}, state={"mood": "calm"}, start="4:1").entity.entity_id == change.entity_id
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_who_is_kept_from_an_identity_gets_the_one_card_that_they_know(
+    story: Story, play: Play, *, is_turned: bool
+) -> None:
+    """What the other card says stands in the hidden part."""
+    for place, who in (("1:1", [play.person, play.other]), ("2:1", [play.mask, play.friend]), ("3:1", [play.mask])):
+        story.scenes.set_staging(place, cast=who)
+    story.entities.edit(play.person, {"appearance": "scar-on-brow"}, start="1:1")
+    story.entities.edit(play.person, {}, state={"status": "hunted-man"}, start="2:1")
+    story.entities.edit(play.mask, {}, state={"clothes": "straw-cloak"}, start="2:1")
+    story.relationships.add(play.friend, play.person, "sworn-foes", start="2:1")
+    story.relationships.add(play.friend, play.mask, "card-players", start="2:1")
+    story.memories.add(play.identity, start="4:1", hidden_from=[play.friend])
+    story.entities.merge(*[play.person, play.mask][:: -1 if is_turned else 1], start="4:1")
+    context = story.context(4, 1, _plan(play.friend, play.mask), pov=play.friend, knowledge="separate")
+    known = context.model_copy(update={"hidden": None}).as_prompt()
+    assert context.hidden is not None
+    hidden = context.as_prompt().removeprefix(known.rstrip())
+    for word in ("scar-on-brow", "hunted-man", play.work):
+        assert word not in known
+        assert word in hidden
+    for word in (play.person, "sworn-foes"):
+        assert word not in known
+    for word in (play.mask, "straw-cloak", "card-players", play.mask_work):
+        assert word in known
+    prompt = _facts(story, "4:1", play.other, play.mask, pov=play.other)
+    assert "scar-on-brow" in prompt
+    assert play.person in prompt
