@@ -183,12 +183,11 @@ class MemoryDocuments:
             tick = self._ticks.get(change.scene_id or "", 0)
             view = {"order": order, "scene_id": self.label(change.scene_id), "tick": tick, "status_change": last_place}
             change_fields = change.model_dump(mode="json", exclude={"relationship_id"}, exclude_none=True)
-            history.append(view | change_fields)
+            history.append(_without_default_reading(view | change_fields))
         counts = pair_counts(pair.character_a, pair.character_b, self._casts)
         metadata = _metadata(pair.other_fields.get(METADATA, {}), counts, PAIR_COUNTS)
-        return (
-            fields | folded_relationship([change for _, change in numbered_entries]) | {"history": history} | metadata
-        )
+        now = folded_relationship([change for _, change in numbered_entries])
+        return _without_default_reading(fields | now | {"history": history} | metadata)
 
     def _state_history(self, states: Sequence[tuple[int, records.State]]) -> list[dict[str, Any]]:
         """Return the entries of a history: changes that were stored in one go are one."""
@@ -219,7 +218,7 @@ class MemoryDocuments:
             views.append(
                 {
                     "character_id": pair.character_b if is_first else pair.character_a,
-                    **{name: value for name, value in reading.items() if value is not False},
+                    **_without_default_reading(reading),
                     "status": now["status"],
                     "description": now["perspective_a" if is_first else "perspective_b"],
                 }
@@ -233,6 +232,11 @@ def _numbered_by(name: str, rows: Iterable[Row]) -> defaultdict[Any, list[tuple[
     for number, row in enumerate(rows):
         results[getattr(row, name)].append((number, row))
     return results
+
+
+def _without_default_reading(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out the reading from the first, the default of a type."""
+    return {name: value for name, value in fields.items() if (name, value) != ("type_reads_back", False)}
 
 
 def _moments(value: models.StoredEntity | records.Pair | records.Scene) -> dict[str, str]:

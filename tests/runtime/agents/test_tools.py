@@ -95,7 +95,7 @@ def test_nothing_of_the_planned_scene_is_read(stores: MemoryStores, project: str
     ]
     assert [each for each in told if "error" in each] == []
     assert told[1]["state"]["state_data"]["emotional_state"] == "anxious"
-    assert "Marcus Vale: mentor-student" in told[-1]["block"]
+    assert "Elena Thorne – Marcus Vale: student-mentor" in told[-1]["block"]
     assert "Odile" not in json.dumps(told)
     assert '"chapter_index": 2' not in json.dumps(told)
     check = {each.name: each for each in Story(stores, drowned).as_tools(as_of=HERE)}["continuity_check"]
