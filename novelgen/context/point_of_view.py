@@ -495,8 +495,8 @@ class PointOfViewCut:
 
     def _is_at(self, whole: EntityStateSnapshot) -> Callable[[Any, str], bool]:
         """Return the comparison of two places, with a snapshot's own ones as same."""
-        standing = [whole.state_data.get(name) for name in PLACES]
-        return lambda value, location_id: value in standing or self._places.is_at(value, location_id)
+        standing_values = [whole.state_data.get(name) for name in PLACES]
+        return lambda value, location_id: value in standing_values or self._places.is_at(value, location_id)
 
     @cached_property
     def _places(self) -> PlaceNames:
@@ -506,7 +506,7 @@ class PointOfViewCut:
             for state in self.found.states
             if state.entity_type == "location"
         }
-        where = {place_id: [value for value in listed if value] for place_id, listed in values.items()}
+        where = {place_id: [value for value in place_values if value] for place_id, place_values in values.items()}
         return PlaceNames({entity.entity_id: entity.names() for entity in self.found.outline.entities}, where)
 
     @cached_property

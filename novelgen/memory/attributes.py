@@ -302,20 +302,20 @@ def without_places_left(changes: Iterable[StateChange], is_at: Callable[[Any, st
         is_at: Tells whether the value of a place and the id of a place mean one, or one inside the other.
     """
     listed_changes = list(changes)
-    standing: dict[str, list[int]] = {}
+    numbers_by_attribute: dict[str, list[int]] = {}
     doubted: set[str] = set()
     over: set[int] = set()
     for number, change in enumerate(listed_changes):
         if change.kind == "explicit" and change.attribute in PLACES:
-            standing.setdefault(change.attribute, []).append(number)
+            numbers_by_attribute.setdefault(change.attribute, []).append(number)
             doubted.discard(change.attribute)
             continue
-        for attribute in list(standing):
-            left = place_left(listed_changes[standing[attribute][-1]], change, is_at)
-            if left == "sure":
-                over.update(standing.pop(attribute))
-            if left is not None:
-                (doubted.add if left == "guess" else doubted.discard)(attribute)
+        for attribute in list(numbers_by_attribute):
+            ending = place_left(listed_changes[numbers_by_attribute[attribute][-1]], change, is_at)
+            if ending == "sure":
+                over.update(numbers_by_attribute.pop(attribute))
+            if ending is not None:
+                (doubted.add if ending == "guess" else doubted.discard)(attribute)
     return PlacesLeft([one for number, one in enumerate(listed_changes) if number not in over], frozenset(doubted))
 
 
@@ -323,11 +323,11 @@ def place_left(
     stated: StateChange, later: StateChange, is_at: Callable[[Any, str], bool]
 ) -> Literal["sure", "guess", "there"] | None:
     """Tell whether a later sight ends a stated place."""
-    seen = later.value
-    if later.kind != "presence" or not isinstance(seen, Mapping) or story_place(later) <= story_place(stated):
+    sight = later.value
+    if later.kind != "presence" or not isinstance(sight, Mapping) or story_place(later) <= story_place(stated):
         return None
-    location_id, is_place_guessed = seen.get(LOCATION_ATTRIBUTE), bool(seen.get(PLACE_GUESSED))
-    if not location_id or stated.value in (None, "") or (is_guessed_presence(seen) and not is_place_guessed):
+    location_id, is_place_guessed = sight.get(LOCATION_ATTRIBUTE), bool(sight.get(PLACE_GUESSED))
+    if not location_id or stated.value in (None, "") or (is_guessed_presence(sight) and not is_place_guessed):
         return None
     if is_at(stated.value, location_id):
         return "there"
@@ -347,12 +347,12 @@ class PlaceNames:
         return self._lies_in(str(value), location_id) or self._lies_in(location_id, str(value))
 
     def _lies_in(self, inner: str, outer: str) -> bool:
-        reached = [inner]
-        for place in reached:
-            reached += [str(one) for one in self.where.get(place, ()) if str(one) not in reached]
-        return outer in reached or any(
+        reachable_places = [inner]
+        for place in reachable_places:
+            reachable_places += [str(one) for one in self.where.get(place, ()) if str(one) not in reachable_places]
+        return outer in reachable_places or any(
             _has_name(name, part)
-            for place in reached
+            for place in reachable_places
             for name in self.names.get(place, [place])
             for part in self.names.get(outer, [outer])
         )

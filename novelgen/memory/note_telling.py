@@ -64,7 +64,7 @@ class NoteTelling:
     """What a note tells."""
 
     phrases: tuple["_Phrase", ...]
-    named: tuple[tuple[str, ...], ...]
+    mentions: tuple[tuple[str, ...], ...]
     """Names of each in it."""
     dead: tuple[str, ...]
     """Names of its dead."""
@@ -95,12 +95,12 @@ class NoteTelling:
     def _is_enough(self, matches: dict[int, float], piece: str, least: float, share: float) -> bool:
         if len(self.phrases) <= 1:
             # So little may be said of anybody, but not beside the names of all whom the note names.
-            names_enough = len(self.named) + len(self.phrases) >= LEAST_NAMES_OR_PHRASES
+            names_enough = len(self.mentions) + len(self.phrases) >= LEAST_NAMES_OR_PHRASES
             says_all = len(matches) == len(self.phrases) and all(share >= 1 for share in matches.values())
-            return names_enough and says_all and all(any(name in piece for name in own) for own in self.named)
-        told = sum(matches.values())
+            return names_enough and says_all and all(any(name in piece for name in own) for own in self.mentions)
+        weight = sum(matches.values())
         # One thing of a note and half of another tell a note of two.
-        return told >= max(least, share * len(self.phrases), min(2.0, 0.6 * len(self.phrases)))
+        return weight >= max(least, share * len(self.phrases), min(2.0, 0.6 * len(self.phrases)))
 
     def _matches(self, piece: str) -> dict[int, float]:
         """Return a piece's share of each phrase."""
@@ -158,10 +158,10 @@ def note_telling(note: str, people: Iterable[Sequence[str]], *, own_names: Seque
     """
     characters = [tuple(name for name in names if name) for names in people]
     all_names = tuple(sorted({name for names in characters for name in names}, key=len, reverse=True))
-    named = [names for names in characters if any(name in note for name in names) and not {*names} & {*own_names}]
-    dead = [name for names in named if any(_dies(note, name) for name in names) for name in names]
+    mentions = [names for names in characters if any(name in note for name in names) and not {*names} & {*own_names}]
+    dead = [name for names in mentions if any(_dies(note, name) for name in names) for name in names]
     return NoteTelling(
-        tuple(_phrases(_FRAMING.sub(_NAME, _without(note, all_names)))), tuple(named), tuple(dead), all_names
+        tuple(_phrases(_FRAMING.sub(_NAME, _without(note, all_names)))), tuple(mentions), tuple(dead), all_names
     )
 
 
@@ -189,8 +189,8 @@ def _phrases(text: str) -> list[_Phrase]:
     # No word counts twice.
     phrases: list[_Phrase] = []
     for row in rows:
-        counted = [word for phrase in phrases for word in phrase.words]
-        own = tuple(word for word in row if not any(_is_said_by(word, other) for other in counted))
+        earlier_words = [word for phrase in phrases for word in phrase.words]
+        own = tuple(word for word in row if not any(_is_said_by(word, other) for other in earlier_words))
         if own:
             phrases.append(_Phrase(own))
     return phrases

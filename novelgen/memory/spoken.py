@@ -44,7 +44,7 @@ class SpokenStates:
     scenes: Sequence[KnowledgeScene]
     notes: Sequence[KnowledgeMemory]
     entities: Sequence[Entity]
-    _named: dict[str, frozenset[int]] = field(default_factory=dict, init=False, compare=False)
+    _numbers_by_id: dict[str, frozenset[int]] = field(default_factory=dict, init=False, compare=False)
     _sayings: dict[Statement, list[Saying]] = field(default_factory=dict, init=False, compare=False)
 
     def of_note(self, note: KnowledgeMemory) -> list[Saying]:
@@ -90,8 +90,8 @@ class SpokenStates:
         return places
 
     def _stated_by(self, text: str) -> Sequence[Statement]:
-        named = [entity for entity in self.entities if _is_named(entity, text)]
-        return reading_of(text, named).statements if named else ()
+        bearers = [entity for entity in self.entities if _is_named(entity, text)]
+        return reading_of(text, bearers).statements if bearers else ()
 
     def _find(self, statement: Statement) -> Iterator[Saying]:
         about = [
@@ -114,14 +114,14 @@ class SpokenStates:
 
     def _naming(self, entity_id: str) -> frozenset[int]:
         """Return the numbers of the speeches with a name."""
-        if entity_id not in self._named:
+        if entity_id not in self._numbers_by_id:
             entity = next(one for one in self.entities if one.entity_id == entity_id)
-            self._named[entity_id] = frozenset(
+            self._numbers_by_id[entity_id] = frozenset(
                 number
                 for number, (scene, span) in enumerate(self._speeches)
                 if _is_named(entity, scene.text[span.start : span.end])
             )
-        return self._named[entity_id]
+        return self._numbers_by_id[entity_id]
 
     def _tells_all(self, note: str, statement: Statement, text: str) -> bool:
         """Tell whether a saying leaves nothing of a note untold."""
@@ -136,9 +136,9 @@ class SpokenStates:
 
 
 def _sentences(speech: str) -> Iterator[str]:
-    spoken = speech.strip(_MARKS)
-    for span in split_sentences(spoken):
-        yield spoken[span.start : span.end].strip().rstrip(",，")
+    speech_text = speech.strip(_MARKS)
+    for span in split_sentences(speech_text):
+        yield speech_text[span.start : span.end].strip().rstrip(",，")
 
 
 def _is_apart(text: str, speech: Span) -> bool:
