@@ -272,14 +272,15 @@ class StateRepository(Repository):
 
         @cache
         def places() -> PlaceNames:
-            entities = EntityRepository(self._session).list_all()
-            place_ids = [one.entity.entity_id for one in entities if one.entity.entity_type == "location"]
+            # As of the position: a later name of a place must not tell that it lies in another.
+            entities = EntityRepository(self._session).list_as_of(as_of=as_of)
+            place_ids = [entity.entity_id for entity in entities if entity.entity_type == "location"]
             where = defaultdict(list)
             attributes = (*PLACES, folds.HOLDER_ATTRIBUTE)
             for change in self.standing_before(as_of, attributes=attributes, entity_ids=place_ids) if place_ids else ():
                 if change.value:
                     where[change.entity_id].append(change.value)
-            return PlaceNames({one.entity.entity_id: one.entity.names() for one in entities}, where)
+            return PlaceNames({entity.entity_id: entity.names() for entity in entities}, where)
 
         return lambda value, location_id: value == location_id or places().is_at(value, location_id)
 
