@@ -23,7 +23,7 @@ from runtime.doors.http.problems import Problem, Refusal, invalid_request, probl
 from runtime.doors.http.uploads import KeptForm
 from runtime.page.frame import VIEWS, Frame, Here
 from runtime.page.typed_again import typed_again
-from runtime.search.kept_readings import KeptReadings
+from runtime.search.kept_readings import KeptReadings, last_write_of
 from runtime.story.base import chapter_names_of, entity_names
 from runtime.story.projects import StoryProjects
 from runtime.story.story import Story
@@ -95,8 +95,10 @@ class Visit(Frame):
         """
         hashables_by_id = {"as_of": self.as_of, **arguments}
         key = (answer.__module__, answer.__qualname__, frozenset(hashables_by_id.items()))
+        stores, project_id = self.served.stores, self.served.project_id
+        last_write = last_write_of(stores, project_id)
         rendered_answer: Answer = _kept.read(
-            self.served.stores, self.served.project_id, key, read=lambda _: answer(**hashables_by_id)
+            stores, project_id, key, last_write=last_write, read=lambda _: answer(**hashables_by_id)
         )
         return rendered_answer
 

@@ -40,14 +40,21 @@ class KeptReadings(Generic[Reading]):
         project_id: str,
         key: Hashable,
         *,
+        last_write: tuple[str, int],
         read: Callable[[Reading | None], Reading],
         is_whole: Callable[[Reading], bool] = lambda _: True,
     ) -> Reading:
-        """Return the cached reading, reading incomplete ones again."""
+        """Return the cached reading, reading incomplete ones again.
+
+        Args:
+            stores: The stores of the project.
+            project_id: The project.
+            key: What is read, with its position.
+            last_write: The project's write, read before: a reading is never older than the write it is kept under.
+            read: Reads, given the former reading.
+            is_whole: Tells whether a kept reading needs no other.
+        """
         question = (project_id, key)
-        # The number of the write is read first: an answer is never older than the number it is kept under.
-        with stores.database(project_id).read() as unit:
-            last_write = unit.projects.require().last_write
         with self._lock:
             kept_recently_used = self._kept.setdefault(stores, RecentlyUsed(self._limit))
             result = kept_recently_used.get(question)
@@ -58,6 +65,12 @@ class KeptReadings(Generic[Reading]):
             kept_recently_used.use(question, _Kept(last_write, reading))
             kept_recently_used.take_surplus()
         return reading
+
+
+def last_write_of(stores: MemoryStores, project_id: str) -> tuple[str, int]:
+    """Return the mark of a project's last write."""
+    with stores.database(project_id).read() as unit:
+        return unit.projects.require().last_write
 
 
 REMEMBERED_RULES = 4
@@ -78,9 +91,11 @@ def knowledge_rules(stores: MemoryStores, project_id: str, *, as_of: StoryPositi
     scenes once they were asked who could have told what.
     """
 
-    def read(former: KnowledgeRules | None) -> KnowledgeRules:
-        with stores.database(project_id).read() as unit:
-            story = unit.knowledge_story(as_of=as_of)
-        return former if former is not None and former.story == story else KnowledgeRules(story)
+    with stores.database(project_id).read() as unit:
 
-    return _rules.read(stores, project_id, as_of, read=read)
+        def read(former: KnowledgeRules | None) -> KnowledgeRules:
+            story = unit.knowledge_story(as_of=as_of)
+            return former if former is not None and former.story == story else KnowledgeRules(story)
+
+        last_write = unit.projects.require().last_write
+        return _rules.read(stores, project_id, as_of, last_write=last_write, read=read)

@@ -1,11 +1,11 @@
 """Entities and their names, as known at a position."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Text, cast, distinct, func, select, true
-from sqlmodel import and_, col
+from sqlmodel import and_, col, or_
 from sqlmodel import select as sqlmodel_select
 
 from novelgen.errors import UnknownEntityError
@@ -186,6 +186,7 @@ class CharacterFileRepository(Repository):
                 self._session.delete(table, table.entity_id == entity_id, table.alias == alias)
 
 
+_IS_REVEALED = cast(col(EntityRow.profile), Text).contains(f'"{SAME_AS}"')
 _MENTIONED_AT = packed_place(cast(col(NameMention.chapter_index), BigInteger), col(NameMention.scene_index))
 
 
@@ -331,9 +332,9 @@ class EntityRepository(Repository):
 
     def revealed(self) -> dict[str, RevealedIdentity]:
         """Return all revealed identities of the story."""
-        condition = cast(col(EntityRow.profile), Text).contains(f'"{SAME_AS}"')
         return self._session.once(
-            "revealed", lambda: _revealed(_stored_entity(row, []) for row in self._session.read(EntityRow, condition))
+            "revealed",
+            lambda: _revealed(_stored_entity(row, []) for row in self._session.read(EntityRow, _IS_REVEALED)),
         )
 
     def list_as_of(self, *, as_of: StoryPosition) -> list[Entity]:
@@ -342,8 +343,24 @@ class EntityRepository(Repository):
         See `entity_as_of` for what is shown. Who has turned out to be somebody else by then is shown as that one
         alone, who has the names of both and the newest value of each field.
         """
-        mentions = self.first_mentions()
-        stored_entities = self._stored()
+        return self._as_of(self._stored(), self.first_mentions(), as_of)
+
+    def place_cards(self) -> list[StoredEntity]:
+        """Return the cards of all but characters, read together with the revealed identities."""
+        is_place = EntityRow.entity_type != "character"
+        stored_entities = self._session.once("place_cards", lambda: self._read(or_(is_place, _IS_REVEALED)))
+        self._session.once("revealed", lambda: _revealed(stored_entities))
+        return [stored for stored in stored_entities if stored.entity.entity_type != "character"]
+
+    def places_as_of(self, as_of: StoryPosition) -> list[Entity]:
+        """Return all but characters as the story had shown them before a position."""
+        place_cards = self.place_cards()
+        mentions = self.first_mentions([stored.entity.entity_id for stored in place_cards])
+        return self._as_of(place_cards, mentions, as_of)
+
+    def _as_of(
+        self, stored_entities: Sequence[StoredEntity], mentions: FirstMentions, as_of: StoryPosition
+    ) -> list[Entity]:
         shown_entities = [entity_as_of(stored_entity, mentions, as_of) for stored_entity in stored_entities]
         entities = {entity.entity_id: entity for entity in shown_entities if entity is not None}
         identities = self.identities_as_of(as_of)
@@ -393,10 +410,11 @@ class EntityRepository(Repository):
         """Return (entity_id, name) of every name and alias, for scanning texts."""
         return [(one.entity.entity_id, name) for one in self._stored() for name in one.entity.names()]
 
-    def first_mentions(self) -> dict[tuple[str, str], tuple[int, int]]:
-        """Return the first scene with each (entity_id, name)."""
+    def first_mentions(self, entity_ids: Collection[str] | None = None) -> dict[tuple[str, str], tuple[int, int]]:
+        """Return the first scene with each (entity_id, name), None meaning all entities."""
         names = (col(NameMention.entity_id), col(NameMention.name))
-        rows = self._session.select([*names, func.min(_MENTIONED_AT)], group=names)
+        of_these = [] if entity_ids is None else [self._session.among(NameMention.entity_id, entity_ids)]
+        rows = self._session.select([*names, func.min(_MENTIONED_AT)], *of_these, group=names)
         return {(row[0], row[1]): unpacked_place(row[2]) for row in rows}
 
     def mentions_before(self, as_of: StoryPosition) -> dict[str, tuple[int, tuple[int, int]]]:

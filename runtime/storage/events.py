@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import fields
 from datetime import datetime
 from functools import cache, partial
@@ -79,6 +79,8 @@ class _Dated(NamedTuple):
 
 
 _CHANGED = alias_of(State, "changed")
+OUTER_PLACES = (*PLACES, folds.HOLDER_ATTRIBUTE)
+"""Attributes that tell in what a place lies."""
 
 
 class StateRepository(Repository):
@@ -209,9 +211,11 @@ class StateRepository(Repository):
         A snapshot's timestamp is that of the last write that went into it; `holds` is derived from the holders.
         """
         # With those of the entities every stated holder is read: what somebody holds is said of the things.
+        is_of_places = self._states_of_places()
         identities = _identities(self._session, as_of)
         is_holder = and_(State.attribute == folds.HOLDER_ATTRIBUTE, State.kind == "explicit")
-        wanted_condition = or_(self._session.among(State.entity_id, set(identities.cards(entity_ids))), is_holder)
+        is_of_these = self._session.among(State.entity_id, set(identities.cards(entity_ids)))
+        wanted_condition = or_(is_of_these, is_holder, is_of_places)
         rows = self._session.read(State, before(as_of, State), wanted_condition, order=order_in_force(State))
         holders_by_id = folds.fold_holders(
             (identities.person(row.entity_id), identities.person(row.value) if row.value else row.value)
@@ -219,7 +223,7 @@ class StateRepository(Repository):
             if (row.attribute, row.kind) == (folds.HOLDER_ATTRIBUTE, "explicit")
         )
         by_entity = _by_entity(rows, first_chapter=math.inf, identities=identities)
-        is_at = self._places_at(as_of)
+        is_at = self._places_at(as_of, rows)
         snapshots = (
             _snapshot(self.project_id, by_entity.get(person, []), as_of, identities, is_at=is_at)
             for person in dict.fromkeys(map(identities.person, entity_ids))
@@ -246,12 +250,14 @@ class StateRepository(Repository):
         from_chapter, to_chapter = chapter_index - reach, chapter_index + reach
         in_range = (_CHANGED.chapter_index.between(from_chapter, to_chapter), before(as_of, _CHANGED))
         changed_ids = select(_CHANGED.entity_id).where(_CHANGED.project_id == self.project_id, *in_range)
+        is_of_places = self._states_of_places()
         identities = _identities(self._session, as_of)
-        masked = identities.cards(identities.persons)
-        is_changed = or_(col(State.entity_id).in_(changed_ids), self._session.among(State.entity_id, masked))
+        masked = self._session.among(State.entity_id, identities.cards(identities.persons))
+        # A place that nothing changed in these chapters has no snapshot: its states tell where it lies.
+        is_changed = or_(col(State.entity_id).in_(changed_ids), masked, is_of_places)
         rows = self._session.read(State, before(as_of, State), is_changed, order=order_in_force(State))
         by_entity = _by_entity(rows, first_chapter=from_chapter, identities=identities)
-        is_at = self._places_at(as_of)
+        is_at = self._places_at(as_of, rows)
         snapshots = [
             snapshot
             for dated_changes in by_entity.values()
@@ -267,22 +273,41 @@ class StateRepository(Repository):
         ]
         return sorted(snapshots, key=folds.snapshot_order)
 
-    def _places_at(self, as_of: StoryPosition) -> Callable[[Any, str], bool]:
-        """Return the comparison of two places, read on demand."""
+    def _states_of_places(self) -> Any:
+        """Return the condition of what is stated of where locations lie."""
+        is_of_location = self._session.among(State.entity_id, self._location_ids())
+        return and_(is_of_location, col(State.attribute).in_(OUTER_PLACES), State.kind == "explicit")
+
+    def _location_ids(self) -> list[str]:
+        cards = (stored.entity for stored in EntityRepository(self._session).place_cards())
+        return [card.entity_id for card in cards if card.entity_type == "location"]
+
+    def _places_at(self, as_of: StoryPosition, rows: Sequence[State]) -> Callable[[Any, str], bool]:
+        """Return the comparison of two places, by the names that the story has told before a position.
+
+        Args:
+            as_of: A later name of a place must not tell that it lies in another.
+            rows: Changes before the position in order, with those of `_states_of_places`.
+        """
+        entities = EntityRepository(self._session)
+        person = _identities(self._session, as_of).person
+        outer_places = _outer_places(rows, set(self._location_ids()), person=person)
 
         @cache
-        def places() -> PlaceNames:
-            # As of the position: a later name of a place must not tell that it lies in another.
-            entities = EntityRepository(self._session).list_as_of(as_of=as_of)
-            place_ids = [entity.entity_id for entity in entities if entity.entity_type == "location"]
-            where = defaultdict(list)
-            attributes = (*PLACES, folds.HOLDER_ATTRIBUTE)
-            for change in self.standing_before(as_of, attributes=attributes, entity_ids=place_ids) if place_ids else ():
-                if change.value:
-                    where[change.entity_id].append(change.value)
-            return PlaceNames({entity.entity_id: entity.names() for entity in entities}, where)
+        def all_names() -> PlaceNames:
+            names: defaultdict[str, list[str]] = defaultdict(list)
+            for card in (stored.entity for stored in entities.place_cards()):
+                names[person(card.entity_id)] += card.names()
+            return PlaceNames(names, outer_places)
 
-        return lambda value, location_id: value == location_id or places().is_at(value, location_id)
+        @cache
+        def told_names() -> PlaceNames:
+            return PlaceNames({place.entity_id: place.names() for place in entities.places_as_of(as_of)}, outer_places)
+
+        # Only where some name agrees, the scenes that first tell the names are read.
+        return lambda value, location_id: (
+            value == location_id or (all_names().is_at(value, location_id) and told_names().is_at(value, location_id))
+        )
 
     def _explicit(self, *conditions: Any) -> list[StateChange]:
         rows = self._session.read(State, State.kind == "explicit", *conditions, order=order_in_force(State))
@@ -296,6 +321,21 @@ class StateRepository(Repository):
 def _identities(session: StorageSession, as_of: StoryPosition) -> Identities:
     """Return the identities revealed before a position."""
     return EntityRepository(session).identities_as_of(as_of)
+
+
+def _outer_places(
+    rows: Sequence[State], location_ids: Set[str], *, person: Callable[[str], str]
+) -> dict[str, list[Any]]:
+    """Return in what each location was last said to lie."""
+    last = {
+        (person(row.entity_id), row.attribute): row.value
+        for row in rows
+        if row.entity_id in location_ids and row.kind == "explicit" and row.attribute in OUTER_PLACES
+    }
+    outer_places: defaultdict[str, list[Any]] = defaultdict(list)
+    for (location_id, _), outer in last.items():
+        outer_places[location_id].extend([outer] if outer else [])
+    return outer_places
 
 
 def _by_entity(rows: Sequence[State], *, first_chapter: float, identities: Identities) -> Mapping[str, list[_Dated]]:

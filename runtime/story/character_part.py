@@ -31,7 +31,7 @@ from novelgen.models.entity import Entity
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import StoryPosition
 from novelgen.models.state import DIMENSION_RANGES
-from runtime.search.kept_readings import KeptReadings, knowledge_rules
+from runtime.search.kept_readings import KeptReadings, knowledge_rules, last_write_of
 from runtime.storage.characters import MemoryVector
 from runtime.storage.database import UnitOfWork
 from runtime.storage.models import MemoryFilter
@@ -226,8 +226,14 @@ def story_share(
 
     # What has no vector yet may have one at the next remark, without the story being written to.
     share_key = (character_id, as_of, model)
+    last_write = last_write_of(stores, project_id)
     known_value = _shares.read(
-        stores, project_id, share_key, read=read, is_whole=lambda share: not share.share.without_vector
+        stores,
+        project_id,
+        share_key,
+        last_write=last_write,
+        read=read,
+        is_whole=lambda share: not share.share.without_vector,
     )
     return known_value.share
 

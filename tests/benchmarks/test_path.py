@@ -10,7 +10,7 @@ from tests.benchmarks.path import context_statements, counted_statements, trace_
 
 pytestmark = pytest.mark.slow
 
-MOST_STATEMENTS = 47
+MOST_STATEMENTS = 40
 MOST_HOPS = 36
 MOST_FORWARDING_HOPS = 9
 """One of them is the search tool of the design card, through which the chain asks."""

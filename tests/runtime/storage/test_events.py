@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from novelgen.errors import UserInputError
+from novelgen.models.entity import Entity, EntityAlias
 from novelgen.models.folds import fold_state_changes
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.record import RecordedLoop, RecordedLoopAdvance, RecordedLoopResolution, RecordedRelationshipChange
@@ -65,6 +66,26 @@ def test_a_timeline_has_one_snapshot_per_chapter_of_change(stated: DatabaseManag
         ("C1", 2, 1),
     ]
     assert later_chapters == {2, 4}
+
+
+@on_both_databases
+@pytest.mark.parametrize(("chapter", "place"), [(3, None), (6, "L2")])
+def test_a_place_compares_by_the_names_told_before(database: DatabaseManager, chapter: int, place: str | None) -> None:
+    """A sight at the mill ends a stay in a cellar that turns out later to be the mill's."""
+    later_name = EntityAlias(alias="the mill cellar", first_chapter=5, first_scene=1)
+    with database.project("demo").write() as unit:
+        unit.entities.upsert(Entity(entity_id="L1", entity_type="location", name="the mill"), origin="author")
+        cellar = Entity(entity_id="L2", entity_type="location", name="the cellar", aliases=[later_name])
+        unit.entities.upsert(cellar, origin="author")
+        unit.states.append([change("C0", "location", "L2", chapter_index=1, scene_index=1)])
+    sight = change("C0", "presence", {"location_id": "L1"}, kind="presence")
+    store(database, scene(2, 1, states=[change("C0", "mood", "grim"), sight]))
+    with database.project("demo").read() as unit:
+        (state,) = unit.states.snapshots(["C0"], as_of=at(chapter))
+        timeline = unit.states.snapshots_around(2, 0, as_of=at(chapter))
+
+    assert state.state_data.get("location") == place
+    assert [one.state_data.get("location") for one in timeline] == [place]
 
 
 def test_the_authors_word_outranks_the_record_at_the_same_position(stated: DatabaseManager) -> None:
