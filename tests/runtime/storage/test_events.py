@@ -77,15 +77,15 @@ def test_a_place_compares_by_the_names_told_before(database: DatabaseManager, ch
         unit.entities.upsert(Entity(entity_id="L1", entity_type="location", name="the mill"), origin="author")
         cellar = Entity(entity_id="L2", entity_type="location", name="the cellar", aliases=[later_name])
         unit.entities.upsert(cellar, origin="author")
-        unit.states.append([change("C0", "location", "L2", chapter_index=1, scene_index=1)])
+        unit.states.append([change("C0", "location_id", "L2", chapter_index=1, scene_index=1)])
     sight = change("C0", "presence", {"location_id": "L1"}, kind="presence")
     store(database, scene(2, 1, states=[change("C0", "mood", "grim"), sight]))
     with database.project("demo").read() as unit:
         (state,) = unit.states.snapshots(["C0"], as_of=at(chapter))
         timeline = unit.states.snapshots_around(2, 0, as_of=at(chapter))
 
-    assert state.state_data.get("location") == place
-    assert [one.state_data.get("location") for one in timeline] == [place]
+    assert state.state_data.get("location_id") == place
+    assert [one.state_data.get("location_id") for one in timeline] == [place]
 
 
 def test_the_authors_word_outranks_the_record_at_the_same_position(stated: DatabaseManager) -> None:
