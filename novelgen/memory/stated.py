@@ -253,8 +253,11 @@ def reading_of(content: str, entities: Sequence[Entity]) -> Reading:
         reading = _reading_in(true_name, entities)
     if not (reading.statements or _is_story(text)) and (bare := _without_apposition(text, entities)) != text:
         reading = _reading_in(bare, entities)
-    if not (reading.statements or _is_story(text)):
-        reading = _reading_of_several(text, entities) or reading
+    if not _is_story(text):
+        several = _reading_of_several(text, entities)
+        # "Tom has the key and the letters": a clause alone tells of the first thing.
+        if several is not None and len(several.statements) > len(reading.statements):
+            reading = several
     if not reading.statements and (plain := without_secrecy(text, _names(entities, people=True))) != text:
         reading = _reading_in(plain, entities)
     return reading
@@ -433,9 +436,12 @@ def _reading_in(text: str, entities: Sequence[Entity]) -> Reading:
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     opening, *others = _clauses(text, _mentions(text, entities), _STATEMENT_END) or [_Clause("", [])]
     first, statement = opening, _stated_plainly(opening, entities)
-    if statement is None and others and (thing_id := _found_id(first, entities)) is not None:
-        first, *others = _of_thing(others[0], thing_id), *others[1:]
-        statement = _stated_by(first, entities)
+    if others and (thing_id := _found_id(first, entities)) is not None:
+        # "Ada took the key and gave it to Tom": what comes of the thing counts.
+        second = _of_thing(others[0], thing_id)
+        outcome = _stated_by(second, entities)
+        if outcome is not None:
+            first, statement, others = second, outcome, others[1:]
     if statement is None:
         return Reading()
     actor = next((one for one in opening.mentions if kinds[one.entity_id] == "character"), None)
@@ -458,7 +464,8 @@ def _reading_in(text: str, entities: Sequence[Entity]) -> Reading:
                 if other.text != own_text
             )
             is_held = earlier.attribute == HOLDER_ATTRIBUTE
-            is_beside = is_held and is_of_another_thing and not is_named and not _DOUBT.search(clause.text)
+            is_doubted = any(pattern.search(clause.text) for pattern in (_DOUBT, _BOTH))
+            is_beside = is_held and is_of_another_thing and not is_named and not is_doubted
             if not is_beside and _is_taken_back(clause, earlier, entities):
                 rest.append(texts.pop(earlier))
         if statement not in texts:
@@ -504,7 +511,7 @@ def _is_taken_back(clause: _Clause, statement: Statement, entities: Sequence[Ent
     """Tell whether a further clause takes back what an earlier one states, or states another value of it."""
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     rest = without_keeping(clause.text, _names(entities, people=True), _names(entities, people=False))
-    takes_back = _TAKES_BACK.get(statement.attribute, (_DOUBT,))
+    takes_back = _TAKES_BACK.get(statement.attribute, (_DOUBT,)) + ((_BOTH,) if statement.value else ())
     if any(pattern.search(clause.text if rest is None else rest) for pattern in takes_back):
         return True
     if rest is not None:

@@ -1338,6 +1338,73 @@ def test_a_gift_that_is_over_or_no_fact_states_no_holder(content: str) -> None:
     assert [one for one in statements_of(content, PASSED_ON) if one.attribute == "holder"] == []
 
 
+@pytest.mark.parametrize(
+    ("content", "holders"),
+    [
+        ("Ada took the brass key from Tom.", {"I6": "C6"}),
+        ("Ada stole the letters from Tom's desk.", {"I2": "C6"}),
+        ("Ada stole the brass key while Tom slept.", {"I6": "C6"}),
+        ("Ada made off with the brass key.", {"I6": "C6"}),
+        ("Ada quietly pocketed the brass key.", {"I6": "C6"}),
+        ("Ada inherited the locket.", {"I3": "C6"}),
+        ("Last night Ada seized the letters, and Tom saw it.", {"I2": "C6"}),
+        ("Ada took the brass key, and Tom has it now.", {"I6": "C2"}),
+        ("Tom has the brass key and the locket.", {"I6": "C2", "I3": "C2"}),
+        ("Tom carries the brass key, the locket and the letters in his coat.", {"I6": "C2", "I3": "C2", "I2": "C2"}),
+        ("Ada took the brass key and the locket from Tom.", {"I6": "C6", "I3": "C6"}),
+        ("The letters belong to Tom.", {"I2": "C2"}),
+        ("The brass key and the letters are Tom's now.", {"I6": "C2", "I2": "C2"}),
+        ("The letters were burnt.", {"I2": NOBODY}),
+        ("The brass key and the letters were stolen.", {"I6": NOBODY, "I2": NOBODY}),
+        ("陈远偷走了密信。", {"I5": "C8"}),
+        ("陈远趁林婶睡着偷走了密信。", {"I5": "C8"}),
+        ("陈远趁夜把账本偷走了。", {"I4": "C8"}),
+        ("陈远从林婶那里拿走了账本。", {"I4": "C8"}),
+        ("陈远在磨坊捡到了银簪。", {"I0": "C8"}),
+        ("陈远收下了银簪。", {"I0": "C8"}),
+        ("昨夜陈远抢走了账本。", {"I4": "C8"}),
+        ("陈远带走了账本和密信。", {"I4": "C8", "I5": "C8"}),
+        ("陈远捡到银簪，还给了林婶。", {"I0": "C7"}),
+    ],
+)
+def test_whoever_takes_a_thing_has_it(content: str, holders: dict[str, str]) -> None:
+    """One thing or several, from somebody or not, unless it goes on to another."""
+    statements = statements_of(content, RETURNED)
+    assert {one.entity_id: one.value for one in statements if one.attribute == "holder"} == holders
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "Ada nearly took the brass key.",
+        "Ada took the brass key and put it back.",
+        "Ada wants to take the brass key.",
+        "Ada took the brass key for a toy.",
+        "Ada took the letters to Tom.",
+        "Ada took the letters from Tom, but he took them back.",
+        "Ada once stole the brass key.",
+        "Tom thinks Ada stole the brass key.",
+        "Ada took the blame for the brass key.",
+        "Tom has the brass key and Ada the locket.",
+        "Tom has neither the brass key nor the locket.",
+        "Tom had the brass key and the locket before the fire.",
+        "陈远想偷走密信。",
+        "陈远差点偷走了密信。",
+        "陈远没有捡到银簪。",
+        "林婶怀疑陈远偷走了密信。",
+        "陈远当年偷走了密信。",
+        "陈远把银簪拿走，又放回原处。",
+        "陈远带走了账本的抄本。",
+        "陈远没有银簪和账本。",
+        "林婶大概拿着银簪和账本。",
+        "陈远偷走了银簪吗？",
+    ],
+)
+def test_a_taking_that_is_no_fact_or_over_states_no_holder(content: str) -> None:
+    """Wished, denied, suspected, long ago, undone, or of something else."""
+    assert not [one for one in statements_of(content, RETURNED) if one.attribute == "holder"]
+
+
 def test_a_pronoun_beside_a_death_means_the_one_before_it_or_nobody() -> None:
     assert told_of_somebody("Ada hid before she died.", PASSED_ON) == ("C0", "status")
     assert told_of_somebody("Ada gave the watch to Ben before she died.", PASSED_ON) is None
