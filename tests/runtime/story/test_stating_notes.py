@@ -419,7 +419,7 @@ SEVERAL: dict[str, dict[str, Any]] = {
     "en": {
         "people": ("Anna", "Ben", "Cora"),
         "things": ("the silver ring", "the brass key"),
-        "noted": "Anna died; on her deathbed she gave the silver ring to Ben, and Cora took the brass key from a box.",
+        "noted": "Anna died; on her deathbed she gave the silver ring to Ben, and Cora put the brass key away.",
         "edited": "Anna gave the silver ring to Ben, and gave the brass key to Cora.",
         "hurt": "Anna gave the silver ring to Ben and was wounded in the leg.",
     },
