@@ -221,7 +221,7 @@ STATUS_ATTRIBUTES = frozenset({"status", "physical_state", "alive", "vital_statu
 
 SEEN_OF_THINGS = STATUS_ATTRIBUTES | {
     *(PASSING_ATTRIBUTE, DESCRIPTION_ATTRIBUTE, "condition"),
-    *("injuries", "appearance", "dress", "clothes", "外貌", "容貌", "衣着", "穿着", "打扮"),
+    *("injuries", "appearance", "dress", "clothes", "clothing", "外貌", "容貌", "衣着", "穿着", "打扮"),
 }
 """Attributes of a thing that show beside it; who has it and where it is does not show elsewhere."""
 

@@ -13,6 +13,7 @@ from novelgen.memory.attributes import (
     ends_another,
     is_death,
     is_return_to_life,
+    shows_beside,
     slot_of,
     split_slot,
     with_supersessions,
@@ -257,3 +258,20 @@ def test_a_guessed_place_of_a_stated_cast_ends_a_place_as_a_guess(marks: tuple[s
     left = (stays("L0"), sighted("L1", 2, 1, *marks))
     assert standing_places(*left) == (["L0"], ["location_id"])
     assert standing_places(*left, stays("L0", 2, 2)) == (["L0", "L0"], [])
+
+
+@pytest.mark.parametrize(
+    ("attribute", "entity_type", "is_shown"),
+    [
+        ("clothing", "character", True),
+        ("衣着", "character", True),
+        ("location_id", "character", True),
+        ("location_id", "item", False),
+        ("condition", "item", True),
+        ("holder", "item", False),
+        ("goal", "character", False),
+    ],
+)
+def test_a_meeting_shows_looks_and_no_plans(attribute: str, entity_type: str, is_shown: bool) -> None:
+    """Dress and place of a person show, and nothing that a thing's look does not tell."""
+    assert shows_beside(attribute, entity_type) == is_shown
