@@ -318,10 +318,14 @@ class PointOfViewCut:
         """The one card that they know of each person who is also somebody else, where that is kept from them."""
         if self.view is None or self.changes is None:
             return {}
+        of_cards, view = self.changes.of_cards, self.view
         return {
             person: max(cards, key=self._how_known)
-            for person, cards in self.changes.of_cards.cards.items()
-            if person != self.character_id and self.view.is_identity_kept([card.names() for card in cards])
+            for person, cards in of_cards.cards.items()
+            if person != self.character_id
+            and view.is_identity_kept(
+                [card.names() for card in cards], is_told_to_all=of_cards.identities.is_told_to_all(person)
+            )
         }
 
     def _how_known(self, card: Entity) -> tuple[bool, bool]:

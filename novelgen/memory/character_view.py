@@ -534,10 +534,16 @@ class CharacterView:
         is_said = self.shared.rules.words_keep_from(self.character_id, note.content)
         return is_said or self.is_hidden_from_them(note.source_id)
 
-    def is_identity_kept(self, cards: Sequence[Sequence[str]]) -> bool:
-        """Tell whether it is kept from them that cards, by their names, are one."""
+    def is_identity_kept(self, cards: Sequence[Sequence[str]], *, is_told_to_all: bool) -> bool:
+        """Tell whether it is kept from them that cards are one.
+
+        Args:
+            cards: The names of each card.
+            is_told_to_all: A merge told it to all. What tells more than the identity then hides only itself.
+        """
         return any(
-            tells_identity(memory.content, cards)
+            (memory.told_to_all_at is not None or not is_told_to_all)
+            and tells_identity(memory.content, cards)
             and (self._is_kept_note(memory) if memory.position is None else self.is_hidden_from_them(memory.source_id))
             for memory in self.shared.rules.story.memories
         )

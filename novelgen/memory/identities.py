@@ -56,6 +56,10 @@ class Identities:
         """Return the person behind a card."""
         return self.persons.get(entity_id, entity_id)
 
+    def is_told_to_all(self, person: str) -> bool:
+        """Tell whether all know the cards of a person."""
+        return all(mask in self.told_to_all for mask, other in self.persons.items() if other == person)
+
     def cards(self, entity_ids: Iterable[str]) -> list[str]:
         """Return all cards of persons."""
         ids = list(dict.fromkeys(map(self.person, entity_ids)))

@@ -7,7 +7,7 @@ from functools import lru_cache
 from novelgen.language.language import has_cjk, phrases, word_pattern, wording
 from novelgen.language.normalise import CHINESE_TITLES_AFTER, TITLES
 
-_WHOM, _OTHER, _KIN = "\x02", "\x03", "\x04"
+_WHOM, _OTHER, KIN = "\x02", "\x03", "\x04"
 """Signs of the person in question, of anybody and anything else, and of somebody by a relation to one of them."""
 
 _TITLE_BEFORE = rf"(?:(?:the|old|young|little|poor|{'|'.join(map(re.escape, sorted(TITLES)))})\.? )?"
@@ -50,7 +50,7 @@ _KIN_OF = re.compile(f"[{_WHOM}{_OTHER}]的(?:{wording('kept_from_kin_zh')})")
 _ROLES = re.compile(
     rf"\b(?:(?:his|her|their|my|our)|{_WHOM}['’]s) (?:(?:own|old|young|late|poor|elder|eldest|younger|little|whole) )*"
     rf"{wording('kept_from_kin_en')}\b|\b{wording('kept_from_groups_en')}\b"
-    rf"|[他她我]们?的?(?:{wording('kept_from_kin_zh')})|{wording('kept_from_groups_zh')}|{_KIN}",
+    rf"|[他她我]们?的?(?:{wording('kept_from_kin_zh')})|{wording('kept_from_groups_zh')}|{KIN}",
     re.IGNORECASE,
 )
 """People by a relation to somebody, and groups: "his wife", "the crew", 家里人."""
@@ -244,6 +244,24 @@ def without_secrecy(text: str, names: Iterable[str]) -> str:
     return " ".join(text.split()) if text.isascii() else text
 
 
+def without_knowers(text: str, names: Iterable[str]) -> str:
+    """Return a text, people as signs, without its words that say who knows it and who does not.
+
+    A list of knowers that is over stays: it tells when others learnt it.
+
+    Args:
+        text: The text, in which `KIN` may stand for people.
+        names: The names of other people.
+    """
+    rest = _signed(text, frozenset(name for name in names if name and name in text), frozenset())
+    for match in sorted(_lists(rest), key=re.Match[str].start, reverse=True):
+        if not _is_over(match):
+            rest = rest[: match.start()] + rest[match.end() :]
+    for pattern in _UNTOLD:
+        rest = pattern.sub("", rest)
+    return _without_kept(_KEPT, rest)
+
+
 def _without_kept(patterns: Iterable[re.Pattern[str]], text: str) -> str:
     """Return a text without words of keeping that no negation takes back."""
     for pattern in patterns:
@@ -290,5 +308,5 @@ def _signed(content: str, own_names: frozenset[str], other_names: frozenset[str]
         return _WHOM if _WHOM in match[0] else _OTHER
 
     text = " ".join(content.split())
-    signed = _LIST.sub(joined, _KIN_OF.sub(_KIN, re.sub("|".join(forms), sign, text))) if forms else text
+    signed = _LIST.sub(joined, _KIN_OF.sub(KIN, re.sub("|".join(forms), sign, text))) if forms else text
     return re.sub(f"{_WHOM},? who ", f"{_WHOM} ", signed)

@@ -162,7 +162,7 @@ class KnowledgeRules:
 
     def _knows(self, character_id: str, memory: KnowledgeMemory, *, before: StoryPosition) -> Knowing:
         event = self._decisive_event(character_id, memory, before=before)
-        if _is_told_to_all(memory, event, before=before):
+        if self._is_told_to_all(character_id, memory, event=event, before=before):
             return _known_result(memory, character_id, "author", 1.0, since=memory.told_to_all_at, is_said=True)
         if event is not None and (event.by_author or event.kind == "knows"):
             return knowing_by_event(memory.source_id, character_id, event, quote=memory.quote)
@@ -186,6 +186,19 @@ class KnowledgeRules:
             return at_once
         knowing = self._find_retelling(character_id, memory, after=memory.position, before=before)
         return knowing or self._off_stage(character_id, memory, at_once) or at_once
+
+    def _is_told_to_all(
+        self, character_id: str, memory: KnowledgeMemory, *, event: KnowledgeEvent | None, before: StoryPosition
+    ) -> bool:
+        """Tell whether a merge told a memory to all, and its author limits it no more."""
+        at = memory.told_to_all_at
+        if at is None or at >= before:
+            return False
+        if event is not None:
+            return event.kind != "knows" and not (event.by_author and _place(event) >= at)
+        return not memory.is_noted_since_told or not (
+            self.story.has_listed_knowers(memory) or self.words_keep_from(character_id, memory.content)
+        )
 
     # --- What is said ---
 
@@ -382,6 +395,14 @@ class KnowledgeRules:
         if is_kept_from(text, names, self.story.names_of_others(character_id)):
             return True
         return is_among_knowers(text, names, self.story.names_of_others(character_id)) is False
+
+    def limits_knowers(self, note: KnowledgeMemory) -> bool:
+        """Tell whether an author's note is for some alone: by a list of them, or as done apart or thought."""
+        if note.position is not None:
+            return False
+        people = [name for names in self.story.names.values() for name in names]
+        is_listed = self.story.has_listed_knowers(note) or is_among_knowers(note.content, (), people) is False
+        return is_listed or not self.is_said_openly(note.content)
 
     def how_told_by_move(
         self, character_id: str, note: str, text: str, scene: KnowledgeScene | None
@@ -756,14 +777,6 @@ def _known_result(
     memory: KnowledgeMemory, character_id: str, how: KnowledgeSource, certainty: float, **more: Any
 ) -> Knowing:
     return Knowing(memory.source_id, character_id, knows=True, how=how, certainty=certainty, **more)
-
-
-def _is_told_to_all(memory: KnowledgeMemory, event: KnowledgeEvent | None, *, before: StoryPosition) -> bool:
-    """Tell whether a merge told a memory to all."""
-    at = memory.told_to_all_at
-    if at is None or at >= before:
-        return False
-    return event is None or (event.kind != "knows" and not (event.by_author and _place(event) >= at))
 
 
 def knowing_by_event(source_id: str, character_id: str, event: KnowledgeEvent, *, quote: str = "") -> Knowing:

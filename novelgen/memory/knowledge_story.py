@@ -48,6 +48,12 @@ class KnowledgeMemory:
     told_to_all_at: StoryPosition | None = None
     """Where a merge told a mere identity to all."""
 
+    @property
+    def is_noted_since_told(self) -> bool:
+        """Whether an author notes an identity where a merge has told it already."""
+        noted_at, told_at = self.noted_at, self.told_to_all_at
+        return noted_at is not None and told_at is not None and noted_at >= told_at
+
     def begins_at(self, position: StoryPosition) -> bool:
         """Tell whether an author's note holds from a position on."""
         place = self.noted_at

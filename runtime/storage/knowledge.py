@@ -249,13 +249,15 @@ def _told_to_all(
 ) -> list[KnowledgeMemory]:
     """Return memories, mere identities marked as told."""
     names = {entity.entity_id: entity.names() for entity in stored_entities}
+    people = [entity.entity_id for entity in stored_entities if entity.entity_type == "character"]
     for mask in (mask for mask, _ in identities.in_order() if mask in identities.told_to_all):
-        own = names.get(identities.person(mask), [])
-        cards = [names[mask], [name for name in own if name not in names[mask]]]
+        person = identities.person(mask)
+        cards = [names[mask], [name for name in names.get(person, []) if name not in names[mask]]]
+        others = [name for other in people if other not in (mask, person) for name in names[other]]
         at = StoryPosition(*identities.revealed_at[mask])
         memories = [
             replace(memory, told_to_all_at=at)
-            if memory.told_to_all_at is None and tells_only_identity(memory.content, cards)
+            if memory.told_to_all_at is None and tells_only_identity(memory.content, cards, others)
             else memory
             for memory in memories
         ]

@@ -125,7 +125,12 @@ class StoryEntities(base.StoryBase):
             )
             position = as_of or END_OF_STORY
             states = unit.states.snapshots([matching_entity.entity_id], as_of=position)
-            person = unit.entities.identities_as_of(position).person(matching_entity.entity_id)
+            identities = unit.entities.identities_as_of(position)
+            person = identities.person(matching_entity.entity_id)
+            if as_of is None and matching_entity.entity_id in identities.persons.values():
+                # At the end the person has the fields of all their cards.
+                entities = {entity.entity_id: entity for entity in unit.entities.list_as_of(as_of=position)}
+                matching_entity = entities.get(person, matching_entity)
             scenes = unit.scenes.casts(as_of=position, naming=person)
             stored_entity = unit.entities.get(matching_entity.entity_id)
             version = card_version(unit, matching_entity.entity_id)

@@ -30,6 +30,9 @@ class Play(NamedTuple):
     work: str
     identity: str
     more: str
+    told: str
+    listed: str
+    kept: str
     one: str
     places: tuple[str, str]
 
@@ -51,6 +54,9 @@ PLAYS = (
         "heir of the house",
         "Daniel Voss is really called Julian Ashcombe.",
         "Daniel Voss is really Julian Ashcombe, who burned the will.",
+        "Daniel Voss told Tom that he is Julian Ashcombe and showed him a letter; only Tom knows it.",
+        "Daniel Voss is Julian Ashcombe; only Tom knows it.",
+        "Ada Bell does not know that Daniel Voss is Julian Ashcombe.",
         "Julian Ashcombe (the same person as Daniel Voss)",
         ("nursery", "attic"),
     ),
@@ -65,6 +71,9 @@ PLAYS = (
         "北镇抚司百户",
         "陆九其实就是顾衍之。",
         "陆九其实就是顾衍之，烧了遗嘱。",
+        "陆九告诉阿福他就是顾衍之，还给他看了信，只有阿福知道。",
+        "陆九就是顾衍之，只有阿福知道。",
+        "沈鸢不知道陆九就是顾衍之。",
         "顾衍之（即陆九）",
         ("西厢", "阁楼"),
     ),
@@ -498,3 +507,71 @@ def test_who_is_kept_from_an_identity_gets_the_one_card_that_they_know(
     prompt = _facts(story, "4:1", play.other, play.mask, pov=play.other)
     assert "scar-on-brow" in prompt
     assert play.person in prompt
+
+
+def _hidden_contents(story: Story, play: Play, place: str) -> set[str]:
+    context = story.context(*map(int, place.split(":")), _plan(play.other, play.person), pov=play.other)
+    return {memory.content for memory in context.hidden.memories} if context.hidden else set()
+
+
+@pytest.mark.parametrize("how", ["told", "known_by", "hidden_from", "hidden_later"])
+def test_a_hidden_note_that_tells_more_hides_no_identity(story: Story, play: Play, how: str) -> None:
+    """From the merge on the two are one for everybody; the note alone stays hidden, and the merge lists it."""
+    _stage_both(story, play)
+    story.scenes.set_staging("3:1", cast=[play.other, play.mask])
+    story.entities.edit(play.person, {}, state={"disguise": play.mask}, start="1:1")
+    story.entities.edit(play.mask, {"appearance": "scar-on-brow"}, start="1:1")
+    content = play.told if how == "told" else play.more
+    limits: dict[str, Any] = {"known_by": {"known_by": [play.friend]}, "hidden_from": {"hidden_from": [play.other]}}
+    note = story.memories.add(content, start="1:2", **limits.get(how, {}))
+    merged = story.entities.merge(play.person, play.mask, start="3:1")
+    if how == "hidden_later":
+        story.knowledge.set(play.other, note.note.memory_id, "hidden", start="4:1")
+    else:
+        assert [one.memory_id for one in merged.notes.still_hidden] == [note.note.memory_id]
+    context = story.context(4, 1, _plan(play.other, play.person), pov=play.other)
+    known = context.model_copy(update={"hidden": None}).as_prompt()
+    for word in (play.one, play.work, "scar-on-brow", "30"):
+        assert word in known
+    assert not any(state.believed for state in context.entity_states)
+    assert context.left_off is not None
+    assert story.entities.get(play.person).entity.entity_id in context.left_off.present
+    assert _hidden_contents(story, play, "4:1") == {content}
+    assert context.hidden is not None
+    assert context.hidden.entity_states == []
+
+
+@pytest.mark.parametrize("how", ["listed", "kept", "known_by", "hidden_from"])
+def test_an_identity_is_limited_from_the_merge_on_alone(story: Story, play: Play, how: str) -> None:
+    """A note of nothing else, with whom it leaves out: before the merge it is over with it, after it it holds."""
+    content = {"listed": play.listed, "kept": play.kept}.get(how, play.identity)
+    limits: dict[str, Any] = {"known_by": {"known_by": [play.friend]}, "hidden_from": {"hidden_from": [play.other]}}
+    note = story.memories.add(content, start="1:1", **limits.get(how, {}))
+    assert content not in {one.content for one in story.knowledge.list(play.other, as_of="3:1").known}
+    merged = story.entities.merge(play.person, play.mask, start="3:1")
+    assert ([one.memory_id for one in merged.notes.shown], merged.notes.still_hidden) == ([note.note.memory_id], [])
+    assert play.one in _facts(story, "4:1", play.other, play.person, pov=play.other)
+    assert content not in _hidden_contents(story, play, "4:1")
+    story.undo(merged.change.change_id)
+    story.memories.delete(note.note.memory_id)
+    note = story.memories.add(content, start="3:1", **limits.get(how, {}))
+    merged = story.entities.merge(play.person, play.mask, start="3:1")
+    assert ([one.memory_id for one in merged.notes.still_hidden], merged.notes.shown) == ([note.note.memory_id], [])
+    context = story.context(4, 1, _plan(play.other, play.person), pov=play.other)
+    assert play.one not in context.model_copy(update={"hidden": None}).as_prompt()
+    assert content in _hidden_contents(story, play, "4:1")
+
+
+def test_without_a_position_a_card_has_the_fields_of_both(story: Story, play: Play) -> None:
+    """By a name of either, and the id of the person; the earlier id alone has its own card."""
+    earlier = story.entities.get(play.mask).entity
+    change = story.entities.merge(play.person, play.mask, start="3:1").change
+    for name in (play.person, play.mask, change.entity_id):
+        card = story.entities.get(name).entity
+        assert card == story.entities.get(name, as_of="5:1").entity
+        assert (card.profile["occupation"], card.profile["age"]) == (play.work, "30")
+        assert (card.revealed_names, card.earlier_ids) == ([play.mask], [change.other_id])
+    own = story.entities.get(change.other_id).entity
+    assert (own.entity_id, own.profile["occupation"]) == (earlier.entity_id, play.mask_work)
+    story.entities.edit(play.mask, {"age": "31"})
+    assert story.entities.get(play.person).entity.profile["age"] == "31"

@@ -232,7 +232,9 @@ def _show_merged(result: Any, view: View) -> None:
             place=start,
         )
         for note in result.notes.shown:
-            view.say("merge_shows", text=note.content, names=view.labels.listing(note.hidden_from), place=start)
+            sentence = "merge_shows" if note.hidden_from else "merge_shows_beyond"
+            names = view.labels.listing(note.hidden_from or note.known_by)
+            view.say(sentence, text=note.content, names=names, place=start)
         for death in result.notes.refuted:
             view.say("merge_refutes", text=death.content, scene=death.scene, place=start)
         for note in result.notes.still_hidden:
