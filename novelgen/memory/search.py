@@ -136,7 +136,7 @@ class RankedMemory(Shown, Model):
 
     chunk: StoryMemoryChunk = Field(description="`superseded_by` as of the position that was read.")
     score: float = Field(description="From 0 to 1: how well it fits the query; not the place alone.")
-    found_by: dict[str, int] = Field(
+    retrievers: dict[str, int] = Field(
         default_factory=dict,
         description="Retriever to the rank that it gave; empty for a memory that is here for one it replaced.",
     )

@@ -154,8 +154,8 @@ def _page(
     if check is not None and form["chapter"].isdecimal():
         asked_place = int(form["chapter"] or 0), int(form["scene"] or 0)
         is_later = is_later or asked_place != (check.chapter_index, check.scene_index)
-    found_by: dict[str, Any] = dict(kept_as or ({"job": job.job_id} if job else {}))
-    visit.narrowed = {name: key for name, key in found_by.items() if name == "kept"}
+    kept_ids: dict[str, Any] = dict(kept_as or ({"job": job.job_id} if job else {}))
+    visit.narrowed = {name: key for name, key in kept_ids.items() if name == "kept"}
     return visit.page(
         "check",
         status=200 if problem is None or job is not None else problem.status,
@@ -168,7 +168,7 @@ def _page(
         is_over=job is None or job.state in OVER,
         writing=writing,
         repaired=changed_passages(writing.written, writing.draft) if writing and writing.is_repaired else [],
-        kept_as=found_by,
+        kept_as=kept_ids,
         scenes=visit.kept(as_part(visit.story, StorySceneStates).list_states, with_counts=False),
         is_gone=is_gone,
         is_later=is_later,

@@ -225,13 +225,13 @@ def _replacing_rows(session: StorageSession, rows: Sequence[Any], as_of: StoryPo
         conditions.append(("supersedes", session.among(MemoryRow.supersedes, source_ids)))
         conditions.append(("supersedes", ENDS_SEVERAL_ROWS))
     statements = [
-        select(literal(name).label("found_by"), *_REPLACING).where(
+        select(literal(name).label("column_name"), *_REPLACING).where(
             session.owns(MemoryRow), col(MemoryRow.status) == "active", before(as_of, MemoryRow), condition
         )
         for name, condition in conditions
     ]
     matches = sorted(session.rows(union_all(*statements)), key=story_place) if statements else []
-    return {name: [row for row in matches if row.found_by == name] for name in ("slot_type", "supersedes")}
+    return {name: [row for row in matches if row.column_name == name] for name in ("slot_type", "supersedes")}
 
 
 def _of_consolidated(session: StorageSession, chunk_ids: Sequence[str], as_of: StoryPosition) -> dict[str, str]:

@@ -452,12 +452,12 @@ class MemoryRepository(Repository):
         """Return each memory's successor, the last of its slot."""
         among = self._session.among
         names = {chunk.superseded_by for chunk in replaced_memories if chunk.superseded_by}
-        found_by = [
+        conditions = [
             among(MemoryRow.slot_type, {chunk.slot_type for chunk in replaced_memories if chunk.slot_type}),
             among(MemoryRow.source_id, names),
             among(MemoryRow.chunk_id, names),
         ]
-        rows = self._active(visible(self.project_id, as_of), or_(*found_by), order=IN_ORDER)
+        rows = self._active(visible(self.project_id, as_of), or_(*conditions), order=IN_ORDER)
         memories = self._chunks(rows, as_of)
         by_name = {memory.memory_id: memory for memory in memories}
         last_of_slot = {memory.slot_type: memory for memory in memories if memory.slot_type}

@@ -69,7 +69,7 @@ def test_a_search_for_a_name_of_the_text_finds_its_variants(stores: MemoryStores
     """A filter by a name that no entity bears looks for it instead, as of the position alone."""
     found = ranked_memories(stores, "quay", "compass", entities=["Ada"])
     assert found.issues == []
-    told = [each.chunk.content for each in found.memories if each.found_by.get("lexical")]
+    told = [each.chunk.content for each in found.memories if each.retrievers.get("lexical")]
     assert any("brass compass" in each for each in told)
     assert any("coiled the rope" in each for each in told)
     before = ranked_memories(stores, "quay", "stranger", entities=["Veronica"], as_of=StoryPosition(3, 1))

@@ -64,7 +64,7 @@ def test_words_and_meaning_count_alike() -> None:
     """Each retriever's best is worth 1, also where it lists one alone; what no query brought has no say."""
     ranked = search_order(ENOUGH, "what is asked")
     assert [(each.chunk.chunk_id, round(each.score, 3)) for each in ranked] == [("b", 0.9), ("a", 0.833), ("c", 0.0)]
-    assert ranked[0].found_by == {"lexical": 1, "semantic": 2}
+    assert ranked[0].retrievers == {"lexical": 1, "semantic": 2}
     listed = RetrieverHit("thread", 1, None, 1.0)
     crowd = [replace(ENOUGH[0], hits=ENOUGH[0].hits), ENOUGH[1], replace(ENOUGH[2], hits=(*ENOUGH[2].hits, listed))]
     assert order(*crowd, candidate("d", hits=(listed,))) == ["b", "a", "c"]
@@ -92,7 +92,7 @@ def test_what_holds_comes_right_before_what_it_replaced() -> None:
     assert order(*ENOUGH, over, o="c") == ["c", "o", "b", "a"]
     put_in = search_order([*ENOUGH, over], "what is asked", holding={"o": chunk("new")})
     assert [each.chunk.chunk_id for each in put_in][:2] == ["new", "o"]
-    assert put_in[0].found_by == {}
+    assert put_in[0].retrievers == {}
     assert (put_in[1].held_by or put_in[1].chunk).chunk_id == "new"
     over = outdated("o", "c", semantic(4, 0.7), short="The door is three-one-nine")
     ranked = search_order([*ENOUGH, over], "the door is three one nine", holding={"o": ENOUGH[2].chunk})
