@@ -94,12 +94,23 @@ def _described_command(path: str) -> Described:
     }
 
 
+def _names_of(described: Described) -> set[str]:
+    """Return the names under which a command passes its arguments and options on."""
+    options = (option["names"][-1].lstrip("-").replace("-", "_") for option in described["options"])
+    return {*options, *(argument["name"] for argument in described["arguments"])}
+
+
 def run(
     path: str, project: str, as_json: bool, is_confirmed: bool = True, shows_all: bool = True, **arguments: Any
 ) -> None:
     """Run a command, and print its result."""
     operation, entry, model = _row(path)
     forms = forms_of(model)
+    if difference := sorted(_names_of(_described_command(path)) ^ arguments.keys()):
+        raise click.ClickException(
+            f"manifest.json and the method of {path!r} differ in {', '.join(difference)}; "
+            "write it anew: python -m tests.regenerate"
+        )
     if entry.takes_path:
         arguments["text"] = _one_file(path, by_position=arguments.pop(_PATH["name"]), by_option=arguments["text"])
     payload = {
