@@ -67,8 +67,9 @@ NOTE_IMPORTANCE = 8
 
 
 class OptionalNoteFields(TypedDict, total=False):
-    """Optional fields of a memory that a note may have."""
+    """Optional fields of a memory that a note may have; None says nothing of one."""
 
+    importance: int | None
     short: str | None
     event_type: str | None
     source_span: tuple[int, int] | None
@@ -158,15 +159,15 @@ class MemoryRepository(Repository):
         content: str,
         *,
         at: StoryPosition = END_OF_STORY,
-        importance: int | None = None,
         entities: Sequence[str] = (),
         mentioned: Sequence[str] = (),
         tags: Sequence[str] = (),
         follows_scene: bool = True,
         **fields: Unpack[OptionalNoteFields],
     ) -> StoryMemoryChunk:
-        """Add an author's note, optionally fixed between scenes."""
+        """Add an author's note at a place."""
         self._session.touch()
+        said_fields: dict[str, Any] = {name: value for name, value in fields.items() if value is not None}
         chunk_id = f"note-{CounterRepository(self._session).take('N')}"
         note = StoryMemoryChunk(
             chunk_id=chunk_id,
@@ -178,10 +179,9 @@ class MemoryRepository(Repository):
             entities_mentioned=list(dict.fromkeys([*entities, *mentioned])),
             tags=list(tags),
             created_at=self._session.now(),
-            importance=NOTE_IMPORTANCE if importance is None else importance,
             source_id=chunk_id,
             origin="author",
-            **fields,
+            **{"importance": NOTE_IMPORTANCE} | said_fields,
         )
         here = said_at(self._session, at, follows_scene=follows_scene) | {"attached": list(entities)}
         ChunkWriter(self._session).insert([note_values(note, None) | here])

@@ -34,7 +34,7 @@ from runtime.storage import models
 from runtime.storage.change import AuthorChangeKind, RowChange, number_of
 from runtime.storage.columns import MemoryStatus
 from runtime.storage.database import UnitOfWork
-from runtime.storage.memories import MemoryDecision
+from runtime.storage.memories import MemoryDecision, OptionalNoteFields
 from runtime.storage.records import Knowledge
 from runtime.story import base
 from runtime.story.base import place_before
@@ -219,14 +219,20 @@ class StoryMemories(base.StoryBase):
             is_proved = bool(evidence and evidence.strip())
             is_of_scene = is_proved or scene_id is not None or base.is_told_before_the_next(unit, place, start)
             span = _span_of(unit, evidence or "", place) if is_proved else None
-            fields = {"short": short, "importance": importance, "event_type": event_type, "source_span": span}
+            # A repeat is a note with the same ones.
+            note_fields: OptionalNoteFields = {
+                "short": short,
+                "importance": importance,
+                "event_type": event_type,
+                "source_span": span,
+            }
             statements: tuple[tuple[KnowledgeKind, Sequence[str]], ...] = (("knows", known_by), ("hidden", hidden_from))
             knowers = [(knower, kind) for kind, names in statements for knower in knower_ids(unit, names, END_OF_STORY)]
             for same in unit.memories.notes_with_text(content.strip(), at=place):
                 if (
                     pinned <= same.pinned
                     and same.over_at is None
-                    and _says_the_same(unit, same.chunk, fields, targets, tags, knowers)
+                    and _says_the_same(unit, same.chunk, note_fields, targets, tags, knowers)
                 ):
                     named_ids = same.chunk.entities_mentioned
                     return AddedNote(note=same.chunk, named=named_ids, occurs_nowhere=False, is_repeat=True)
@@ -236,13 +242,10 @@ class StoryMemories(base.StoryBase):
                 content.strip(),
                 at=place,
                 follows_scene=is_of_scene,
-                event_type=event_type,
-                source_span=span,
                 entities=ids,
                 mentioned=self._names_in_note(unit, content, known_entities, start) if attached_to is None else (),
                 tags=tags,
-                short=short,
-                importance=importance,
+                **note_fields,
             )
             if beyond:
                 unit.attachments.attach([note.chunk_id], beyond)
@@ -784,12 +787,12 @@ def _with_evidence(
 def _says_the_same(
     unit: UnitOfWork,
     note: StoryMemoryChunk,
-    fields: Mapping[str, Any],
+    note_fields: OptionalNoteFields,
     targets: Sequence[str],
     tags: Sequence[str],
     knowers: Sequence[tuple[str, KnowledgeKind]],
 ) -> bool:
-    """Tell whether a stored note says all of a new one, to the same people."""
+    """Tell whether a stored note makes a new one needless."""
     stored_targets = {attachment.target for attachment in unit.attachments.attachments_of(note.chunk_id)}
     stored_knowers = {
         (statement.character_id, statement.kind)
@@ -798,7 +801,7 @@ def _says_the_same(
     }
     return (
         note.superseded_by is None
-        and all(value is None or value == getattr(note, name) for name, value in fields.items())
+        and all(value is None or value == getattr(note, name) for name, value in note_fields.items())
         and stored_targets.issuperset(targets)
         and set(tags) <= set(note.tags)
         and stored_knowers == set(knowers)
