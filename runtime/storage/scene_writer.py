@@ -282,7 +282,10 @@ def free_label(session: StorageSession, label: str) -> str:
 
 
 _HASH_NEUTRAL_DEFAULTS = {"is_indexed": True, "is_consolidated": False}
-"""Fields that came after the first marks: at their default they must not change the mark of a scene."""
+"""Fields that came after the first marks: at their default they must not change the mark of a scene.
+
+Those that `exclude_if` leaves out at their default need no entry.
+"""
 
 
 def _hashable_fields(dumped: dict[str, Any]) -> dict[str, Any]:

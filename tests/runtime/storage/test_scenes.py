@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
 from novelgen.errors import InvalidPositionError, UnknownProjectError, UnknownSceneError, UserInputError
 from novelgen.models.record import RecordedLoopAdvance, RecordedRelationshipChange
 from runtime.storage.columns import ScenePlace
 from runtime.storage.database import DatabaseManager
 from runtime.storage.models import MemoryEdit, MemoryFilter, SceneWrite
+from runtime.storage.scene_writer import _hashable_fields
 from runtime.storage.scenes import Relocation, chapter_gap, chapter_move, scene_gap, scene_move
 from tests.runtime.storage.stories import at, change, everything, memory, record, scene, store
 from tests.support.databases import on_both_databases
@@ -343,3 +345,21 @@ def test_a_chapter_moves_with_what_has_no_scene() -> None:
     assert [relocation.of(chapter, None) for chapter in (1, 2, 3, 4)] == [(3, None), (1, None), (2, None), (4, None)]
     with pytest.raises(UnknownSceneError, match="chapter 9 has no scene"):
         chapter_move([(1, 1)], 9, 1)
+
+
+FIRST_MARKED_FIELDS = (
+    set("chunk_id content content_type embedding_id entities_mentioned event_type importance origin short".split())
+    | set("slot_type source_span superseded_by supersedes tags tier verified".split()),
+    set("attribute entity_id entity_type kind source_span value verified".split()),
+)
+"""Fields of a memory and of a change that were in the first marks of scenes; it takes no newer one."""
+
+
+@pytest.mark.parametrize(
+    ("thing", "first_fields"),
+    [*zip((memory("M1", "x"), change("C0", "mood", "calm")), FIRST_MARKED_FIELDS, strict=True)],
+    ids=["memory", "change"],
+)
+def test_a_newer_field_at_its_default_leaves_the_marks_of_scenes(thing: BaseModel, first_fields: set[str]) -> None:
+    """A new one has `exclude_if`, or its default stands in `_HASH_NEUTRAL_DEFAULTS`."""
+    assert _hashable_fields(thing.model_dump(mode="json")).keys() == first_fields
