@@ -4,7 +4,7 @@ import pytest
 
 from novelgen.errors import UnknownMemoryError
 from novelgen.models.position import StoryPosition
-from runtime.story.memories import place_before
+from runtime.story.base import place_before
 from runtime.story.story import Story
 
 pytestmark = pytest.mark.usefixtures("unindexed_edits")
