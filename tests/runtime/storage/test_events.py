@@ -68,6 +68,33 @@ def test_a_timeline_has_one_snapshot_per_chapter_of_change(stated: DatabaseManag
     assert later_chapters == {2, 4}
 
 
+@pytest.mark.parametrize(
+    ("chapter", "changed"),
+    [(2, ["C1 2", "C0 2"]), (3, ["C1 2", "C0 2", "C0 4"]), (1, ["C0 1", "C1 2", "C0 2"])],
+    ids=["one chapter", "begins with it", "ends with it"],
+)
+def test_the_window_of_a_timeline_holds_its_first_and_last_chapter(
+    stated: DatabaseManager, chapter: int, changed: list[str]
+) -> None:
+    """Also an entity that changed in that chapter alone has its snapshot."""
+    with stated.project("demo").read() as unit:
+        window = unit.states.snapshots_around(chapter, 0 if chapter == 2 else 1)
+    assert [f"{snapshot.entity_id} {snapshot.chapter_index}" for snapshot in window] == changed
+
+
+def test_the_window_of_a_timeline_folds_all_changes_of_its_first_chapter(database: DatabaseManager) -> None:
+    """A stay that a sight in that chapter ended stays over, though a sight without a place follows."""
+    sights = [{"location_id": "L2"}, {"location_id": None}]
+    store(
+        database,
+        scene(2, 1, states=[change("C0", "location_id", "L1")]),
+        *(scene(2, 2 + i, states=[change("C0", "presence", sight, kind="presence")]) for i, sight in enumerate(sights)),
+    )
+    with database.project("demo").read() as unit:
+        (window,) = unit.states.snapshots_around(2, 0)
+    assert "location_id" not in window.state_data
+
+
 @on_both_databases
 @pytest.mark.parametrize(("chapter", "place"), [(3, None), (6, "L2")])
 def test_a_place_compares_by_the_names_told_before(database: DatabaseManager, chapter: int, place: str | None) -> None:
