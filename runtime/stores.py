@@ -131,7 +131,7 @@ class MemoryStores:
         # queue of writers per database.
         self._held: weakref.WeakValueDictionary[str, DatabaseManager] = weakref.WeakValueDictionary()
         self._known_projects: set[str] = set()
-        self._same_process_store = vector_store
+        self._program_vector_store = vector_store
         self.reranker = reranker
         self._accesses: dict[str, IndexAccess] = {}
         self._running: RecentlyUsed[IndexLocation | None, IndexAccess] = RecentlyUsed(
@@ -253,7 +253,7 @@ class MemoryStores:
         with self._vectors_lock:
             access = self._accesses.get(project_id)
             if access is None:
-                access = self._accesses[project_id] = self._same_process_store or self._indexes.borrow(
+                access = self._accesses[project_id] = self._program_vector_store or self._indexes.borrow(
                     self._index_location(project_id)
                 )
                 # The process starts while the caller goes on. Whatever keeps it from that is raised by the first call
@@ -300,9 +300,10 @@ class MemoryStores:
 
     @property
     def index_kind(self) -> str:
-        """The kind of the vector index, for people; addresses may hold passwords and are left out."""
+        """The kind of the vector index, without its address."""
+        # An address may hold a password.
         store = self.settings.memory.vector_store
-        if self._same_process_store is not None:
+        if self._program_vector_store is not None:
             return "vector store of the program"
         if ":" in store.provider:
             return store.provider
@@ -497,7 +498,7 @@ class MemoryStores:
         """Remove an index from its store, unless an embedded one has an owner."""
         from runtime.index.project_index import next_index_id
 
-        location = None if self._same_process_store is not None else self._index_location(project_id)
+        location = None if self._program_vector_store is not None else self._index_location(project_id)
         try:
             if database is not None and not isinstance(location, ChromaFolder):
                 with database.read() as unit:

@@ -290,7 +290,9 @@ def search_order(
             pair.insert(int(name in own_words), (holder.chunk_id, leader.chunk if leader else holder, None))
         for chunk_id, chunk, held_by in pair:
             ranks = by_id[chunk_id].best_ranks(of_queries=True) if chunk_id in by_id else {}
-            ranked_memory = RankedMemory(chunk=chunk, score=scores.get(chunk_id, 0.0), retrievers=ranks, held_by=held_by)
+            ranked_memory = RankedMemory(
+                chunk=chunk, score=scores.get(chunk_id, 0.0), retrievers=ranks, held_by=held_by
+            )
             ordered.setdefault(chunk_id, ranked_memory)
     return list(ordered.values())
 

@@ -189,10 +189,7 @@ def is_guessed_presence(value: Any) -> bool:
 
 
 def chapters_of_change(changes: Iterable[StateChange], *, first: int, last: int) -> list[int]:
-    """Return an entity's chapters of change.
-
-    Presence counts only without statements.
-    """
+    """Return the chapters of an entity's statements, else of its presence."""
     listed_changes = list(changes)
     stated = [change for change in listed_changes if change.kind == "explicit"]
     chapters = {change.chapter_index for change in stated or listed_changes}

@@ -112,7 +112,7 @@ class PageForm:
         read: The arguments, where they are not the fields of the form under their own names; None changes nothing.
         told: What the notice names, of the result, one thing or several, or the first of these fields that is filled.
         to_card: Whose card it leads to, of the result.
-        keeps_empty: Arguments that an empty field clears; other empty fields say nothing.
+        clearable_fields: Arguments that an empty field clears; other empty fields say nothing.
         confirmed: Whether somebody must have ticked that it is meant.
         missing_cards: The cards that its names need and that are not there, of a form about a scene.
     """
@@ -122,7 +122,7 @@ class PageForm:
     read: Callable[[Visit, FormValues], dict[str, Any] | None] | None = None
     told: Callable[[Any], str | list[str]] | tuple[str, ...] = ()
     to_card: Callable[[Any], str] | None = None
-    keeps_empty: tuple[str, ...] = ()
+    clearable_fields: tuple[str, ...] = ()
     confirmed: bool = False
     missing_cards: Callable[[Visit, FormValues], list[OfferedCard]] | None = None
 
@@ -151,7 +151,7 @@ class PageForm:
         if payload is None:
             return led_back(back, "same", at=sent.get("at", ""))
         form_fields = {
-            name: value for name, value in payload.items() if value not in ("", None) or name in self.keeps_empty
+            name: value for name, value in payload.items() if value not in ("", None) or name in self.clearable_fields
         }
         if sent.get("version") and "expected_version" in model.model_fields:
             form_fields["expected_version"] = sent["version"]
@@ -553,7 +553,7 @@ FORMS: dict[str, PageForm] = {
     },
     "memory/end": PageForm(operation="end_memory", done="end", told=_memory_words),
     "story/fact": PageForm(
-        operation="edit_memory", done="change", read=_fact_edited, told=_memory_words, keeps_empty=("evidence",)
+        operation="edit_memory", done="change", read=_fact_edited, told=_memory_words, clearable_fields=("evidence",)
     ),
     "story/add": PageForm(operation="add_note", done=_noted_done, read=_noted, told=_noted_words),
     "lore/add": PageForm(operation="add_note", done=_noted_done, told=_noted_words),
@@ -561,13 +561,13 @@ FORMS: dict[str, PageForm] = {
         operation="import_lore", done="lore", told=lambda result: str(len(result.added) + len(result.updated))
     ),
     "story/recorded": PageForm(
-        operation="amend_recorded_fact", done="record", read=_fact_recorded, keeps_empty=("text",)
+        operation="amend_recorded_fact", done="record", read=_fact_recorded, clearable_fields=("text",)
     ),
     "story/staging": PageForm(
         operation="set_staging",
         done="staging",
         read=_staged,
-        keeps_empty=("location", "cast"),
+        clearable_fields=("location", "cast"),
         missing_cards=_missing_cards,
     ),
     "card/kind": PageForm(
@@ -579,11 +579,11 @@ FORMS: dict[str, PageForm] = {
         },
         told=_card_name,
     ),
-    "story/text": PageForm(operation="edit_scene", done="text", keeps_empty=("text", "title")),
-    "story/insert": PageForm(operation="insert_scene", done="scene_insert", keeps_empty=("text",), confirmed=True),
+    "story/text": PageForm(operation="edit_scene", done="text", clearable_fields=("text", "title")),
+    "story/insert": PageForm(operation="insert_scene", done="scene_insert", clearable_fields=("text",), confirmed=True),
     "story/move": PageForm(operation="move_scene", done="scene_move", read=_scene_moved, confirmed=True),
     "story/delete": PageForm(operation="delete_scene", done="scene_delete", confirmed=True),
-    "story/summary": PageForm(operation="write_summary", done="summary", keeps_empty=("text",)),
+    "story/summary": PageForm(operation="write_summary", done="summary", clearable_fields=("text",)),
     "threads/end": PageForm(
         operation=lambda sent: "resolve_thread" if sent.get("ending") in ("", "paid", None) else "abandon_thread",
         done="end_thread",
@@ -595,7 +595,7 @@ FORMS: dict[str, PageForm] = {
         operation="edit_thread",
         done="edit_thread",
         told=_description,
-        keeps_empty=("description", "category", "pay_off"),
+        clearable_fields=("description", "category", "pay_off"),
     ),
     "threads/add": PageForm(operation="add_thread", done="add_thread", told=_description),
     "relationships/feelings": PageForm(operation="edit_relationship", done="feelings"),
@@ -604,7 +604,7 @@ FORMS: dict[str, PageForm] = {
         done="say",
         read=_knowledge_fields,
         told=("words", "memory_id"),
-        keeps_empty=("kind",),
+        clearable_fields=("kind",),
     ),
     "card/edit": PageForm(operation="edit_entity", done="edit_card", read=_card_edited, told=_card_name),
     "card/alias": PageForm(operation="edit_entity", done=_aliased_done, read=_alias_changed, told=("alias", "gone")),

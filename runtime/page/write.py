@@ -19,7 +19,7 @@ from runtime.page.context import NAMES_OFFERED, PLAN_FIELDS, built_context, cont
 from runtime.page.forms import led_back
 from runtime.page.frame import project_address
 from runtime.page.visits import Form, Visit, Visited, number_in, problem_in, router
-from runtime.story.base import entity_of_whole_name, place_of_name
+from runtime.story.base import entity_of_name_or_part, place_of_name
 from runtime.story.text_placing import StoredPlace, split_title
 
 WRITE_FIELDS = (*PLAN_FIELDS, "title", "text", "with_model")
@@ -121,7 +121,7 @@ def _read_staging(visit: Visit, form: Mapping[str, str]) -> _Staging:
         for name in names:
             try:
                 is_place = kind == "location"
-                entity = place_of_name(name, entities) if is_place else entity_of_whole_name(name, entities, kind)
+                entity = place_of_name(name, entities) if is_place else entity_of_name_or_part(name, entities, kind)
                 entity_ids.append(entity.entity_id)
             except UnknownEntityError:
                 names_without_card.append(name)

@@ -339,7 +339,7 @@ def _outer_places(
 
 
 def _by_entity(rows: Sequence[State], *, first_chapter: float, identities: Identities) -> Mapping[str, list[_Dated]]:
-    """Return changes by person for chapters from the first on."""
+    """Return the changes by person, without those replaced before a chapter."""
     by_person: defaultdict[str, list[State]] = defaultdict(list)
     for row in rows:
         by_person[identities.person(row.entity_id)].append(row)
@@ -350,16 +350,14 @@ def _by_entity(rows: Sequence[State], *, first_chapter: float, identities: Ident
 
 
 def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
-    """Drop changes replaced before the first chapter.
-
-    The first of all stays, for its type; the moment of the last write goes on with what stays.
-    """
+    """Return the first change, and those not replaced before a chapter."""
     before_it = sum(row.chapter_index is None or row.chapter_index < first_chapter for row in rows)
     # A sure sight ends a place that a guessed one after it leaves.
     last = {
         (row.kind, row.attribute, folds.is_guessed_presence(row.value)): number
         for number, row in enumerate(rows[:before_it])
     }
+    # The moment of the last write goes on with what stays, and the first change of all stays for its type.
     latest = max((row.created_at for row in rows[:before_it]), default=rows[0].created_at)
     return [
         _Dated(rows[number].change(), max(latest, rows[number].created_at))

@@ -347,7 +347,7 @@ _SEARCHED = ("importance", "chapter_index", "scene_index", "status", "content_ty
 
 
 class MemoryRow(Quoted, Owned, table=True):
-    """A retrievable memory, moving with its scene.
+    """A stored memory at its place in the story.
 
     `entities_mentioned` is what its origin links it to; `attached` and `detached` is what an author set and
     took off by hand. A memory without any link is attached to the book.

@@ -600,7 +600,9 @@ def bears_name(entity: Entity, name: str) -> bool:
     return name_key(name) in map(name_key, own) or title_free_key(name) in map(title_free_key, own)
 
 
-def entity_of_whole_name(name: str, known_entities: Sequence[Entity], entity_type: EntityType | None = None) -> Entity:
+def entity_of_name_or_part(
+    name: str, known_entities: Sequence[Entity], entity_type: EntityType | None = None
+) -> Entity:
     """Return the entity of an id, a name, an alias or a part of a name.
 
     It refuses a longer text with a known name inside.
@@ -617,10 +619,10 @@ def entity_of_whole_name(name: str, known_entities: Sequence[Entity], entity_typ
 def resolved_ids(names: Sequence[str], entities: Sequence[Entity], entity_type: EntityType | None = None) -> list[str]:
     """Return the distinct entity ids of names, of which a text may hold several between commas.
 
-    See `entity_of_whole_name`.
+    See `entity_of_name_or_part`.
     """
     single_names = split_names(names, entities)
-    return list(dict.fromkeys(entity_of_whole_name(name, entities, entity_type).entity_id for name in single_names))
+    return list(dict.fromkeys(entity_of_name_or_part(name, entities, entity_type).entity_id for name in single_names))
 
 
 def resolved_targets(
@@ -628,14 +630,14 @@ def resolved_targets(
 ) -> list[str]:
     """Return the distinct targets of names at a position.
 
-    Names are taken as `entity_of_whole_name` takes them, or as `entity_of_exact_name` does.
+    Names are taken as `entity_of_name_or_part` takes them, or as `entity_of_exact_name` does.
     """
     texts = _target_texts(targets)
     entities = known_entities(unit, as_of) if any(map(holds_several, texts)) else []
     names = split_names(texts, entities)
     beyond = {name: target for name in names if (target := unit.attachments.beyond_entities(name)) is not None}
     entities = entities or (known_entities(unit, as_of) if len(beyond) < len(set(names)) else [])
-    meant_function = partial(card_to_change, unit, as_of=as_of) if by_exact_name else entity_of_whole_name
+    meant_function = partial(card_to_change, unit, as_of=as_of) if by_exact_name else entity_of_name_or_part
     try:
         return list(
             dict.fromkeys(beyond.get(name) or _typed_entity(name, entities, meant_function).entity_id for name in names)

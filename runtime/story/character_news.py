@@ -19,7 +19,7 @@ from runtime.story.base import (
     Weight,
     async_twin,
     entity_of_name,
-    entity_of_whole_name,
+    entity_of_name_or_part,
     known_entities,
 )
 from runtime.story.character_part import CharacterPart, CharacterWriter, When, embedded_texts, single_people
@@ -215,7 +215,7 @@ class StoryCharacterNews(StoryBase):
             entities = known_entities(unit, None)
             heard_of = people_named(told_to)
             ids = {
-                name: entity_of_whole_name(name, entities, "character").entity_id
+                name: entity_of_name_or_part(name, entities, "character").entity_id
                 for name in (*given_events_by_id, *heard_of)
             }
             event_id = unit.characters.next_id()

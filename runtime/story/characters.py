@@ -38,7 +38,7 @@ from runtime.story.base import (
     Weight,
     async_twin,
     entity_of_name,
-    entity_of_whole_name,
+    entity_of_name_or_part,
     known_entities,
     position_of,
     shown_entities,
@@ -225,7 +225,7 @@ class CharacterMemories(CharacterPart):
                 move_by_event(unit, memory, deltas)
             copies = []
             for witness, visible_given_event in given_events_by_id.items():
-                other = entity_of_whole_name(witness, known_entities(unit, None), "character")
+                other = entity_of_name_or_part(witness, known_entities(unit, None), "character")
                 if other.entity_id == self.character_id:
                     continue
                 copy_id = None if is_new else unit.characters.knows_event(other.entity_id, memory.event_id)

@@ -447,7 +447,7 @@ def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
     """Return the id of a knower by name: a shown character or the reader."""
     known_entities = base.known_entities(unit, as_of)
     try:
-        return base.entity_of_whole_name(name, known_entities, "character").entity_id
+        return base.entity_of_name_or_part(name, known_entities, "character").entity_id
     except UnknownEntityError as error:
         if name.casefold() == READER:
             return READER

@@ -27,7 +27,7 @@ from runtime.story.base import (
     StoryBase,
     async_twin,
     entity_of_name,
-    entity_of_whole_name,
+    entity_of_name_or_part,
     known_entities,
     place_of_name,
     position_of,
@@ -298,7 +298,7 @@ def staging_of(
         try:
             if kind == "location":
                 return place_of_name(name, entities).entity_id
-            return entity_of_whole_name(name, entities, kind).entity_id
+            return entity_of_name_or_part(name, entities, kind).entity_id
         except UnknownEntityError as error:
             raise UnknownEntityError(
                 f"{error}; one without a card gets it with"
