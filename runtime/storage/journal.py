@@ -202,12 +202,30 @@ class Journal(Repository):
         rows = [*added_row_changes, *edited]
         return self.keep("add" if added_row_changes else "edit", rows[0].key["chunk_id"], "", rows, subject="memory")
 
-    def keep_names(self, kind: EntityChangeKind, entity_id: str, other_id: str, names: Sequence[str]) -> Change:
-        """Write down that names of a candidate became an entity's, and return the change with its number."""
+    def keep_names(
+        self,
+        kind: EntityChangeKind,
+        entity_id: str,
+        other_id: str,
+        names: Sequence[str],
+        *,
+        note_rows: Sequence[RowChange] = (),
+    ) -> Change:
+        """Write down that names of a candidate became an entity's.
+
+        Args:
+            kind: The kind of the change.
+            entity_id: The entity.
+            other_id: The candidate.
+            names: The names.
+            note_rows: What changed of the notes with these names.
+
+        Returns:
+            The change with its number.
+        """
         keys = ({"entity_id": entity_id, "alias": name} for name in names)
-        return self.keep(
-            kind, entity_id, other_id, [RowChange(table=table_name(AliasRow), key=key, after=key) for key in keys]
-        )
+        name_rows = [RowChange(table=table_name(AliasRow), key=key, after=key) for key in keys]
+        return self.keep(kind, entity_id, other_id, [*name_rows, *note_rows])
 
     def recording(self, *, deleted_id: str | None = None) -> Recording:
         """Yield a list that receives the block's changes of entity references."""
@@ -477,8 +495,10 @@ class Journal(Repository):
         return self.require(change_id)
 
     def withdraw_names(self, change_id: int) -> tuple[Change, list[str]]:
-        """Mark a change of `keep_names` as undone, and return it with the names that it gave."""
-        names = [row.key["alias"] for row in self.require_standing(change_id).rows]
+        """Undo what a change of `keep_names` did to notes, and return it with the names that it gave."""
+        change = self.require_standing(change_id)
+        names = [row.key["alias"] for row in change.rows if row.table == table_name(AliasRow)]
+        self._restore(change, [row for row in change.rows if row.table != table_name(AliasRow)])
         return self.mark_undone(change_id), names
 
     def is_refused(self, entity_id: str, other_id: str) -> bool:

@@ -30,6 +30,7 @@ from runtime.stores import MemoryStores
 from runtime.story import base
 from runtime.story.changes import DeletionResult, followed_deletion
 from runtime.story.entity_fields import known_fields_of, refuse_places, with_names_field, with_names_from
+from runtime.story.note_mentions import follow_notes_of_names
 from runtime.story.note_states import follow_note, hidden_namings, joined_rows
 from runtime.story.revealed_notes import RevealedNotes, revealed_notes
 from runtime.story.versions import Version, card_fields, card_version, require_unchanged, require_version
@@ -225,12 +226,15 @@ class StoryEntities(base.StoryBase):
             entity = with_guessed_names(unit, entity, known_entities=known_entities)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
+                # Before what the card says itself, which was said last.
+                notes = follow_notes_of_names(unit, entity.names(), stores=self._stores)
                 unit.states.append(
                     _state_changes(entity, attributes, said_at, base.position_of(start)), follows_scene=False
                 )
             note_rows = [row for note in namings.values() for row in follow_note(unit, note, stores=self._stores)]
-            change = unit.journal.keep("add", entity.entity_id, "", joined_rows([*rows, *note_rows]))
+            change = unit.journal.keep("add", entity.entity_id, "", joined_rows([*rows, *notes.rows, *note_rows]))
             issues = [
+                *notes.issues,
                 *_names_taken_back(known_entities, name, namings, project_id=self.project_id),
                 *_shared_names(base.known_entities(unit, None), entity.entity_id, own_names),
                 *fields_by_name.issues({**entity.profile, **attributes}),
@@ -351,15 +355,18 @@ class StoryEntities(base.StoryBase):
             changed = changed.model_copy(update={"entity_type": kind})
             if name_key(changed.name) not in map(name_key, entity.names()):
                 _refuse_taken_name(unit, changed.name, entity.entity_type, END_OF_STORY)
+            new_names = [new_name for new_name in changed.names() if new_name not in stored_entity.names()]
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = changed != stored_entity and _store(self._stores, unit, stored_entity, changed)
+                notes = follow_notes_of_names(unit, new_names, stores=self._stores)
                 if stated_fields:
                     unit.states.append(_state_changes(changed, stated_fields, at, begins), follows_scene=False)
                     unit.entities.mark_updated(entity.entity_id)
+            rows = joined_rows([*rows, *notes.rows])
             change = unit.journal.keep("edit", entity.entity_id, entity.name, rows) if rows else None
             fields = {name: value for name, value in edited.profile.items() if name in plain}
-            new_names = [new_name for new_name in changed.names() if new_name not in stored_entity.names()]
             issues = [
+                *notes.issues,
                 *_shared_names(known_entities, entity.entity_id, new_names),
                 *fields_by_name.issues({**fields, **stated_fields}),
             ]

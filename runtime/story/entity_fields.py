@@ -16,7 +16,15 @@ from novelgen.language.name_lists import split_names
 from novelgen.language.resolver import NameResolver
 from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
-from novelgen.models.entity import ALIAS_TRANSLATIONS, TRANSLATION, Entity, EntityAlias, EntityType, translated_under
+from novelgen.models.entity import (
+    ALIAS_TRANSLATIONS,
+    GUESSED_NAMES,
+    TRANSLATION,
+    Entity,
+    EntityAlias,
+    EntityType,
+    translated_under,
+)
 from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.profiles import PROFILE_MODELS, STATE_MODELS, profile_of
 from novelgen.models.state import PRESENCE_ATTRIBUTE
@@ -215,7 +223,8 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
     card = dict(changes)
     own = {name: card.pop(name) for name in _OWN_FIELDS if name in card}
     is_renamed = own.get("name", entity.name) != entity.name and "aliases" not in card
-    if "aliases" in card or "alias" in card or is_renamed:
+    added_aliases = _aliases(entity, card.pop("alias")) if "alias" in card else []
+    if "aliases" in card or added_aliases or is_renamed:
         replacing = _aliases(entity, card.pop("aliases")) if "aliases" in card else entity.aliases
         if is_renamed:
             # Text and plans go on saying the old name: nothing that is stored may lose whom it means.
@@ -233,7 +242,6 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
                     "name_first_scene": known_alias.first_scene,
                     **card,
                 }
-        added_aliases = _aliases(entity, card.pop("alias")) if "alias" in card else []
         # What is said of an alias anew takes the place of what was said of it.
         own["aliases"] = list({alias.alias: alias for alias in [*replacing, *added_aliases]}.values())
         values = [item for name in ("aliases", "alias") for item in _as_list(changes.get(name, []))]
@@ -251,6 +259,10 @@ def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:
         )
     is_other_name = own.get("name", entity.name) != entity.name
     profile = translated_under(entity, own["name"]) if is_other_name else dict(entity.profile)
+    if GUESSED_NAMES in profile:
+        # Whoever says a guessed name makes it their own.
+        names_said = {alias.alias for alias in added_aliases}
+        profile[GUESSED_NAMES] = [name for name in profile[GUESSED_NAMES] if name not in names_said]
     for name, value in card.items():
         profile[name] = _merge_values(profile.get(name), value, levels=2 if name == ALIAS_TRANSLATIONS else 1)
     parsed_fields = {

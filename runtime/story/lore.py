@@ -22,7 +22,8 @@ from runtime.files.file_reading import parse_json
 from runtime.storage.database import UnitOfWork
 from runtime.storage.models import IndexingResult, MemoryEdit, MemoryFilter, StoredMemory
 from runtime.story import base
-from runtime.story.memories import MemoryChange, mentioned_in, names_in_notes
+from runtime.story.memories import MemoryChange
+from runtime.story.note_mentions import mentioned_in, names_in_notes
 
 _TITLE_TAG = "title:"
 _PATTERN_TAG = "pattern:"

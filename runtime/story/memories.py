@@ -5,7 +5,6 @@ All memories of an entity, and what memories are attached to: `attachments.py`. 
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from functools import cache, partial
 from operator import not_
 from typing import Any
 
@@ -15,7 +14,7 @@ from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.matching import QuoteFinder
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.note_keys import with_keys
-from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
+from novelgen.models.entity import Entity
 from novelgen.models.knowledge import KnowledgeKind
 from novelgen.models.memory import (
     BOOK,
@@ -39,6 +38,7 @@ from runtime.storage.records import Knowledge
 from runtime.story import base
 from runtime.story.base import place_before
 from runtime.story.knowledge import knower_ids
+from runtime.story.note_mentions import mentioned_in
 from runtime.story.note_states import (
     EndedNotes,
     NotedState,
@@ -717,30 +717,6 @@ def _find_memory_row(unit: UnitOfWork, project_id: str, memory_id: str) -> model
             f"no memory {memory_id!r} in project {project_id!r}; list them with `novelgen memory list {project_id}`"
         )
     return memory
-
-
-def mentioned_in(unit: UnitOfWork, text: str, entities: Sequence[Entity], start: StoryPosition | None) -> list[str]:
-    """Return the entities a note's text names, by names known then."""
-    return _names_by(unit, entities, start).entity_ids_in(text)
-
-
-def names_in_notes(unit: UnitOfWork) -> Callable[[StoryPosition | None], NameResolver]:
-    """Return a finder of names known by a position in notes."""
-    return cache(partial(_names_by, unit, base.known_entities(unit, None)))
-
-
-def _names_by(unit: UnitOfWork, known_entities: Sequence[Entity], start: StoryPosition | None) -> NameResolver:
-    by_then = {entity.entity_id: entity for entity in base.known_entities(unit, start)} if start else {}
-    bearers = [by_then.get(entity.entity_id) or _under_first_names(entity) for entity in known_entities]
-    return NameResolver([entity for entity in bearers if entity is not None])
-
-
-def _under_first_names(entity: Entity) -> Entity | None:
-    names = names_from_the_start(entity)
-    if not names:
-        return None
-    aliases = [EntityAlias(alias=name) for name in names[1:]]
-    return entity.model_copy(update={"name": names[0], "aliases": aliases})
 
 
 def _require_event_type(event_type: str | None) -> None:

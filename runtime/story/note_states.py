@@ -401,7 +401,9 @@ def follow_note(
     if not old and own_slot == slot is None:
         return []
     slots = {own_slot, slot} - {None}
-    notes = [other for other in _notes(unit) if other.chunk.slot_type in slots or other.chunk.chunk_id == note.chunk_id]
+    notes = [
+        other for other in notes_of(unit) if other.chunk.slot_type in slots or other.chunk.chunk_id == note.chunk_id
+    ]
     entity_ids = {change.entity_id for change in (*old, *new)}
     with ExitStack() as stack:
         recorded = [
@@ -478,7 +480,7 @@ def leave_endings(unit: UnitOfWork, moved: StoryMemoryChunk) -> list[RowChange]:
     own_ids = {moved.chunk_id, moved.memory_id}
     earlier = [
         memory.chunk
-        for memory in _notes(unit)
+        for memory in notes_of(unit)
         if not own_ids.isdisjoint((memory.chunk.supersedes, *memory.chunk.also_supersedes))
         and not _is_of_state(memory.chunk.slot_type)
         and story_place(memory.chunk) < story_place(moved)
@@ -528,7 +530,8 @@ def _is_of_state(slot: str | None) -> bool:
     return is_entity_id(entity_id) and attribute in STATED_ATTRIBUTES
 
 
-def _notes(unit: UnitOfWork) -> list[StoredMemory]:
+def notes_of(unit: UnitOfWork) -> list[StoredMemory]:
+    """Return all notes, banned and deleted ones as well."""
     return unit.memories.list_matching(MemoryFilter(content_types=["note"], statuses=["active", "banned", "deleted"]))
 
 
@@ -641,7 +644,7 @@ def hidden_namings(unit: UnitOfWork, name: str) -> dict[str, StoryMemoryChunk]:
         if statement.kind == "knows"
     }
     namings: dict[str, StoryMemoryChunk] = {}
-    for note in _notes(unit):
+    for note in notes_of(unit):
         chunk = note.chunk
         entity_id, _, attribute = (chunk.slot_type or "").partition(".")
         if attribute != NAME_ATTRIBUTE or note.status != "active":

@@ -24,6 +24,7 @@ from runtime.story.changes import (
 )
 from runtime.story.entities import EntityChangeResult
 from runtime.story.entity_fields import restore_template
+from runtime.story.note_mentions import link_notes, unlink_notes
 from runtime.story.renaming import restore_renamed
 
 
@@ -66,6 +67,11 @@ class StoryUndo(base.StoryBase):
     aundo = base.async_twin(undo)
 
 
+def _names_of(unit: UnitOfWork, entity_id: str) -> list[str]:
+    stored_entity = unit.entities.get(entity_id)
+    return [] if stored_entity is None else stored_entity.entity.names()
+
+
 def _room_stays(project_id: str, room: Change) -> ReportIssue:
     message = f"the room that was made for it stays; `novelgen undo {project_id} {room.change_id}` closes it"
     return ReportIssue(stage="undo", kind="stale", message=message)
@@ -98,12 +104,19 @@ def _undone(stores: MemoryStores, unit: UnitOfWork, kept_change: Change) -> Chan
         restore_scene(unit, kept_change, stores=stores)
         return unit.journal.mark_undone(kept_change.change_id)
     if kept_change.subject == "entity" and kept_change.kind in ("add", "edit", "rename"):
+        if kept_change.kind == "add":
+            unlink_notes(unit, kept_change.entity_id)
+        names = _names_of(unit, kept_change.entity_id)
         undone = restore_card_in(unit, kept_change, stores=stores)
         restore_renamed(unit, kept_change, stores=stores)
+        link_notes(unit, names, stores=stores)
         return undone
     if kept_change.subject == "entity" and kept_change.kind in ("confirm", "name"):
+        if kept_change.kind == "confirm":
+            unlink_notes(unit, kept_change.entity_id)
         change, names = unit.journal.withdraw_names(kept_change.change_id)
         withdraw_names_in(unit, change.entity_id, names, is_whole=kept_change.kind == "confirm", stores=stores)
+        link_notes(unit, names, stores=stores)
         return change
     if kept_change.subject == "entity" and kept_change.kind in ("merge", "split"):
         return restore_merged_in(unit, kept_change, stores=stores)

@@ -23,6 +23,7 @@ from runtime.storage.merges import require_mergeable
 from runtime.storage.models import IndexingResult, MemoryFilter
 from runtime.stores import MemoryStores
 from runtime.story import base
+from runtime.story.note_mentions import follow_notes_of_names
 
 Order = Literal["weight", "name", "last"]
 """By how many scenes have them, by name, or by where they were last seen."""
@@ -225,9 +226,16 @@ class StoryNameCandidates(base.StoryBase):
             }
             # All at once: the scenes that name them are derived anew once.
             store_entities_in(unit, list(entities.values()), origin="author", stores=self._stores)
+            note_rows_by_name, note_issues = {}, []
+            for name, entity in entities.items():
+                notes = follow_notes_of_names(unit, entity.names(), stores=self._stores)
+                note_rows_by_name[name] = notes.rows
+                note_issues += notes.issues
             decided = [
                 CandidateDecision(
-                    change=unit.merges.keep_names("confirm", entity.entity_id, name, entity.names()),
+                    change=unit.merges.keep_names(
+                        "confirm", entity.entity_id, name, entity.names(), note_rows=note_rows_by_name[name]
+                    ),
                     candidate=chosen_candidates_by_id[name],
                     entity=entity,
                 )
@@ -236,7 +244,10 @@ class StoryNameCandidates(base.StoryBase):
         indexing = self._follow_edit()
         return ShownList(
             (candidate_decision.model_copy(update={"indexing": indexing}) for candidate_decision in decided),
-            issues=[ReportIssue(stage="card", kind="unresolved", message=str(error)) for error in missing],
+            issues=[
+                *(ReportIssue(stage="card", kind="unresolved", message=str(error)) for error in missing),
+                *note_issues,
+            ],
         )
 
     def merge(self, keep: str, other: str) -> CandidateDecision:
@@ -265,7 +276,8 @@ class StoryNameCandidates(base.StoryBase):
             origin = stored_entity.origin if stored_entity else "author"
             store_entities_in(unit, [named_entity], origin=origin, stores=self._stores)
             names = [alias.alias for alias in added_aliases]
-            change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names)
+            notes = follow_notes_of_names(unit, names, stores=self._stores)
+            change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names, note_rows=notes.rows)
         indexing = self._follow_edit()
         return CandidateDecision(change=change, candidate=candidate, entity=named_entity, indexing=indexing)
 

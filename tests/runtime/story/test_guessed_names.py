@@ -97,3 +97,13 @@ def test_a_chinese_given_name_names_the_person(stores: MemoryStores) -> None:
     story.entities.add("沈砚秋")
     assert _guesses(story, "砚秋") == ["砚秋"]
     assert story.entities.get("沈砚秋").entity.names() == ["沈砚秋", "砚秋"]
+
+
+def test_a_guessed_name_that_its_author_says_is_no_guess(vineyard: Story) -> None:
+    """Named again as an alias it is the author's; `undo` makes it a guess again."""
+    vineyard.candidates.confirm("Jonas Pruett", kind="character")
+    edited = vineyard.entities.edit("Jonas Pruett", {"alias": "Pruett"})
+    assert edited.change is not None
+    assert (edited.entity.names(), _guesses(vineyard, "Pruett")) == (["Jonas Pruett", "Pruett"], [])
+    vineyard.undo()
+    assert _guesses(vineyard, "Pruett") == ["Pruett"]
