@@ -16,7 +16,7 @@ from novelgen.model_calls.prompt_data import NOTHING, as_data, place_in_words, t
 from novelgen.models.continuity import ContinuityEvidence
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.position import StoryPosition, place_told, story_place
-from novelgen.models.state import GUESSED, LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, StateChange
+from novelgen.models.state import GUESSED, LOOP_WEIGHTS, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, OpenLoop, StateChange
 from novelgen.words import words
 
 MAX_FACT_TOKENS = 900
@@ -353,10 +353,15 @@ def threads_of(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEv
         if thread.status in UNRESOLVED_STATUSES and named_ids & set(thread.related_entities)
     ]
     for _, _, thread in sorted(touched_threads, key=lambda one: (-one[0], -one[1], one[2].loop_id))[:MAX_THREADS]:
-        text = words(SUBJECT, story.language)["prompt.thread"] + thread.description
-        yield ContinuityEvidence.at(
-            thread, "thread", thread.loop_id, text, entity_ids=list(thread.related_entities), said_from=thread.said_from
-        )
+        yield of_thread(thread, story)
+
+
+def of_thread(thread: OpenLoop, story: StoryBefore) -> ContinuityEvidence:
+    """Return what an unresolved thread says."""
+    text = words(SUBJECT, story.language)["prompt.thread"] + thread.description
+    return ContinuityEvidence.at(
+        thread, "thread", thread.loop_id, text, entity_ids=list(thread.related_entities), said_from=thread.said_from
+    )
 
 
 # --- Lines ---

@@ -9,7 +9,7 @@ from novelgen.checking.findings import SUBJECT, of_memory, place_of
 from novelgen.checking.hidden_sayings import HiddenSayings
 from novelgen.checking.person_ages import PersonAges
 from novelgen.checking.person_traits import card_sayings, disability_sayings
-from novelgen.checking.prompt_lists import facts_of, threads_of
+from novelgen.checking.prompt_lists import facts_of, of_thread, threads_of
 from novelgen.checking.shared_ground import LEAST_SHARED, denies_number, shared_ground
 from novelgen.checking.shared_words import find_word_matches, telling_sentence
 from novelgen.checking.story import Draft, StoryBefore, telling_words
@@ -21,6 +21,7 @@ from novelgen.language.sentences import Span, split_sentences
 from novelgen.memory.ledger import asks_something
 from novelgen.models.continuity import ContinuityEvidence, TouchedKind, TouchedMatter
 from novelgen.models.entity import Entity, EntityType
+from novelgen.models.state import UNRESOLVED_STATUSES
 from novelgen.words import words
 
 MAX_MATTERS = 40
@@ -290,9 +291,10 @@ def _of_numbers(
         if memory.content_type == "note" and memory.superseded_by is None
     ]
     note_ids = {note.source_id for note in notes}
+    open_threads = [of_thread(thread, story) for thread in story.threads if thread.status in UNRESOLVED_STATUSES]
     evidence_quantities = [
         (evidence_item, _quantities_in(evidence_item.text, story.language))
-        for evidence_item in (*notes, *(item for item in evidence if item.source_id not in note_ids))
+        for evidence_item in (*notes, *open_threads, *(item for item in evidence if item.source_id not in note_ids))
     ]
     for quantity in _quantities_in(draft.text, story.language):
         sentence = draft.sentence_at(quantity.start)

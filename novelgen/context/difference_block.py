@@ -155,7 +155,8 @@ class _Teller:
         statements = []
         for newcomer in self._difference.newcomers:
             name = self._value(newcomer.entity_id)
-            statements.append(self.words["known_before"].format(name) if newcomer.was_known else name)
+            text = self.words["known_before"].format(name) if newcomer.was_known else name
+            statements.append(text + (self._labels.guess if newcomer.is_guessed else ""))
         return statements
 
     def _handover(self, turn: differences.Handover) -> str:

@@ -43,6 +43,8 @@ class StoryStretch:
     masks: Mapping[str, str] = field(default_factory=dict)
     seen_before: frozenset[str] = frozenset()
     seen: Sequence[str] = ()
+    surely_seen: frozenset[str] = frozenset()
+    """Of `seen`, those that no rule alone puts there."""
 
     def holds(self, thing: Placed) -> bool:
         """Tell whether something lies within the stretch."""
@@ -289,6 +291,7 @@ def _newcomers(stretch: StoryStretch) -> list[differences.Newcomer]:
             entity_id=entity_id,
             entity_type=entities[entity_id].entity_type,
             was_known=entity_id in known_ids and entities[entity_id].first_chapter is not None,
+            is_guessed=entity_id in known_ids and entity_id not in stretch.surely_seen,
         )
         for entity_id in dict.fromkeys((*on_stage, *shown_ids))
     ]

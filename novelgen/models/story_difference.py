@@ -121,6 +121,7 @@ class Newcomer(BaseModel):
     entity_id: str
     entity_type: EntityType
     was_known: bool = Field(default=False, exclude_if=is_unsaid, description="Spoken of before, and now on stage.")
+    is_guessed: bool = Field(default=False, exclude_if=is_unsaid, description="Only rules say that it is on stage.")
 
 
 class IdentityTurn(BaseModel):

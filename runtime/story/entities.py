@@ -227,7 +227,7 @@ class StoryEntities(base.StoryBase):
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = _store(self._stores, unit, None, entity)
                 # Before what the card says itself, which was said last.
-                notes = follow_notes_of_names(unit, entity.names(), stores=self._stores)
+                notes = follow_notes_of_names(unit, entity.entity_id, entity.names(), stores=self._stores)
                 unit.states.append(
                     _state_changes(entity, attributes, said_at, base.position_of(start)), follows_scene=False
                 )
@@ -358,7 +358,7 @@ class StoryEntities(base.StoryBase):
             new_names = [new_name for new_name in changed.names() if new_name not in stored_entity.names()]
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = changed != stored_entity and _store(self._stores, unit, stored_entity, changed)
-                notes = follow_notes_of_names(unit, new_names, stores=self._stores)
+                notes = follow_notes_of_names(unit, entity.entity_id, new_names, stores=self._stores)
                 if stated_fields:
                     unit.states.append(_state_changes(changed, stated_fields, at, begins), follows_scene=False)
                     unit.entities.mark_updated(entity.entity_id)

@@ -25,8 +25,10 @@ class NotesOfNames(NamedTuple):
     """The notes that set a state by now."""
 
 
-def follow_notes_of_names(unit: UnitOfWork, names: Sequence[str], *, stores: MemoryStores) -> NotesOfNames:
-    """Attach earlier notes to cards with new names, and let them set what they state.
+def follow_notes_of_names(
+    unit: UnitOfWork, entity_id: str, names: Sequence[str], *, stores: MemoryStores
+) -> NotesOfNames:
+    """Attach earlier notes to a card with new names, and let them set what they state.
 
     A note may be written before the card of whom or what it names.
     """
@@ -39,7 +41,8 @@ def follow_notes_of_names(unit: UnitOfWork, names: Sequence[str], *, stores: Mem
         _link_to_names(unit, memory, known_entities, stores=stores)
         state_rows = follow_note(unit, chunk, stores=stores)
         rows += state_rows
-        if state_rows:
+        changes = unit.states.of_note(chunk.chunk_id) if state_rows else []
+        if any(entity_id in (change.entity_id, change.value) for change in changes):
             message = (
                 f"note {chunk.memory_id!r} was written before this card, and sets its state by now: {chunk.content!r}"
             )

@@ -1,7 +1,7 @@
 """Changes of the story by scene, stretch or author's session."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from novelgen.context.story_difference import StoryStretch, tell_difference
 from novelgen.errors import DatabaseError, InvalidPositionError, UnknownSceneError
@@ -89,6 +89,7 @@ class StoryDifferences(StoryBase):
                 masks=masks,
                 seen_before=frozenset(masks.get(entity_id, entity_id) for entity_id in ids_before if entity_id),
                 seen=[masks.get(entity_id, entity_id) for entity_id in ids if entity_id],
+                surely_seen=frozenset(masks.get(entity_id, entity_id) for entity_id in _stated_ids(scenes)),
             )
         return tell_difference(stretch)
 
@@ -145,6 +146,15 @@ class StoryDifferences(StoryBase):
     abetween = async_twin(between)
     aof_scene = async_twin(of_scene)
     aof_scenes = async_twin(of_scenes)
+
+
+def _stated_ids(scenes: Iterable[Scene]) -> Iterator[str]:
+    """Yield whom and what a record or an author put on stage."""
+    for scene in scenes:
+        if "participants" not in scene.guessed:
+            yield from scene.participants
+        if scene.location_id and "location_id" not in scene.guessed:
+            yield scene.location_id
 
 
 def _totals(whole: StoryDifference) -> StretchTotals:

@@ -228,7 +228,7 @@ class StoryNameCandidates(base.StoryBase):
             store_entities_in(unit, list(entities.values()), origin="author", stores=self._stores)
             note_rows_by_name, note_issues = {}, []
             for name, entity in entities.items():
-                notes = follow_notes_of_names(unit, entity.names(), stores=self._stores)
+                notes = follow_notes_of_names(unit, entity.entity_id, entity.names(), stores=self._stores)
                 note_rows_by_name[name] = notes.rows
                 note_issues += notes.issues
             decided = [
@@ -276,7 +276,7 @@ class StoryNameCandidates(base.StoryBase):
             origin = stored_entity.origin if stored_entity else "author"
             store_entities_in(unit, [named_entity], origin=origin, stores=self._stores)
             names = [alias.alias for alias in added_aliases]
-            notes = follow_notes_of_names(unit, names, stores=self._stores)
+            notes = follow_notes_of_names(unit, entity.entity_id, names, stores=self._stores)
             change = unit.merges.keep_names("name", entity.entity_id, candidate.name, names, note_rows=notes.rows)
         indexing = self._follow_edit()
         return CandidateDecision(change=change, candidate=candidate, entity=named_entity, indexing=indexing)

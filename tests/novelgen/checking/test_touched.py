@@ -206,6 +206,28 @@ def test_promises_and_numbers_come_last() -> None:
     assert "number" not in [each.kind for each in same]
 
 
+@pytest.mark.parametrize(
+    ("draft", "description", "sum_in_draft"),
+    [
+        (
+            "The debt of nine hundred pounds was his last thought.",
+            "The debt of 1,150 pounds to the bank",
+            "nine hundred",
+        ),
+        ("The debt of 1,150 pounds was his last thought.", "The debt of 1,150 pounds to the bank", None),
+        ("他最后想到的是那笔九百元的欠款。", "欠银行一千一百五十元的欠款", "九百元"),
+        ("他最后想到的是那笔一千一百五十元的欠款。", "欠银行一千一百五十元的欠款", None),
+    ],
+)
+def test_a_sum_is_compared_with_that_of_an_open_thread(draft: str, description: str, sum_in_draft: str | None) -> None:
+    """Though nobody of the thread is named."""
+    thread = OpenLoop(loop_id="OL0", description=description, category="debt", related_entities=["C0"])
+    language = story_language(draft)
+    story = replace(told(CHINESE if language == "zh" else ENGLISH), threads=[thread], language=language)
+    sums = [matter for matter in touched(draft, story) if matter.kind == "number"]
+    assert [sum_in_draft in matter.name for matter in sums] == [True] * (sum_in_draft is not None)
+
+
 def test_a_guessed_place_is_marked() -> None:
     """Where rules alone say that somebody was last seen, the list says that it is a guess."""
     place = StateChange(

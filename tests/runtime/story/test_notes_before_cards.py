@@ -113,3 +113,10 @@ def test_what_an_author_attached_by_hand_stays(story: Story, words: dict[str, An
     thing = story.entities.add(words["thing"], kind="item", start="1:1").entity.entity_id
     assert thing not in _linked_ids(story)
     assert _holder(story, thing) == people[0]
+
+
+def test_a_note_of_the_book_stays_the_books(story: Story, words: dict[str, Any]) -> None:
+    """What `attached_to` says is final."""
+    note = story.memories.add(words["death"], attached_to=["book"]).note.chunk_id
+    _add_people(story, words)
+    assert story.memories.get(note).chunk.entities_mentioned == []

@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text as sql
 
 from novelgen.context.difference_block import MAX_BLOCK_LINES, difference_block, difference_lines
-from novelgen.context.story_difference import MAX_FACTS_OF_A_SCENE
+from novelgen.context.story_difference import MAX_FACTS_OF_A_SCENE, StoryStretch, tell_difference
 from novelgen.errors import InvalidPositionError, UnknownSceneError
 from novelgen.models.entity import SAME_AS, Entity, EntityType
 from novelgen.models.position import StoryPosition
@@ -442,3 +442,23 @@ def test_a_program_that_stores_scene_by_scene_does_not_pay_for_it(stores: Memory
     assert report.changes is None
     assert "changes" not in report.model_dump()
     assert not Story(stores, project_id).changes.between().is_empty
+
+
+@pytest.mark.parametrize("is_sure", [True, False])
+def test_a_place_on_stage_by_a_guess_alone_is_marked(is_sure: bool) -> None:
+    """It was spoken of before; a place that the author says is sure."""
+    ford = Entity(entity_id="L0", entity_type="location", name="the ford", first_chapter=1, first_scene=1)
+    stretch = StoryStretch(
+        project_id="guessed",
+        language="en",
+        since=StoryPosition(1, 2),
+        until=StoryPosition(1, 3),
+        entities_before=[ford],
+        entities=[ford],
+        seen=["L0"],
+        surely_seen=frozenset({"L0"} if is_sure else ()),
+    )
+    difference = tell_difference(stretch)
+    assert [newcomer.is_guessed for newcomer in difference.newcomers] == [not is_sure]
+    lines = [line.strip() for line in difference_lines(difference)]
+    assert "- the ford (spoken of before)" + ("" if is_sure else " (guess)") in lines
