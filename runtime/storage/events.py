@@ -17,7 +17,7 @@ from sqlalchemy import Text, case, cast, select
 from sqlmodel import and_, col, or_
 
 from novelgen.errors import UserInputError
-from novelgen.memory.attributes import PLACES, PlaceNames, seen_alive, without_places_left
+from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACES, PlaceNames, seen_alive, without_places_left
 from novelgen.memory.identities import Identities
 from novelgen.memory.outline import PairChange
 from novelgen.models import folds
@@ -25,6 +25,7 @@ from novelgen.models.base import Model
 from novelgen.models.position import END_OF_STORY, Place, StoryPosition, UtcDatetime, packed_place
 from novelgen.models.record import RecordedLoop, RecordedRelationshipChange, is_unsaid
 from novelgen.models.state import (
+    PLACE_GUESSED,
     UNRESOLVED_STATUSES,
     EntityStateSnapshot,
     LoopStatus,
@@ -352,17 +353,23 @@ def _by_entity(rows: Sequence[State], *, first_chapter: float, identities: Ident
 def _counting(rows: Sequence[State], first_chapter: float) -> list[_Dated]:
     """Return the first change, and those not replaced before a chapter."""
     before_it = sum(row.chapter_index is None or row.chapter_index < first_chapter for row in rows)
-    # A sure sight ends a place that a guessed one after it leaves.
-    last = {
-        (row.kind, row.attribute, folds.is_guessed_presence(row.value)): number
-        for number, row in enumerate(rows[:before_it])
-    }
+    last = {_replaced_by(row): number for number, row in enumerate(rows[:before_it])}
     # The moment of the last write goes on with what stays, and the first change of all stays for its type.
     latest = max((row.created_at for row in rows[:before_it]), default=rows[0].created_at)
     return [
         _Dated(rows[number].change(), max(latest, rows[number].created_at))
         for number in (*sorted({0, *last.values()} if last else ()), *range(before_it, len(rows)))
     ]
+
+
+def _replaced_by(row: State) -> tuple[Any, ...]:
+    """Return what a later change has in common with the one that it replaces.
+
+    A sight ends a stay elsewhere, also where a sight at another place or a guess comes after it.
+    """
+    sight = row.value if row.kind == "presence" and isinstance(row.value, Mapping) else {}
+    where = (sight.get(LOCATION_ATTRIBUTE), bool(sight.get(PLACE_GUESSED)))
+    return (row.kind, row.attribute, folds.is_guessed_presence(row.value), *where)
 
 
 def stated_as_of(session: StorageSession, as_of: StoryPosition) -> tuple[dict[str, list[str]], list[str]]:

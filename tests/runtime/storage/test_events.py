@@ -115,6 +115,21 @@ def test_a_place_compares_by_the_names_told_before(database: DatabaseManager, ch
     assert [one.state_data.get("location_id") for one in timeline] == [place]
 
 
+@pytest.mark.parametrize("later", [None, "L1", "L3"])
+def test_a_stay_that_a_sight_ended_does_not_come_back(database: DatabaseManager, later: str | None) -> None:
+    """Whatever is seen after that: somebody at no place, at the old one, or at a third."""
+    stay = change("C0", "location_id", "L1", chapter_index=1, scene_index=1)
+    with database.project("demo").write() as unit:
+        unit.states.append([stay])
+    for number, location_id in enumerate(("L2", later), 1):
+        sight = change("C0", "presence", {"location_id": location_id}, kind="presence")
+        store(database, scene(2, number, states=[sight]))
+    with database.project("demo").read() as unit:
+        for position in (at(2, 2), at(2, 3), at(2, 4), at(3), END_OF_STORY):
+            (state,) = unit.states.snapshots(["C0"], as_of=position)
+            assert "location_id" not in state.state_data, position
+
+
 def test_the_authors_word_outranks_the_record_at_the_same_position(stated: DatabaseManager) -> None:
     """Even when the scene is ingested again afterwards; a change without a position holds from the start."""
     with stated.project("demo").write() as unit:
