@@ -150,7 +150,7 @@ class _Renamed:
             raise UserInputError(f"{unknown_ids[0]!r} is no name of {self.old.entity_id}; it has {self.old.names()}")
         self.names = {self.old.name: new_name, **also}
         holding = [name for name in self.old.names() if name not in self.names and self.old.name in name]
-        self.names |= {text: text.replace(self.old.name, new_name) for text in (*holding, *within)}
+        self.names |= {text: _renamed_within(text, self.old.name, new_name) for text in (*holding, *within)}
         scenes = unit.scenes.list_as_of(with_text=True)
         self._longer = _names_around(unit, self.names, entities, self.old, [scene.text or "" for scene in scenes])
         self.swap = NameSwap(self.names, [*self._longer, *_names_of_others(entities, self.old)])
@@ -297,6 +297,14 @@ class _Renamed:
 
 SCENE_WORDS = "scene_words"
 """In place of a table: a scene's text, record and the spans in it, which are put back by deriving the scene anew."""
+
+
+def _renamed_within(longer: str, name: str, new_name: str) -> str:
+    """Return a longer name with a new name in it, whose own parts are said once: Sam Tulloch, Sam Tully."""
+    before, _, after = longer.partition(name)
+    start = "" if before and new_name.startswith(before) else before
+    end = "" if after and new_name.endswith(after) else after
+    return start + new_name + end
 
 
 def restore_renamed(unit: UnitOfWork, change: Change, *, stores: MemoryStores) -> None:

@@ -7,6 +7,7 @@ import pytest
 from novelgen.errors import UserInputError
 from novelgen.language.matching import NameSwap, longer_names
 from novelgen.models.position import StoryPosition
+from runtime.front_door import Memory
 from runtime.ingest.ingest import ingest_scenes
 from runtime.ingest.scene_input import SceneInput
 from runtime.stores import MemoryStores
@@ -135,6 +136,27 @@ def test_in_the_text_names_and_quotes_change_and_longer_names_stay(story: Story)
     story.undo()
     within = story.entities.rename("林凡", "林小枫", within=["林凡尘"])
     assert within.names["林凡尘"] == "林小枫尘"
+
+
+@pytest.mark.parametrize(
+    ("name", "alias", "new_name", "new_alias"),
+    [
+        ("Tulloch", "Sam Tulloch", "Sam Tully", "Sam Tully"),
+        ("Tulloch", "Old Tulloch", "Sam Tully", "Old Sam Tully"),
+        ("Ada", "Ada Fry", "Ida Fry", "Ida Fry"),
+        ("Ada", "Miss Ada", "Ida", "Miss Ida"),
+        ("林凡", "林凡儿", "林枫儿", "林枫儿"),
+        ("林凡", "小林凡", "小林枫", "小林枫"),
+        ("林凡", "林凡哥", "林小枫", "林小枫哥"),
+    ],
+)
+def test_a_longer_name_says_the_parts_of_a_new_name_once(
+    memory: Memory, name: str, alias: str, new_name: str, new_alias: str
+) -> None:
+    """Sam Tulloch becomes Sam Tully, where Tulloch becomes Sam Tully."""
+    story = memory.create("renamed")
+    story.entities.add(name, aliases=[alias])
+    assert story.entities.rename(name, new_name).names == {name: new_name, alias: new_alias}
 
 
 @pytest.mark.slow
