@@ -12,6 +12,7 @@ from novelgen.checking.findings import of_memory
 from novelgen.checking.story import Draft, StoryBefore, telling_words
 from novelgen.language.chinese_names import has_surname
 from novelgen.language.language import CJK_RANGES, idf, patterns, word_list, wording
+from novelgen.language.numerals import CHINESE_NUMERAL
 from novelgen.language.sentences import Span, split_sentences
 from novelgen.models.continuity import ContinuityEvidence, TouchedKind
 
@@ -114,6 +115,11 @@ def nouns_of(draft: Draft) -> list[Noun]:
     return sorted(nouns.values(), key=lambda noun: noun.span)
 
 
+_MONEY = re.compile("(?:块|毛|分|角|元|文|吊|贯|两)(?:钱|银子|大洋)?")
+_NUMERAL_END = re.compile(f"{CHINESE_NUMERAL}(?:多|来)?$")
+"""Before a unit of money: 三十三块钱 is no thing but a number."""
+
+
 def _chinese_nouns(text: str) -> Iterator[Noun]:
     if not _CHINESE.search(text):
         return
@@ -125,6 +131,7 @@ def _chinese_nouns(text: str) -> Iterator[Noun]:
         end = start + len(word)
         is_before_noun = (further if after[0] == "的" else after)[1].startswith("n")
         is_noun = word not in _CHINESE_NO_NOUNS and not (is_before_noun and _ends_in(word, _MODIFIER_ENDINGS))
+        is_noun = is_noun and not (_MONEY.fullmatch(word) and _NUMERAL_END.search(text[:start]))
         if tag.startswith("n") and is_noun and _CHINESE.search(word):
             is_pointed = _CHINESE_POINTING.search(text[max(0, start - 8) : start]) is not None
             # The classifier of 那张纸条 may be read into the noun.

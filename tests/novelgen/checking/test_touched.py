@@ -206,6 +206,13 @@ def test_promises_and_numbers_come_last() -> None:
     assert "number" not in [each.kind for each in same]
 
 
+@pytest.mark.parametrize("draft", ["他数出三十三块钱来。", "他欠五十多块钱。", "他摸出八吊钱。"])
+def test_a_unit_of_money_is_no_thing(draft: str) -> None:
+    """The number says it."""
+    plain = read_draft(draft, told(CHINESE))
+    assert [plain.plain[noun.span.start : noun.span.end] for noun in nouns_of(plain)] == []
+
+
 @pytest.mark.parametrize(
     ("draft", "description", "sum_in_draft"),
     [
