@@ -17,6 +17,7 @@ from novelgen.language.normalise import texts_within
 from novelgen.memory.attributes import (
     DISGUISE_ATTRIBUTE,
     LOCATION_ATTRIBUTE,
+    PASSING_ATTRIBUTE,
     PLACES,
     PlaceNames,
     attribute_named,
@@ -546,7 +547,11 @@ class PointOfViewCut:
             stage = rules.scene_of_statement(place, is_of_chapter=change.is_of_chapter)
             scene = rules.scene_beside(self.character_id or "", _named_by(change), place, stage=stage)
             if not self._was_before_them(change) or self._is_over_from_start(change):
-                scene = self._scene_showing(change)
+                scene = None
+            if scene is None or not scene.has_record:
+                # A meeting of a stated cast makes sure what a guess alone tells.
+                showing = self._scene_showing(change)
+                scene = showing if scene is None or (showing is not None and showing.has_record) else scene
             place = scene.position if scene is not None else None
         if place is None or not self._view.is_guessed_in(place.chapter_index, place.scene_index):
             return None
@@ -666,16 +671,19 @@ class PointOfViewCut:
     def _scene_showing(self, change: StateChange) -> KnowledgeScene | None:
         """Return a scene of theirs that tells a standing change.
 
-        It has all of its names. Of a state of the start that shows beside its bearer, it has the bearer or their name.
+        It has all of its names. Of a state that shows beside its bearer it has the bearer, of one of the start also
+        their name alone.
         """
         place, end = _place(change), self._end_of(change)
         named = [self._names_of(change.entity_id), *self._names_of_values(change)]
         if place is None and end is None:
             return None
-        if place is None and end is not None and _shows(change):
-            met = self._view.scene_with(change.entity_id, until=_place(end) or _BEGINNING)
+        is_met_of_start = place is None and _shows(change)
+        if is_met_of_start or _shows_later(change):
+            met = self._meeting_showing(change, until=None if end is None else _place(end) or _BEGINNING)
             if met is not None:
                 return met
+        if is_met_of_start:
             named = named[:1]
         elif len(named) < LEAST_NAMES_THAT_TELL:
             return None
@@ -687,6 +695,15 @@ class PointOfViewCut:
             then=then,
             is_in_words=not is_entity_id(str(change.value)),
         )
+
+    def _meeting_showing(self, change: StateChange, *, until: StoryPosition | None) -> KnowledgeScene | None:
+        """Return a meeting up to a place that shows them a change, which is not kept from them there."""
+        unknown = self._unknown_places.get(change.entity_id, ())
+        met = self._view.scene_with(change.entity_id, after=_place(change), until=until, leaving_out=unknown)
+        if met is None or _place(change) is None:
+            return met
+        text = " ".join([*self._names_of(change.entity_id), json.dumps(change.value, ensure_ascii=False)])
+        return met if self._view.is_shown_at(met, text, change.entity_id) else None
 
     def _names_of_values(self, change: StateChange) -> list[Sequence[str]]:
         """Return the names of each value of a change."""
@@ -996,6 +1013,14 @@ def _place(thing: StateChange | OpenLoop) -> StoryPosition | None:
 
 def _pair(place: StoryPosition) -> tuple[int | None, int | None]:
     return place.chapter_index, place.scene_index
+
+
+def _shows_later(change: StateChange) -> bool:
+    """Tell whether a change shows in any meeting while it holds.
+
+    Where somebody was and what they did in the scene of the change, a later one does not show.
+    """
+    return _shows(change) and attribute_named(change.attribute) not in (*PLACES, PASSING_ATTRIBUTE)
 
 
 def _shows(change: StateChange) -> bool:

@@ -221,7 +221,8 @@ STATUS_ATTRIBUTES = frozenset({"status", "physical_state", "alive", "vital_statu
 
 SEEN_OF_THINGS = STATUS_ATTRIBUTES | {
     *(PASSING_ATTRIBUTE, DESCRIPTION_ATTRIBUTE, "condition"),
-    *("injuries", "appearance", "dress", "clothes", "clothing", "外貌", "容貌", "衣着", "穿着", "打扮"),
+    *("injuries", "scar", "scars", "appearance", "looks", "hair", "beard", "dress", "clothes", "clothing", "outfit"),
+    *("伤", "伤疤", "疤痕", "外貌", "容貌", "相貌", "头发", "发型", "胡子", "衣着", "穿着", "打扮", "装束", "服饰"),
 }
 """Attributes of a thing that show beside it; who has it and where it is does not show elsewhere."""
 

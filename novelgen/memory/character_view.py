@@ -33,7 +33,7 @@ from novelgen.memory.told_identity import tells_identity
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import READER, CharacterKnowledge, KnowledgeEvent
 from novelgen.models.memory import PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
-from novelgen.models.position import StoryPosition
+from novelgen.models.position import Place, StoryPosition
 from novelgen.models.state import OpenLoop, ThreadStep
 
 MIN_SHOWN_CERTAINTY = 0.6
@@ -516,16 +516,22 @@ class CharacterView:
 
         What is said to hold from a scene on may have come about in the scene before.
         """
-        rules = self.shared.rules
-        people = [names for entity_id, names in rules.story.names.items() if entity_id in rules.story.character_ids]
         notes: defaultdict[StoryPosition, list[tuple[KnowledgeMemory, NoteTelling]]] = defaultdict(list)
-        for memory in rules.story.memories:
-            if memory.position is not None or not self._is_kept_note(memory):
-                continue
-            telling = note_telling(memory.content, people, own_names=self._own_names)
+        for memory, telling in self._tellings_of_kept:
             for position in self._scenes_of(memory):
                 notes[position].append((memory, telling))
         return notes
+
+    @cached_property
+    def _tellings_of_kept(self) -> Sequence[tuple[KnowledgeMemory, NoteTelling]]:
+        """The notes that an author keeps from them, in story order."""
+        story = self.shared.rules.story
+        people = [names for entity_id, names in story.names.items() if entity_id in story.character_ids]
+        return [
+            (memory, note_telling(memory.content, people, own_names=self._own_names))
+            for memory in story.memories
+            if memory.position is None and self._is_kept_note(memory)
+        ]
 
     def _is_kept_note(self, note: KnowledgeMemory) -> bool:
         """Tell whether an author keeps a note from them."""
@@ -605,7 +611,7 @@ class CharacterView:
         """
         rules = self.shared.rules
         unknown = Knowing("", self.character_id, knows=False)
-        if rules.words_keep_from(self.character_id, text) or self._tells_secret(text, place, by_author=True):
+        if self._is_kept_statement(text, place):
             return unknown
         if place is None or self.character_id in about:
             return Knowing("", self.character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
@@ -619,13 +625,54 @@ class CharacterView:
             return unknown if scene is None else self._witnessed(scene.position)
         return self._witnessed(place) if self.saw(text, *_pair(place)) else unknown
 
-    def scene_with(self, entity_id: str, *, until: StoryPosition) -> KnowledgeScene | None:
-        """Return a scene of theirs with somebody, up to a place."""
+    def _is_kept_statement(self, text: str, place: StoryPosition | None) -> bool:
+        """Tell whether an author's statement tells what is kept from them."""
+        is_kept = self.shared.rules.words_keep_from(self.character_id, text)
+        return is_kept or self._tells_secret(text, place, by_author=True)
+
+    def is_shown_at(self, scene: KnowledgeScene, text: str, entity_id: str) -> bool:
+        """Tell whether a scene shows them how somebody is, which is no secret.
+
+        A note on somebody that is kept from them keeps also what shows, where it tells it.
+        """
+        if not self.shared.rules.is_said_openly(text) or self._is_kept_statement(text, scene.position):
+            return False
+        share_told = self.shared.rules.retellings.share_told
+        return not any(
+            entity_id in note.entities
+            and self._may_be_told_at(note.source_id, scene.position)
+            and (
+                telling.sentences(text)
+                or share_told(text, note.content, leaving_out=self.shared.all_names) >= MIN_TOLD_KEPT
+            )
+            for note, telling in self._tellings_of_kept
+        )
+
+    def scene_with(
+        self,
+        entity_id: str,
+        *,
+        after: StoryPosition | None = None,
+        until: StoryPosition | None = None,
+        leaving_out: Collection[Place] = (),
+    ) -> KnowledgeScene | None:
+        """Return a scene of theirs with somebody, a sure one first.
+
+        Args:
+            entity_id: Whom they meet there.
+            after: The place after which it stands.
+            until: The last place of it.
+            leaving_out: Scenes in which they do not know them.
+        """
         scenes = self.shared.rules.story.scenes
+        start = 0 if after is None else bisect_right(scenes, after, key=_position)
+        end = None if until is None else bisect_right(scenes, until, key=_position)
         scenes = [
             scene
-            for scene in scenes[: bisect_right(scenes, until, key=_position)]
-            if entity_id in scene.present and self.was_in(*_pair(scene.position))
+            for scene in scenes[start:end]
+            if entity_id in scene.present
+            and (place := _pair(scene.position)) not in leaving_out
+            and self.was_in(*place)
         ]
         return next((scene for scene in scenes if scene.has_record), scenes[0] if scenes else None)
 

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from novelgen.context.point_of_view import FoundStory, PointOfViewCut
+from novelgen.language.resolver import NameResolver
 from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
@@ -57,7 +58,12 @@ def stated(slot: str, value: Any, place: tuple[int | None, int | None]) -> State
 
 
 def known_states(
-    pov: str, changes: list[StateChange], scenes: list[tuple[int, str, str]], notes: tuple[str, ...] = ()
+    pov: str,
+    changes: list[StateChange],
+    scenes: list[tuple[int, str, str]],
+    notes: tuple[str, ...] = (),
+    *,
+    has_record: bool = True,
 ) -> list[EntityStateSnapshot]:
     """Return the states as far as a point of view knows them.
 
@@ -66,12 +72,22 @@ def known_states(
         changes: What the author states.
         scenes: Number in chapter 1, cast and text of each.
         notes: What notes after scene 1:1 say.
+        has_record: The casts are stated.
     """
     story = KnowledgeStory(
         AS_OF,
-        [KnowledgeScene(StoryPosition(1, number), frozenset(cast.split()), text) for number, cast, text in scenes],
+        [
+            KnowledgeScene(StoryPosition(1, number), frozenset(cast.split()), text, has_record=has_record)
+            for number, cast, text in scenes
+        ],
         memories=[
-            KnowledgeMemory(f"note-N{number}", text, None, ["C1"], noted_at=StoryPosition(1, 1))
+            KnowledgeMemory(
+                f"note-N{number}",
+                text,
+                None,
+                NameResolver(ENTITIES).entity_ids_in(text),
+                noted_at=StoryPosition(1, 1),
+            )
             for number, text in enumerate(notes)
         ],
         names=NAMES,
@@ -202,3 +218,84 @@ def test_a_state_said_aloud_is_known_as_a_guess(
     scenes = [(1, "C0", "It rained."), (2, "C0", "It rained on."), (3, "C0 C2", text)]
     states = known_states("C2", [death], scenes, (note,))
     assert [state.guessed_in for state in states] == ([] if guesses is None else [guesses])
+
+
+AWAY = [(1, "C0 C2", ""), (2, "C0 C1", ""), (3, "C1", "")]
+AWAY_CHINESE = [(1, "C3 C5", ""), (2, "C3 C4", ""), (3, "C4", "")]
+MET = [*AWAY, (4, "C0 C2", ""), (5, "C2", "")]
+MET_CHINESE = [*AWAY_CHINESE, (4, "C3 C5", ""), (5, "C5", "")]
+MET_THEN = [*AWAY, (4, "C0 C2", ""), (5, "C0 C1", "")]
+MET_TWICE = [*AWAY, (4, "C0 C1", ""), (5, "C1 C2", ""), (6, "C0 C1 C2", "")]
+
+
+def wound(value: Any = "left arm broken", scene: int = 2, slot: str = "C0.physical_state") -> StateChange:
+    return stated(slot, value, (1, scene - 1))
+
+
+@pytest.mark.parametrize(
+    ("changes", "scenes", "value"),
+    [
+        ([wound()], MET, "left arm broken"),
+        ([wound(scene=3)], MET, "left arm broken"),
+        ([wound()], MET_TWICE, "left arm broken"),
+        ([wound("dead", slot="C0.status")], MET, "dead"),
+        ([wound("missing a leg", slot="C0.condition")], MET, "missing a leg"),
+        ([wound("in grey silk", slot="C0.dress")], MET, "in grey silk"),
+        ([wound("a scar on the chin", slot="C0.appearance")], MET, "a scar on the chin"),
+        ([wound(["blind in one eye"], slot="C0.injuries")], MET, ["blind in one eye"]),
+        ([wound("the captain of the guard", slot="C0.description")], MET, "the captain of the guard"),
+        # It is met before its end, or its end itself is met.
+        ([wound(), wound("healed", 5)], MET_THEN, "left arm broken"),
+        ([wound(), wound("healed", 6)], MET_TWICE, "healed"),
+        ([wound(), wound("lame", 4)], MET, "lame"),
+        ([wound("左臂折断", slot="C3.physical_state")], MET_CHINESE, "左臂折断"),
+        ([wound("一身孝服", slot="C3.dress", scene=3)], MET_CHINESE, "一身孝服"),
+        ([wound("死了", slot="C3.status")], MET_CHINESE, "死了"),
+    ],
+)
+def test_any_meeting_while_it_holds_shows_how_somebody_is(
+    changes: list[StateChange], scenes: list[tuple[int, str, str]], value: Any
+) -> None:
+    """Not only one in the scene in which it begins; where nobody states the casts, it is a guess."""
+    slot = f"{changes[-1].entity_id}.{changes[-1].attribute}"
+    pov = "C5" if slot.startswith("C3") else "C2"
+    assert seen(pov, changes, scenes)[slot][0] == value
+    [sure], [guess] = (known_states(pov, changes, scenes, has_record=has_record) for has_record in (True, False))
+    assert not sure.guessed_in
+    assert list(guess.guessed_in) == [changes[-1].attribute]
+
+
+@pytest.mark.parametrize(
+    ("changes", "scenes", "notes"),
+    [
+        ([wound()], AWAY, ()),
+        ([wound()], [*AWAY, (4, "C1 C2", "Nils laughed."), (5, "C0", "")], ()),
+        # It was over before they met.
+        ([wound(), wound(None, 4)], MET, ()),
+        ([wound(), wound(None, 5)], MET_TWICE, ()),
+        ([wound("左臂折断", slot="C3.physical_state"), wound(None, 3, "C3.physical_state")], MET_CHINESE, ()),
+        # It is kept from them.
+        ([wound("dead", slot="C0.status")], MET, ("Tom is dead, and Ben does not know it.",)),
+        ([wound()], MET, ("Tom has a broken left arm; only Nils knows it.",)),
+        ([wound()], MET, ("Tom broke his arm behind Ben's back.",)),
+        ([wound("secretly with child")], MET, ()),
+        ([wound("a broken arm, hidden from Ben")], MET, ()),
+        ([wound("左臂折断，瞒着周岚", slot="C3.physical_state")], MET_CHINESE, ()),
+        ([wound("左臂折断", slot="C3.physical_state")], MET_CHINESE, ("陈默的左臂断了，只有林婶知道。",)),
+        # It does not show, or not any longer.
+        ([wound("fled the country", slot="C0.goals")], MET, ()),
+        ([wound("afraid", slot="C0.emotional_state")], MET, ()),
+        ([wound(["a stolen watch"], slot="C0.inventory")], MET, ()),
+        ([wound("Lars Falk", slot="C0.identity")], MET, ()),
+        ([wound("L0", slot="C0.location_id")], MET, ()),
+        ([wound(["kneeling"], slot="C0.for_now")], MET, ()),
+        ([wound("broken", slot="I0.condition")], MET, ()),
+    ],
+)
+def test_no_other_meeting_shows_how_somebody_is(
+    changes: list[StateChange], scenes: list[tuple[int, str, str]], notes: tuple[str, ...]
+) -> None:
+    """One before or after it, one from which it is kept, or of what nobody sees."""
+    pov = "C5" if changes[0].entity_id == "C3" else "C2"
+    states = known_states(pov, changes, scenes, notes)
+    assert not any(value for state in states for value in state.state_data.values())

@@ -265,6 +265,8 @@ def test_a_guessed_place_of_a_stated_cast_ends_a_place_as_a_guess(marks: tuple[s
     [
         ("clothing", "character", True),
         ("衣着", "character", True),
+        ("beard", "character", True),
+        ("伤疤", "character", True),
         ("location_id", "character", True),
         ("location_id", "item", False),
         ("condition", "item", True),
