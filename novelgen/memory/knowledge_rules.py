@@ -5,6 +5,7 @@ What a record or an author says goes first; the rules answer where nobody says a
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -13,9 +14,11 @@ from functools import cache, cached_property, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Literal
 
-from novelgen.language.language import significant_words, stated_language, word_pattern
+from novelgen.language.language import patterns, significant_words, stated_language, word_pattern
+from novelgen.language.resolver import NameResolver
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death, shows_beside
+from novelgen.memory.deeds import Deed, deed_of
 from novelgen.memory.earshot import has_words_of_telling, hears, is_addressed, is_said, is_subject, takes_part
 from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, openly_said
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
@@ -53,6 +56,12 @@ _DEED = word_pattern("knowledge_rules_deed")
 _HAPPENED = word_pattern("knowledge_rules_happened")
 _LONG_AGO = word_pattern("stated_past")
 """Words of deeds, and of long ago."""
+
+_IN_LIFE = word_pattern("knowledge_rules_in_life")
+"""Words of what was before, or in somebody's lifetime."""
+
+_KNEW = re.compile(f"(?:{'|'.join(patterns('knowledge_rules_knew').values())})", re.IGNORECASE)
+"""What follows the name of somebody who knew a thing."""
 
 APART_EVENTS = frozenset(
     {"secret_learned", "secret_kept", "secret_revealed", "confession", "deception", "theft", "disguise"}
@@ -119,6 +128,7 @@ class KnowledgeRules:
     _as_subject: dict[tuple[StoryPosition, str], bool] = field(default_factory=dict, init=False, compare=False)
     _stated_by: dict[str, Sequence[Statement]] = field(default_factory=dict, init=False, compare=False)
     _came_before: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
+    _left_deeds: dict[str, Deed | None] = field(default_factory=dict, init=False, compare=False)
 
     def of_character(
         self,
@@ -253,23 +263,23 @@ class KnowledgeRules:
             return replace(knowing, certainty=1.0, is_said=True) if is_listed else left_out
         if memory.is_for_all:
             return knowing
-        names = (name for name in own_names if memory.content.startswith(name))
-        if any(is_death("status", memory.content.removeprefix(name).lstrip(" ，,")) for name in names):
+        if self._tells_own_death(character_id, memory):
             return self._unknown_result(character_id, memory, "dead")
         is_open = self.is_said_openly(memory.content)
         stage = self.scene_of_note(memory) if is_open else None
         people = [entity_id for entity_id in memory.entities if entity_id in self.story.character_ids]
         is_open = is_open and self.is_of_their_scenes(character_id, memory)
+        is_part = self.takes_part_in_note(character_id, memory)
         # Of whom a guess alone has there, the note must name somebody of the scene, or nobody.
         if is_open and stage is not None and character_id in stage.present and (stage.has_record or not people):
             certainty = TAKING_PART_CERTAINTY if stage.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=stage.position, certainty=certainty)
-        is_entering = character_id in self.story.entering and character_id not in people
+        is_entering = character_id in self.story.entering and not (character_id in people and is_part)
         if is_open and is_entering and memory.begins_at(self.story.as_of):
             return replace(knowing, how="witnessed", since=self.story.as_of, certainty=TAKING_PART_CERTAINTY)
         if not memory.entities:
             return self._unknown_result(character_id, memory, "unsaid")
-        if character_id in people or not (people or memory.noted_at):
+        if is_part if character_id in people else not (people or memory.noted_at):
             return knowing
         about = people or memory.entities
         scene = self.scene_beside(character_id, about, memory.noted_at, stage=stage) if is_open else None
@@ -283,6 +293,14 @@ class KnowledgeRules:
         if saying is not None:
             return replace(knowing, how="told", since=saying.scene.position, certainty=MAX_TOLD_CERTAINTY)
         return self._unknown_result(character_id, memory, "absent")
+
+    def _tells_own_death(self, character_id: str, note: KnowledgeMemory) -> bool:
+        """Tell whether a note begins with, or states, a character's death."""
+        content = note.content
+        names = (name for name in self.story.names.get(character_id, ()) if content.startswith(name))
+        return any(is_death("status", content.removeprefix(name).lstrip(" ，,")) for name in names) or any(
+            one.entity_id == character_id and is_death(one.attribute, one.value) for one in self.statements_of(note)
+        )
 
     def is_in(self, character_id: str, scene: KnowledgeScene) -> bool:
         """Tell whether a character may be in a scene."""
@@ -308,16 +326,54 @@ class KnowledgeRules:
 
     def is_of_their_scenes(self, character_id: str, note: KnowledgeMemory) -> bool:
         """Tell whether a character was there when a note came to be."""
-        if note.noted_at is None or character_id in note.entities:
+        if note.noted_at is None or self.takes_part_in_note(character_id, note):
             return True
         stage = self.scene_of_note(note)
         return self.is_in_all_of(character_id, note.noted_at, stage=stage) or not self.may_come_before(note)
 
+    def takes_part_in_note(self, character_id: str, note: KnowledgeMemory) -> bool:
+        """Tell whether a note names a character, as more than one spoken of.
+
+        Of a deed by somebody who has left by the note's scene, whoever is only spoken of takes no part.
+        """
+        if character_id not in note.entities:
+            return False
+        deed = self._deed_of_scene_before(note)
+        if deed is None or character_id in deed.doers | deed.others or note.noted_at is None:
+            return True
+        before = self.scene_at_or_before(note.noted_at)
+        return before is not None and character_id in before.present
+
+    def _deed_of_scene_before(self, note: KnowledgeMemory) -> Deed | None:
+        """Return the deed of a note whose doers were in the scene before, and are not all in the note's own."""
+        if note.source_id not in self._left_deeds:
+            self._left_deeds[note.source_id] = self._find_left_deed(note)
+        return self._left_deeds[note.source_id]
+
+    def _find_left_deed(self, note: KnowledgeMemory) -> Deed | None:
+        stage = self.scene_of_note(note)
+        if stage is None and self.story.entering and note.begins_at(self.story.as_of):
+            stage = KnowledgeScene(self.story.as_of, self.story.entering)
+        before = None if note.noted_at is None else self.scene_at_or_before(note.noted_at)
+        people = self.story.character_ids.intersection(note.entities)
+        if before is None or stage is None or before is stage or not stage.has_record or people <= stage.present:
+            return None
+        deed = deed_of(note.content, NameResolver(self.story.entities).find_mentions(note.content), people)
+        is_left = deed is not None and deed.doers <= before.present and not deed.doers <= stage.present
+        if deed is None or not is_left or _LONG_AGO.search(deed.core) or self._shows_its_state(note):
+            return None
+        return deed
+
+    def _shows_its_state(self, note: KnowledgeMemory) -> bool:
+        """Tell whether a note states how somebody or something looks, as a death."""
+        kinds = {entity.entity_id: entity.entity_type for entity in self.story.entities}
+        return any(shows_beside(one.attribute, kinds[one.entity_id]) for one in self.statements_of(note))
+
     def may_come_before(self, note: KnowledgeMemory) -> bool:
         """Tell whether a note may tell of the scene before its own.
 
-        It tells who has a thing or where it is, or a state that does not show in a meeting. So does a deed of people
-        who were in that scene before, and not in its own, or a deed that the text of the scene before tells.
+        It tells who has a thing or where it is, or a state that does not show in a meeting. So does a deed of somebody
+        who was in that scene before, and is not in its own, or a deed that the text of the scene before tells.
         """
         if note.source_id not in self._came_before:
             self._came_before[note.source_id] = self._may_come_before(note)
@@ -330,6 +386,8 @@ class KnowledgeRules:
             return True
         people = [name for who in self.story.character_ids for name in self.story.names.get(who, ())]
         if tells_whereabouts(note.content, self.story.entities, people):
+            return True
+        if self._deed_of_scene_before(note) is not None:
             return True
         is_deed = not statements and _HAPPENED.search(note.content) and not _LONG_AGO.search(note.content)
         before = None if note.noted_at is None else self.scene_at_or_before(note.noted_at)
@@ -599,10 +657,36 @@ class KnowledgeRules:
         place = memory.position or memory.noted_at
         if died is None or place is None or place < died:
             return False
+        scene = self.scene_of_note(memory) if memory.position is None else self.story.scene_at.get(place)
+        is_walking = scene is not None and scene.has_record and character_id in scene.present
+        if memory.position is None:
+            return not is_walking and not self._is_of_their_life(character_id, memory, died=died)
         if place == died:
             return memory.event_type == "death" and self._subject(memory) == character_id
-        scene = self.story.scene_at.get(place)
-        return scene is None or not scene.has_record or character_id not in scene.present
+        return not is_walking
+
+    def _is_of_their_life(self, character_id: str, note: KnowledgeMemory, *, died: StoryPosition) -> bool:
+        """Tell whether a note read after a death was known to the dead before it.
+
+        They took part in its deed in the scene of their death, or its words have them do, learn or know it in life.
+        """
+        own_names, names_of_others = self.story.names.get(character_id, ()), [*self.story.names_of_others(character_id)]
+        if is_among_knowers(note.content, own_names, names_of_others):
+            return True
+        mentions = NameResolver(self.story.entities).find_mentions(note.content)
+        ends = [mention.end for mention in mentions if mention.entity_id == character_id]
+        deed = deed_of(note.content, mentions, self.story.character_ids)
+        takes_part = deed is not None and character_id in deed.doers | deed.others
+        if note.noted_at == died and (deed is None or takes_part):
+            return True
+        before = None if note.noted_at is None else self.scene_at_or_before(note.noted_at)
+        if takes_part and before is not None and before.has_record and character_id in before.present:
+            return True
+        if _IN_LIFE.search(note.content) is None:
+            return False
+        is_doing = deed is not None and character_id in deed.doers
+        is_knowing = any(_KNEW.match(note.content, end) is not None for end in ends)
+        return is_doing or is_knowing or is_told(note.content, own_names, names_of_others)
 
     def _alive_scenes(self, character_id: str) -> int:
         """Return the scenes with a living character, as a bit mask."""

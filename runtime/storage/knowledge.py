@@ -278,10 +278,12 @@ def _learnings_and_dead(
             place = StoryPosition(row.chapter_index, row.scene_index)
             learnings[place][identities.person(row.entity_id)] = str(row.value)
     stated: Any = (row for row in rows if row.kind == "explicit" and row.attribute in STATUS_ATTRIBUTES)
+    # Who is dead from the start is dead before every scene.
     dead = {
         identities.person(entity_id): StoryPosition(change.chapter_index, change.scene_index)
-        for entity_id, change in deaths(identities.standing(stated)).items()
         if change.chapter_index is not None
+        else StoryPosition(0, 0)
+        for entity_id, change in deaths(identities.standing(stated)).items()
     }
     return learnings, dead
 

@@ -82,11 +82,7 @@ def known_states(
         ],
         memories=[
             KnowledgeMemory(
-                f"note-N{number}",
-                text,
-                None,
-                NameResolver(ENTITIES).entity_ids_in(text),
-                noted_at=StoryPosition(1, 1),
+                f"note-N{number}", text, None, NameResolver(ENTITIES).entity_ids_in(text), noted_at=StoryPosition(1, 1)
             )
             for number, text in enumerate(notes)
         ],

@@ -532,6 +532,162 @@ def test_what_came_to_be_in_the_scene_before_is_not_known_by_the_next_one_alone(
         assert "C2" not in named_ids or story.knows("C2", note).knows
 
 
+PEOPLE_LEFT = (
+    ("C1", "Ada Penrose", "宋怀远"),
+    ("C2", "Ben Carver", "宋蘅"),
+    ("C3", "Tom Hale", "孟小舟"),
+    ("C4", "Sister Agnes", "裴婆婆"),
+    ("C5", "Cora Finch", "陈默"),
+)
+DEEDS_OF_ONE_WHO_LEFT = """
+Ada Penrose told Ben Carver that Tom Hale is a thief.|1 2 4
+Ada Penrose gave Tom Hale leave to speak of the brooch.|1 3 4
+Before she died, Ada Penrose told Ben Carver about Tom Hale's debts.|1 2 4
+Ada Penrose tells Ben Carver that Tom Hale was once a thief.|1 2 4
+Ada Penrose warned Ben Carver against Tom Hale.|1 2 4
+Ada Penrose promised Ben Carver to marry Tom Hale.|1 2 4
+Ada Penrose, who lay dying, told Ben Carver where Tom Hale was born.|1 2 4
+Ben Carver was told by Ada Penrose that Tom Hale is a thief.|1 2 4
+Tom Hale stole the brooch, Ada Penrose told Ben Carver.|1 2 4
+“Tom Hale is a thief,” Ada Penrose said to Ben Carver.|1 2 4
+Ada Penrose and Ben Carver quarrelled about Tom Hale.|1 2 4
+Ada Penrose wrote to Tom Hale that the mill was sold.|1 3 4
+Ada Penrose burned Tom Hale's letters.|1 4
+Ada Penrose struck Ben Carver, because Tom Hale had lied.|1 2 4
+It was Ada Penrose who told Ben Carver that Tom Hale is a thief.|1 2 4
+Ada Penrose came to Ben Carver and asked him to hide Tom Hale.|1 2 4
+宋怀远告诉宋蘅，孟小舟是贼。|1 2 4
+宋怀远对宋蘅说孟小舟从前是贼。|1 2 4
+宋怀远准许孟小舟说出胸针的事。|1 3 4
+临死前，宋怀远把孟小舟的身世告诉了宋蘅。|1 2 4
+宋怀远答应宋蘅，绝不放过孟小舟。|1 2 4
+宋怀远让宋蘅去找孟小舟。|1 2 4
+宋蘅被宋怀远打了一顿，孟小舟没拦。|1 2 4
+宋怀远和宋蘅为孟小舟吵了一架。|1 2 4
+孟小舟是贼，宋怀远告诉宋蘅。|1 2 4
+宋怀远把孟小舟的信烧了。|1 4
+宋怀远从宋蘅那里得知，孟小舟是贼。|1 2 4
+"""
+OTHER_NOTES = """
+Tom Hale told Cora Finch that Ada Penrose is a thief.|1 3 4 5
+Tom Hale is Ada Penrose's brother.|1 3 4 5
+Ada Penrose is Tom Hale's aunt.|1 3 4 5
+Ada Penrose once told Tom Hale that the mill is haunted.|1 3 4 5
+Ada Penrose's brother told Tom Hale that the mill is sold.|1 3 4 5
+Tom Hale knows that Ada Penrose stole the brooch.|1 3 4 5
+Tom Hale is older than Ada Penrose.|1 3 4 5
+Tom Hale laughed at Ada Penrose's letter.|1 3 4 5
+Sister Agnes asked Tom Hale to watch Ada Penrose.|1 3 4 5
+Cora Finch was told by Sister Agnes that Ada Penrose is a thief.|1 3 4 5
+Ada Penrose will tell Tom Hale everything.|1 3 4 5
+When Ada Penrose left, Tom Hale wept.|1 3 4 5
+Ada Penrose raised Tom Hale as her son.|1 3 4 5
+Ada Penrose learned to swim beside Tom Hale.|1 3 4 5
+孟小舟告诉陈默，宋怀远是贼。|1 3 4 5
+孟小舟是宋怀远的弟弟。|1 3 4 5
+宋怀远是孟小舟的舅舅。|1 3 4 5
+宋怀远的弟弟告诉孟小舟，磨坊卖了。|1 3 4 5
+宋怀远当年打了孟小舟。|1 3 4 5
+孟小舟比宋怀远大三岁。|1 3 4 5
+宋怀远走后，孟小舟哭了一夜。|1 3 4 5
+宋怀远收养了孟小舟。|1 3 4 5
+宋怀远娶了孟小舟的姐姐。|1 3 4 5
+陈默被孟小舟打了，为的是宋怀远的信。|1 3 4 5
+裴婆婆让孟小舟去找宋怀远。|1 3 4 5
+宋怀远说话结巴，像孟小舟。|1 3 4 5
+"""
+
+
+@pytest.mark.parametrize("lines", [DEEDS_OF_ONE_WHO_LEFT, OTHER_NOTES])
+def test_a_deed_of_one_who_has_left_is_known_to_who_takes_part(lines: str) -> None:
+    """Cora, who came later, knows any other note of her scene, and Tom, who came too, not what is said of him."""
+    scenes = (scene(1, 1, "C1 C2 C4"), scene(1, 2, "C3 C4 C5"))
+    for content, knowers in (line.split("|") for line in lines.strip().splitlines()):
+        cards = [
+            Entity(
+                entity_id=entity_id,
+                project_id="p",
+                entity_type="character",
+                name=chinese if has_cjk(content) else english,
+            )
+            for entity_id, english, chinese in PEOPLE_LEFT
+        ]
+        names = {card.entity_id: [card.name] for card in cards}
+        note = memory(content, " ".join(NameResolver(cards).entity_ids_in(content)), position=None, noted_at=at(1, 1))
+        story = KnowledgeRules(KnowledgeStory(at(1, 3), scenes, [note], names, frozenset(names), entities=cards))
+        assert (content, " ".join(one[1:] for one in names if story.knows(one, note).knows)) == (content, knowers)
+
+
+DEAD_AND_LIVING = (("C1", "James Moss", "贺老三"), ("C2", "Kitty Moss", "贺小满"), ("C3", "Ada Penrose", "沈青"))
+LEARNT_AFTER_DEATH = """
+Kitty Moss found forty pounds of James Moss's money in a belt.
+Kitty Moss sold James Moss's horse to Ada Penrose.
+Kitty Moss told Ada Penrose that James Moss was a thief.
+Ada Penrose had hidden James Moss's letters.
+Ada Penrose wept at the grave of James Moss.
+Kitty Moss told James Moss everything at his grave.
+Kitty Moss looks like James Moss.
+The house of James Moss has burned down.
+James Moss is dead.
+James Moss is mourned by all.
+Kitty Moss is the heir of James Moss.
+Before James Moss was cold, Kitty Moss sold the mill.
+贺小满找到了贺老三的四十块银元。
+贺小满把贺老三的马卖给了沈青。
+贺小满告诉沈青，贺老三是贼。
+贺小满在贺老三的坟前哭了一场。
+贺小满长得像贺老三。
+贺老三的房子烧了。
+贺老三死了。
+贺小满是贺老三的继承人。
+"""
+KNOWN_IN_LIFE = """
+Kitty Moss had told James Moss of the money.
+Kitty Moss told James Moss of the money before he died.
+On his deathbed James Moss was told that Kitty Moss was safe.
+James Moss had hidden forty pounds in a belt.
+James Moss knew that Kitty Moss stole the brooch.
+James Moss had known of the debt.
+The belt is false; only Kitty Moss and James Moss know it.
+James Moss once told Ada Penrose that Kitty Moss can swim.
+James Moss told Ada Penrose of the belt while he lived.
+In his lifetime James Moss gave Kitty Moss a belt.
+Ada Penrose had confessed to James Moss that the mill was sold.
+James Moss had been told of the debt.
+贺小满早就把银元的事告诉了贺老三。
+贺老三生前把银元藏了起来。
+贺老三早就知道贺小满偷了胸针。
+银元是假的，只有贺小满和贺老三知道。
+贺老三当年告诉沈青，贺小满会水。
+临终前，贺老三把银元的事告诉了沈青。
+沈青曾向贺老三坦白，磨坊卖了。
+"""
+
+
+@pytest.mark.parametrize(("lines", "is_known"), [(LEARNT_AFTER_DEATH, False), (KNOWN_IN_LIFE, True)])
+@pytest.mark.parametrize("died", [at(0, 0), at(1, 0), at(1, 1)])
+def test_the_dead_learn_nothing_of_a_later_note(lines: str, is_known: bool, died: StoryPosition) -> None:
+    """Be they named; what its words have them do or learn in life they knew, and in a stated cast they walk."""
+    for content in lines.strip().splitlines():
+        cards = [
+            Entity(
+                entity_id=one, project_id="p", entity_type="character", name=chinese if has_cjk(content) else english
+            )
+            for one, english, chinese in DEAD_AND_LIVING
+        ]
+        names = {card.entity_id: [card.name] for card in cards}
+        note = memory(content, " ".join(NameResolver(cards).entity_ids_in(content)), position=None, noted_at=at(1, 3))
+
+        def knows(last_cast: str, note: KnowledgeMemory = note, names: Any = names, cards: Any = cards) -> bool:
+            scenes = (scene(1, 1, "C1 C2"), scene(1, 2, "C1 C2"), scene(1, 3, "C2 C3"), scene(1, 4, last_cast))
+            story = KnowledgeStory(at(1, 5), scenes, [note], names, frozenset(names), dead={"C1": died}, entities=cards)
+            return KnowledgeRules(story).knows("C1", note).knows
+
+        assert (content, knows("C2 C3")) == (content, is_known)
+        if not content.startswith(("James Moss is dead", "贺老三死")):
+            assert (content, knows("C1 C2 C3")) == (content, True)
+
+
 def test_a_note_of_a_death_is_not_known_to_who_lies_there() -> None:
     """Also where the author has them in the scene from which it holds."""
     note = memory("Ines died of a fever.", "C1", position=None, noted_at=at(2, 0))

@@ -1,0 +1,127 @@
+"""Deeds that notes tell, with those who take part."""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from novelgen.language.language import has_cjk, patterns
+from novelgen.language.resolver import Mention
+
+_PERSON = "\x02"
+_OWNER = "\x03"
+"""Sign of one who only owns something: `Tom's`, 孟小舟的."""
+
+_OTHER = "\x04"
+"""Sign of anything else that has a name."""
+
+_JOINT = "\x05"
+"""Stands for what joins people in a row."""
+
+_ROW = re.compile(f"{_PERSON}(?: and {_PERSON}|(?:, {_PERSON})+,? and {_PERSON}|(?:[、和与跟同及]{_PERSON})+)")
+_PEOPLE = re.compile(f"{_PERSON}(?:{_JOINT}+{_PERSON})*")
+_ABOUT = frozenset("为替因比像")
+"""Characters before a person who is only spoken of, or helped."""
+
+_OWNS = re.compile(r"['’]s?\b|['’](?= )|的")
+
+
+class Deed(NamedTuple):
+    """A deed of a note."""
+
+    doers: frozenset[str]
+    others: frozenset[str]
+    """To whom it is done or said."""
+    core: str
+    """The words that tell it, without what is said."""
+
+
+class _Words(NamedTuple):
+    """The patterns of a language."""
+
+    leading: re.Pattern[str]
+    """A first clause of when or why."""
+    no_doer: re.Pattern[str]
+    """What stands before a person who does nothing."""
+    done: re.Pattern[str]
+    suffered: re.Pattern[str]
+    """What stands between who suffers a deed and who does it."""
+    end: re.Pattern[str]
+    """What follows a deed: what is said or thought, and of whom."""
+    report: re.Pattern[str]
+    """A last clause that tells who says the rest."""
+
+
+def _words(language: str) -> _Words:
+    happened = patterns("knowledge_rules_happened")[language].replace("\n", "")
+    return _Words(
+        *(
+            re.compile(
+                patterns(f"deeds_{name}")[language]
+                .replace("\n", "")
+                .replace("<happened>", f"(?:{happened})")
+                .replace("<act>", patterns("deeds_act")[language].replace("\n", ""))
+                .replace("<lasting>", f"(?:{patterns('deeds_lasting')[language]})".replace("\n", ""))
+                .replace("<C>", _PERSON)
+                .replace("<P>", _PEOPLE.pattern)
+                .replace("<O>", _OWNER),
+                re.IGNORECASE,
+            )
+            for name in _Words._fields
+        )
+    )
+
+
+_LANGUAGES = {language: _words(language) for language in ("en", "zh")}
+
+
+def deed_of(text: str, mentions: Sequence[Mention], people: Collection[str]) -> Deed | None:
+    """Return the first deed of a text, None where nobody named does one.
+
+    Args:
+        text: A note.
+        mentions: The names in it.
+        people: The ids of all people.
+    """
+    signed, person_ids = _signed(text, mentions, people)
+    words = _LANGUAGES["zh" if has_cjk(text) else "en"]
+    start = 0
+    while leading := words.leading.match(signed, start):
+        start = leading.end()
+    report = words.report.search(signed, start)
+    for first in _PEOPLE.finditer(signed, start if report is None else report.start()):
+        if words.no_doer.search(signed[: first.start()]):
+            continue
+        suffered = words.suffered.match(signed, first.end())
+        doer = first if suffered is None else _PEOPLE.match(signed, suffered.end())
+        done = doer if suffered else words.done.match(signed, first.end())
+        if doer is None or done is None:
+            continue
+        end = words.end.search(signed, done.end())
+        stop = len(signed) if end is None else end.start()
+        if done.groupdict().get("whom"):
+            stop = done.end()
+        taking_part = {
+            at: person_id
+            for at, person_id in person_ids.items()
+            if first.start() <= at < stop and signed[at - 1 : at] not in _ABOUT
+        }
+        doers = frozenset(one for at, one in taking_part.items() if doer.start() <= at < doer.end())
+        return Deed(doers, frozenset(taking_part.values()) - doers, signed[:stop])
+    return None
+
+
+def _signed(text: str, mentions: Sequence[Mention], people: Collection[str]) -> tuple[str, dict[int, str]]:
+    """Return a text with signs in place of names, and the person of each sign."""
+    signed, person_ids, end = "", {}, 0
+    for mention in mentions:
+        signed += text[end : mention.start]
+        end = mention.end
+        if mention.entity_id not in people:
+            signed += _OTHER
+        elif _OWNS.match(text, end):
+            signed += _OWNER
+        else:
+            person_ids[len(signed)] = mention.entity_id
+            signed += _PERSON
+    signed += text[end:]
+    return _ROW.sub(lambda row: re.sub(f"[^{_PERSON}]", _JOINT, row[0]), signed), person_ids
