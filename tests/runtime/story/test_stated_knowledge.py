@@ -883,3 +883,12 @@ def test_the_answer_names_the_notes_that_a_hidden_one_hides(story: Story, told: 
     assert [note.source_id for note in answer.also_hidden] == [telling.memory_id]
     assert other.memory_id not in {note.source_id for note in answer.also_hidden}
     assert story.knowledge.set(captain, other.memory_id, "hidden").also_hidden == ()
+
+
+def test_who_is_dead_from_the_start_learns_nothing(story: Story, told: dict[str, Any]) -> None:
+    """A note that names them as an owner is known to who was there, and not to the dead."""
+    heroine, stranger = told["people"][0], told["stranger"]
+    story.entities.add(stranger, state={"status": "dead"}, start="1:1")
+    note = story.memories.add(told["fact_of"].format(stranger), start="1:2").note
+    lists = [story.knowledge.list(who, as_of="2:2") for who in (heroine, stranger)]
+    assert [note.memory_id in {one.source_id for one in facts.known} for facts in lists] == [True, False]
