@@ -277,6 +277,10 @@ class KnowledgeRules:
         is_entering = character_id in self.story.entering and not (character_id in people and is_part)
         if is_open and is_entering and memory.begins_at(self.story.as_of):
             return replace(knowing, how="witnessed", since=self.story.as_of, certainty=TAKING_PART_CERTAINTY)
+        seen_before = self._scene_of_left_deed(character_id, memory) if stage is not None else None
+        if seen_before is not None:
+            certainty = GUESSED_PRESENCE_CERTAINTY
+            return replace(knowing, how="witnessed", since=seen_before.position, certainty=certainty)
         if not memory.entities:
             return self._unknown_result(character_id, memory, "unsaid")
         if is_part if character_id in people else not (people or memory.noted_at):
@@ -343,6 +347,14 @@ class KnowledgeRules:
             return True
         before = self.scene_at_or_before(note.noted_at)
         return before is not None and character_id in before.present
+
+    def _scene_of_left_deed(self, character_id: str, note: KnowledgeMemory) -> KnowledgeScene | None:
+        """Return the scene before a note's own in which a character saw its deed done."""
+        deed = self._deed_of_scene_before(note)
+        before = None if note.noted_at is None else self.scene_at_or_before(note.noted_at)
+        if deed is None or before is None or character_id in note.entities or not before.has_record:
+            return None
+        return before if {character_id, *deed.doers, *deed.others} <= before.present else None
 
     def _deed_of_scene_before(self, note: KnowledgeMemory) -> Deed | None:
         """Return the deed of a note whose doers were in the scene before, and are not all in the note's own."""

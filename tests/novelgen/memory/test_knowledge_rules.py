@@ -1,5 +1,7 @@
 """Who knows what, by rules, and what outranks them."""
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -538,6 +540,7 @@ PEOPLE_LEFT = (
     ("C3", "Tom Hale", "孟小舟"),
     ("C4", "Sister Agnes", "裴婆婆"),
     ("C5", "Cora Finch", "陈默"),
+    ("C6", "Meg Dunn", "阿丁"),
 )
 DEEDS_OF_ONE_WHO_LEFT = """
 Ada Penrose told Ben Carver that Tom Hale is a thief.|1 2 4
@@ -567,6 +570,11 @@ Ada Penrose came to Ben Carver and asked him to hide Tom Hale.|1 2 4
 孟小舟是贼，宋怀远告诉宋蘅。|1 2 4
 宋怀远把孟小舟的信烧了。|1 4
 宋怀远从宋蘅那里得知，孟小舟是贼。|1 2 4
+宋怀远给上海发函核查宋蘅。|1 2 4
+宋怀远盘问宋蘅。|1 2 4
+宋怀远当众揭发宋蘅，孟小舟也有份。|1 2 4
+宋怀远写信给孟小舟。|1 3 4
+宋怀远逼问宋蘅孟小舟的下落。|1 2 4
 """
 OTHER_NOTES = """
 Tom Hale told Cora Finch that Ada Penrose is a thief.|1 3 4 5
@@ -598,24 +606,60 @@ Ada Penrose learned to swim beside Tom Hale.|1 3 4 5
 """
 
 
+def _note_of_people_left(content: str, scenes: Sequence[KnowledgeScene]) -> tuple[KnowledgeRules, KnowledgeMemory]:
+    """Return the story of these scenes with a note of the second, and the note."""
+    names = {entity_id: chinese if has_cjk(content) else english for entity_id, english, chinese in PEOPLE_LEFT}
+    cards = [
+        Entity(entity_id=entity_id, project_id="p", entity_type="character", name=name)
+        for entity_id, name in names.items()
+    ]
+    note = memory(content, " ".join(NameResolver(cards).entity_ids_in(content)), position=None, noted_at=at(1, 1))
+    names_of_all = {entity_id: [name] for entity_id, name in names.items()}
+    whole = KnowledgeStory(at(1, 3), scenes, [note], names_of_all, frozenset(names), entities=cards)
+    return KnowledgeRules(whole), note
+
+
 @pytest.mark.parametrize("lines", [DEEDS_OF_ONE_WHO_LEFT, OTHER_NOTES])
 def test_a_deed_of_one_who_has_left_is_known_to_who_takes_part(lines: str) -> None:
-    """Cora, who came later, knows any other note of her scene, and Tom, who came too, not what is said of him."""
-    scenes = (scene(1, 1, "C1 C2 C4"), scene(1, 2, "C3 C4 C5"))
+    """Cora, who came later, knows any other note of her scene, and Tom, who came too, not what is said of him.
+
+    Meg and Ben, who were there and have left as well, saw a deed among those who were there.
+    """
+    scenes = (scene(1, 1, "C1 C2 C4 C6"), scene(1, 2, "C3 C4 C5"))
     for content, knowers in (line.split("|") for line in lines.strip().splitlines()):
-        cards = [
-            Entity(
-                entity_id=entity_id,
-                project_id="p",
-                entity_type="character",
-                name=chinese if has_cjk(content) else english,
-            )
-            for entity_id, english, chinese in PEOPLE_LEFT
-        ]
-        names = {card.entity_id: [card.name] for card in cards}
-        note = memory(content, " ".join(NameResolver(cards).entity_ids_in(content)), position=None, noted_at=at(1, 1))
-        story = KnowledgeRules(KnowledgeStory(at(1, 3), scenes, [note], names, frozenset(names), entities=cards))
-        assert (content, " ".join(one[1:] for one in names if story.knows(one, note).knows)) == (content, knowers)
+        story, note = _note_of_people_left(content, scenes)
+        names = story.story.names
+        is_seen = lines == DEEDS_OF_ONE_WHO_LEFT and "3" not in knowers
+        everybody = " ".join(sorted({*knowers.split(), "2", "6"})) if is_seen else knowers
+        assert (content, " ".join(one[1:] for one in names if story.knows(one, note).knows)) == (content, everybody)
+
+
+@pytest.mark.parametrize(
+    ("content", "is_cast_stated"),
+    [
+        ("Ada Penrose whispered to Ben Carver that Tom Hale is a thief.", True),
+        ("Ada Penrose secretly gave Ben Carver leave to go.", True),
+        ("Ada Penrose struck Ben Carver; only Ben Carver knows it.", True),
+        ("Ada Penrose struck Ben Carver.", False),
+        ("宋怀远悄悄告诉宋蘅，孟小舟是贼。", True),
+        ("宋怀远背着人打了宋蘅。", True),
+        ("宋怀远打了宋蘅，只有宋蘅知道。", True),
+        ("宋怀远打了宋蘅。", False),
+    ],
+)
+def test_a_deed_apart_or_before_a_guessed_cast_is_seen_by_nobody_else(content: str, is_cast_stated: bool) -> None:
+    """Of a scene before whose cast rules guess nobody is known to have seen it."""
+    scenes = (replace(scene(1, 1, "C1 C2 C6"), has_record=is_cast_stated), scene(1, 2, "C5"))
+    cards = [
+        Entity(
+            entity_id=entity_id, project_id="p", entity_type="character", name=chinese if has_cjk(content) else english
+        )
+        for entity_id, english, chinese in PEOPLE_LEFT
+    ]
+    names = {card.entity_id: [card.name] for card in cards}
+    note = memory(content, " ".join(NameResolver(cards).entity_ids_in(content)), position=None, noted_at=at(1, 1))
+    story = KnowledgeRules(KnowledgeStory(at(1, 3), scenes, [note], names, frozenset(names), entities=cards))
+    assert not story.knows("C6", note).knows
 
 
 DEAD_AND_LIVING = (("C1", "James Moss", "贺老三"), ("C2", "Kitty Moss", "贺小满"), ("C3", "Ada Penrose", "沈青"))
