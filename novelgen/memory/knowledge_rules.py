@@ -23,7 +23,7 @@ from novelgen.memory.earshot import has_words_of_telling, hears, is_addressed, i
 from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, openly_said
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.memory.spoken import Saying, SpokenStates
-from novelgen.memory.stated import Statement, statements_of
+from novelgen.memory.stated import Statement, plain_wound_of, statements_of
 from novelgen.memory.whereabouts import tells_whereabouts, things_located
 from novelgen.models.knowledge import (
     READER,
@@ -54,6 +54,7 @@ _DEED = word_pattern("knowledge_rules_deed")
 """Those of its words that tell a deed of a note: only further words say that those who are there do not perceive it."""
 
 _HAPPENED = word_pattern("knowledge_rules_happened")
+_WHOLE = word_pattern("knowledge_rules_whole")
 _LONG_AGO = word_pattern("stated_past")
 """Words of deeds, and of long ago."""
 
@@ -296,7 +297,33 @@ class KnowledgeRules:
         saying = self.saying_heard(character_id, self.spoken.of_note(memory))
         if saying is not None:
             return replace(knowing, how="told", since=saying.scene.position, certainty=MAX_TOLD_CERTAINTY)
+        scene = self._scene_of_wound(character_id, memory) if self.is_said_openly(memory.content) else None
+        if scene is not None:
+            certainty = TAKING_PART_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
+            return replace(knowing, how="witnessed", since=scene.position, certainty=certainty)
         return self._unknown_result(character_id, memory, "absent")
+
+    def _scene_of_wound(self, character_id: str, note: KnowledgeMemory) -> KnowledgeScene | None:
+        """Return a later scene with somebody whose wound a note tells, before it is whole; a sure one first."""
+        wounded_id = plain_wound_of(note.content, self.story.entities) if note.noted_at is not None else None
+        if wounded_id is None or note.noted_at is None:
+            return None
+        ends = [
+            other.noted_at
+            for other in self.story.memories
+            if other.noted_at is not None
+            and other.noted_at > note.noted_at
+            and wounded_id in other.entities
+            and _WHOLE.search(other.content)
+        ]
+        scenes = [
+            scene
+            for scene in self.story.scenes
+            if scene.position > note.noted_at
+            and {character_id, wounded_id} <= scene.present
+            and not any(scene.position > end for end in ends)
+        ]
+        return next((scene for scene in scenes if scene.has_record), scenes[0] if scenes else None)
 
     def _tells_own_death(self, character_id: str, note: KnowledgeMemory) -> bool:
         """Tell whether a note begins with, or states, a character's death."""

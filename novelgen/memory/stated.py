@@ -6,7 +6,15 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
-from novelgen.language.language import has_cjk, patterns, phrases, word_pattern, wording
+from novelgen.language.language import (
+    FUNCTION_WORDS,
+    has_cjk,
+    patterns,
+    phrases,
+    significant_words,
+    word_pattern,
+    wording,
+)
 from novelgen.language.normalise import CHINESE_TITLES_AFTER, TITLES, name_key
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import FIGURATIVE_DEATH, is_death
@@ -125,6 +133,9 @@ _WITNESSED = word_pattern("stated_witnessed")
 _UNREAL = re.compile(f"{word_pattern('stated_unreal').pattern}|{FIGURATIVE_DEATH.pattern}", re.IGNORECASE)
 _PAST = word_pattern("stated_past")
 _UNSET = {attribute: re.compile(words, re.IGNORECASE) for attribute, words in patterns("stated_unset").items()}
+
+_WOUND_FILLERS = word_pattern("stated_wound_fillers")
+"""Words beside a plain wound: which hand, how badly, whose."""
 
 _PRONOUN_FIRST = re.compile(
     r"\W*(?:(?:and|but|for|while|when) )?(?:he|she|they)\b|\W*(?:而|但|因为)?[他她]们?", re.IGNORECASE
@@ -576,6 +587,20 @@ def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
         if people and (earlier_id is None or not _BESIDE.search(clause.text, 0, people[0].start)):
             earlier_id = people[0].entity_id
     return None
+
+
+def plain_wound_of(content: str, entities: Sequence[Entity]) -> str | None:
+    """Return whoever a text calls wounded and tells nothing else of, None if nobody."""
+    wounded = told_of_somebody(content, entities)
+    mentions = _mentions(content, entities)
+    if wounded is None or wounded.attribute == "status" or {one.entity_id for one in mentions} != {wounded.entity_id}:
+        return None
+    rest = content
+    for mention in reversed(mentions):
+        rest = rest[: mention.start] + " " + rest[mention.end :]
+    rest = _UNSET[wounded.attribute].sub(" ", rest)
+    is_plain = not significant_words(_WOUND_FILLERS.sub(" ", rest)) - FUNCTION_WORDS and not is_in_doubt(content)
+    return wounded.entity_id if is_plain else None
 
 
 def repeats_death(content: str) -> bool:

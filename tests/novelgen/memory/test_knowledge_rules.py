@@ -606,16 +606,21 @@ Ada Penrose learned to swim beside Tom Hale.|1 3 4 5
 """
 
 
-def _note_of_people_left(content: str, scenes: Sequence[KnowledgeScene]) -> tuple[KnowledgeRules, KnowledgeMemory]:
-    """Return the story of these scenes with a note of the second, and the note."""
+def _note_of_people_left(
+    content: str, scenes: Sequence[KnowledgeScene], *, healing: str = ""
+) -> tuple[KnowledgeRules, KnowledgeMemory]:
+    """Return the story of these scenes with a note after the first, and the note; another may follow the second."""
     names = {entity_id: chinese if has_cjk(content) else english for entity_id, english, chinese in PEOPLE_LEFT}
     cards = [
         Entity(entity_id=entity_id, project_id="p", entity_type="character", name=name)
         for entity_id, name in names.items()
     ]
     note = memory(content, " ".join(NameResolver(cards).entity_ids_in(content)), position=None, noted_at=at(1, 1))
+    healed = memory(healing or "-", "C2" if healing else "", "N1", position=None, noted_at=at(1, 2))
+    notes = [note, *([healed] if healing else [])]
     names_of_all = {entity_id: [name] for entity_id, name in names.items()}
-    whole = KnowledgeStory(at(1, 3), scenes, [note], names_of_all, frozenset(names), entities=cards)
+    as_of = at(scenes[-1].position.chapter_index or 0, 3)
+    whole = KnowledgeStory(as_of, scenes, notes, names_of_all, frozenset(names), entities=cards)
     return KnowledgeRules(whole), note
 
 
@@ -660,6 +665,28 @@ def test_a_deed_apart_or_before_a_guessed_cast_is_seen_by_nobody_else(content: s
     note = memory(content, " ".join(NameResolver(cards).entity_ids_in(content)), position=None, noted_at=at(1, 1))
     story = KnowledgeRules(KnowledgeStory(at(1, 3), scenes, [note], names, frozenset(names), entities=cards))
     assert not story.knows("C6", note).knows
+
+
+@pytest.mark.parametrize(
+    ("content", "healing", "is_known"),
+    [
+        ("Ben Carver's left arm is broken.", "", True),
+        ("Ben Carver was wounded in the leg.", "", True),
+        ("宋蘅的右手烧伤了。", "", True),
+        ("Ben Carver's left arm is broken.", "Ben Carver's arm has healed.", False),
+        ("宋蘅的右手烧伤了。", "宋蘅的手痊愈了。", False),
+        ("Ben Carver was wounded by Ada Penrose.", "", False),
+        ("Ben Carver's left arm is broken; nobody may know it.", "", False),
+        ("宋蘅偷东西时摔断了腿。", "", False),
+    ],
+)
+def test_a_plain_wound_shows_when_its_bearer_is_met(content: str, healing: str, is_known: bool) -> None:
+    """In a later scene, until the wound is whole; nothing else that a note tells shows."""
+    scenes = (scene(1, 1, "C1 C2"), scene(1, 2, "C5"), scene(2, 1, "C2 C5"))
+    story, note = _note_of_people_left(content, scenes, healing=healing)
+    assert story.knows("C5", note).knows == is_known
+    early, note = _note_of_people_left(content, scenes[:1])
+    assert not early.knows("C5", note).knows
 
 
 DEAD_AND_LIVING = (("C1", "James Moss", "贺老三"), ("C2", "Kitty Moss", "贺小满"), ("C3", "Ada Penrose", "沈青"))

@@ -7,6 +7,7 @@ from novelgen.memory.stated import (
     Statement,
     is_in_doubt,
     passed_on,
+    plain_wound_of,
     reading_of,
     repeats_death,
     statement_of,
@@ -1412,3 +1413,33 @@ def test_a_pronoun_beside_a_death_means_the_one_before_it_or_nobody() -> None:
         assert repeats_death(text)
     for text in ("Ada is not dead.", "Ada's death was a lie.", "Ada hid it.", "阿宁没死，她还活着。"):
         assert not repeats_death(text)
+
+
+@pytest.mark.parametrize(
+    ("content", "entity_id"),
+    [
+        ("Ada was badly wounded in the leg.", "C6"),
+        ("Ada's left arm is broken.", "C6"),
+        ("Ada has hurt her ankle.", "C6"),
+        ("Ada broke her left wrist.", "C6"),
+        ("林婶的右手烧伤了。", "C7"),
+        ("林婶受了重伤。", "C7"),
+        ("林婶摔断了左腿。", "C7"),
+        ("林婶的眼睛瞎了。", "C7"),
+        ("Ada was wounded by Tom.", None),
+        ("Ada broke her arm on 21 November 1883.", None),
+        ("Ada broke her arm when she stole the letters.", None),
+        ("Ada was wounded, and she lies about it.", None),
+        ("Ada pretends that her arm is broken.", None),
+        ("Ada is dead.", None),
+        ("Ada was arrested.", None),
+        ("林婶被周五打断了腿。", None),
+        ("林婶偷银簪时摔断了腿。", None),
+        ("林婶装作受了伤。", None),
+        ("林婶受了伤，却对谁也不说是怎么来的。", None),
+        ("林婶死了。", None),
+    ],
+)
+def test_a_plain_wound_tells_nothing_else(content: str, entity_id: str | None) -> None:
+    """No cause, no date, no other person, and no doubt."""
+    assert plain_wound_of(content, RETURNED) == entity_id
