@@ -305,8 +305,13 @@ class KnowledgeRules:
 
     def _scene_of_wound(self, character_id: str, note: KnowledgeMemory) -> KnowledgeScene | None:
         """Return a later scene with somebody whose wound a note tells, before it is whole; a sure one first."""
-        wounded_id = plain_wound_of(note.content, self.story.entities) if note.noted_at is not None else None
-        if wounded_id is None or note.noted_at is None:
+        people = self.story.character_ids.intersection(note.entities)
+        if note.noted_at is None or len(people) != 1:
+            return None
+        # Of two of one name the note is about the one to whom it is attached.
+        bearers = [one for one in self.story.entities if one.entity_type != "character" or one.entity_id in people]
+        wounded_id = plain_wound_of(note.content, bearers)
+        if wounded_id is None:
             return None
         ends = [
             other.noted_at
