@@ -95,6 +95,7 @@ _GONE = _patterns("stated_gone")
 _GONE_THING = [_by_last_word(pattern) for pattern in _GONE]
 
 _PLACED = _patterns("stated_place")
+_CONDITION = _patterns("stated_condition")
 
 _FOUND = _patterns("stated_found")
 _FOUND_THING = [_by_last_word(pattern) for pattern in _FOUND]
@@ -125,6 +126,9 @@ _DOUBT = word_pattern("stated_doubt")
 
 _ALIVE = word_pattern("stated_alive")
 _MOVED_ON = word_pattern("stated_moved_on")
+_LASTING = ("status", "condition")
+"""What stays so though it happened long ago."""
+
 _TAKES_BACK = {"status": (_DOUBT, _ALIVE), HOLDER_ATTRIBUTE: (_DOUBT, _MOVED_ON), "location_id": (_DOUBT, _MOVED_ON)}
 _HANDLED = word_pattern("stated_handled")
 _PASSED_ON = word_pattern("stated_passed_on")
@@ -222,7 +226,10 @@ NAME_ATTRIBUTE = "real_name"
 NOBODY = ""
 """Value of a holder where the thing is destroyed, lost or stolen by nobody knows whom: nobody has it any more."""
 
-STATED_ATTRIBUTES = (HOLDER_ATTRIBUTE, "location_id", "status", NAME_ATTRIBUTE)
+CONDITION_ATTRIBUTE = "condition"
+"""Attribute of a place that burnt, fell in or was closed."""
+
+STATED_ATTRIBUTES = (HOLDER_ATTRIBUTE, "location_id", "status", NAME_ATTRIBUTE, CONDITION_ATTRIBUTE)
 """Attributes that a note may state."""
 
 
@@ -706,14 +713,16 @@ def _stated_by(clause: _Clause, entities: Sequence[Entity]) -> Statement | None:
     for bare, ids in signed_readings:
         statement = _stated_with_signs(bare, ids, entities)
         if statement is not None:
-            return None if statement.attribute == "status" and _UNREAL.search(clause.text) else statement
+            return None if statement.attribute in _LASTING and _UNREAL.search(clause.text) else statement
     if _UNREAL.search(clause.text):
         return None
     for bare, ids in signed_readings:
         for plain in _without_circumstances(bare):
             statement = _stated_with_signs(plain, ids, entities)
             if statement is not None:
-                is_over = statement.attribute != "status" and statement.value != NOBODY and _PAST.search(clause.text)
+                is_over = (
+                    statement.attribute not in _LASTING and statement.value != NOBODY and _PAST.search(clause.text)
+                )
                 return None if is_over else statement
     return None
 
@@ -748,6 +757,10 @@ def _stated_with_signs(bare: str, ids: Sequence[str], entities: Sequence[Entity]
         if match is not None:
             subject_id, value_id = (ids[_signs_before(bare, match.start(name))] for name in (subject, value))
             return Statement(subject_id, attribute, value_id)
+    condition = next((form for pattern in _CONDITION if (form := pattern.fullmatch(bare))), None)
+    if condition is not None:
+        place_id = ids[_signs_before(bare, condition.start("L"))]
+        return Statement(place_id, CONDITION_ATTRIBUTE, condition["value"])
     gone = next((form for pattern in _GONE if (form := pattern.fullmatch(bare))), None)
     if gone is not None:
         return Statement(ids[_signs_before(bare, gone.start("I"))], HOLDER_ATTRIBUTE, NOBODY)

@@ -65,7 +65,7 @@ class NotedState(BaseModel):
 
     entity_id: str
     name: str = Field(description="Name of the entity.")
-    attribute: str = Field(description="holder, location_id, status or real_name.")
+    attribute: str = Field(description="holder, location_id, status, condition or real_name.")
     value: str = Field(description="Id of a card, or a text; empty of a holder: nobody has it, nor is it where it was.")
     value_name: str = Field(description="The value, an id by its name.")
     holds_after: str | None = Field(default=None, description="Scene after which it holds; None: from the start.")

@@ -1443,3 +1443,84 @@ def test_a_pronoun_beside_a_death_means_the_one_before_it_or_nobody() -> None:
 def test_a_plain_wound_tells_nothing_else(content: str, entity_id: str | None) -> None:
     """No cause, no date, no other person, and no doubt."""
     assert plain_wound_of(content, RETURNED) == entity_id
+
+
+BURNT = [
+    Entity(entity_id="L0", entity_type="location", name="the mill"),
+    Entity(entity_id="L1", entity_type="location", name="the Spur Hut"),
+    Entity(entity_id="L2", entity_type="location", name="火塔"),
+    Entity(entity_id="L3", entity_type="location", name="天海井"),
+    Entity(entity_id="L4", entity_type="location", name="the laundry"),
+    Entity(entity_id="C0", entity_type="character", name="Ada"),
+    Entity(entity_id="C1", entity_type="character", name="罗桂兰"),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "place_id", "value"),
+    [
+        ("The mill burned down.", "L0", "burned down"),
+        ("The mill burned down on the third of May.", "L0", "burned down"),
+        ("The mill was burnt to the ground by Ada's brother.", "L0", "burnt to the ground"),
+        ("The Spur Hut has been closed for good.", "L1", "closed for good"),
+        ("The laundry burned down last night; Ada was in it.", "L4", "burned down"),
+        ("The Spur Hut is closed since March.", "L1", "closed"),
+        ("The mill was abandoned after the war.", "L0", "abandoned"),
+        ("The mill was rebuilt in 1902.", "L0", "rebuilt"),
+        ("The mill has caved in.", "L0", "caved in"),
+        ("Last winter the mill burned down.", "L0", "burned down"),
+        ("The laundry was gutted by fire on 3 May 1953.", "L4", "gutted by fire"),
+        ("火塔五月三日烧毁了。", "L2", "烧毁了"),
+        ("火塔烧塌了。", "L2", "烧塌了"),
+        ("天海井塌了。", "L3", "塌了"),
+        ("天海井昨夜塌了，埋了三个人。", "L3", "塌了"),
+        ("天海井被官府封了。", "L3", "封了"),
+        ("火塔在那场山火里烧毁了。", "L2", "烧毁了"),
+        ("天海井光绪九年三月停产了。", "L3", "停产了"),
+        ("天海井已经废弃。", "L3", "废弃"),
+        ("火塔被大火烧成了灰。", "L2", "烧成了灰"),
+        ("天海井后来重建了。", "L3", "重建了"),
+        ("火塔拆了。", "L2", "拆了"),
+        ("天海井关了门。", "L3", "关了门"),
+    ],
+)
+def test_what_became_of_a_place_is_stated(content: str, place_id: str, value: str) -> None:
+    """It burnt, fell in, was closed, or stands again."""
+    [statement] = statements_of(content, BURNT)
+    assert statement == (place_id, "condition", value)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "The mill nearly burned down.",
+        "The mill was not destroyed.",
+        "Ada fears that the mill burned down.",
+        "The mill will be closed.",
+        "If the mill is closed, Ada leaves.",
+        "The mill was sold.",
+        "Ada burned down.",
+        "The mill's roof burned down.",
+        "Ada closed the mill's door.",
+        "Did the mill burn down?",
+        "The mill was closed on Sundays.",
+        "Ada dreamt that the mill burned down.",
+        "The mill burned down in the story.",
+        "The mill was closed for the night.",
+        "火塔差点烧毁了。",
+        "火塔没有烧毁。",
+        "罗桂兰怕火塔烧毁了。",
+        "火塔要拆了。",
+        "如果天海井塌了，大家都得饿饭。",
+        "火塔的门关了。",
+        "天海井塌了吗？",
+        "罗桂兰梦见火塔烧了。",
+        "天海井没塌。",
+        "传言天海井塌了。",
+        "天海井明年停产。",
+        "天海井夜里关门。",
+    ],
+)
+def test_what_may_come_of_a_place_or_of_a_part_states_nothing(content: str) -> None:
+    """Nearly, not yet, in a dream, for a night, or of its door."""
+    assert [one for one in statements_of(content, BURNT) if one.attribute == "condition"] == []

@@ -104,7 +104,7 @@ def _in_plain_words(item: Any, value: str, view: View) -> str:
     attribute = item.attribute
     if not value:
         key = "says_holder_gone"
-    elif attribute == "physical_state" or (attribute == "status" and not is_death(attribute, value)):
+    elif attribute in ("physical_state", "condition") or (attribute == "status" and not is_death(attribute, value)):
         key = "says_condition"
     else:
         key = f"says_{attribute}"
