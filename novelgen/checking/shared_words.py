@@ -95,12 +95,12 @@ def find_word_matches(
     nouns = [noun for noun in nouns_of(draft) if taken_positions.isdisjoint(range(noun.span.start, noun.span.end))]
     matches = [match for noun in nouns[:MAX_NOUNS] if (match := _match(noun, draft, story)) is not None]
     matches.sort(key=lambda match: (-match.weight, match.noun.span))
-    quoted = list(said_texts)
+    quotes = list(said_texts)
     chosen: list[WordMatch] = []
     for match in matches:
-        fresh = [saying for saying in match.sayings if not any(saying.text in text for text in quoted)]
+        fresh = [saying for saying in match.sayings if not any(saying.text in text for text in quotes)]
         if fresh and len(chosen) < MAX_MATTERS_OF_WORDS:
-            quoted += [saying.text for saying in fresh]
+            quotes += [saying.text for saying in fresh]
             chosen.append(match._replace(sayings=fresh))
     return chosen
 
@@ -194,12 +194,12 @@ def _match(noun: Noun, draft: Draft, story: StoryBefore) -> WordMatch | None:
     best_first = sorted(pieces, key=lambda piece: (len(own & piece.terms), piece.chapter_index_and_scene), reverse=True)
     telling = [piece for piece in best_first if _tells_of(noun, piece, own, story)]
     last = [max(telling, key=lambda piece: piece.chapter_index_and_scene)] if telling else []
-    chosen = list(dict.fromkeys([*telling[:1], *last]))[:MAX_SENTENCES_OF_A_WORD]
-    sayings = [*notes, *(piece.evidence for piece in chosen)]
+    sentences = list(dict.fromkeys([*telling[:1], *last]))[:MAX_SENTENCES_OF_A_WORD]
+    sayings = [*notes, *(piece.evidence for piece in sentences)]
     if not sayings:
         return None
     rarity = idf(len(scenes), max(1, count))
-    overlap = max((len(own & piece.terms) for piece in chosen), default=0)
+    overlap = max((len(own & piece.terms) for piece in sentences), default=0)
     return WordMatch(noun, sayings, rarity + 0.2 * overlap + bool(notes))
 
 

@@ -680,9 +680,9 @@ class PointOfViewCut:
             return None
         is_met_of_start = place is None and _shows(change)
         if is_met_of_start or _shows_later(change):
-            met = self._meeting_showing(change, until=None if end is None else _place(end) or _BEGINNING)
-            if met is not None:
-                return met
+            meeting = self._meeting_showing(change, until=None if end is None else _place(end) or _BEGINNING)
+            if meeting is not None:
+                return meeting
         if is_met_of_start:
             named = named[:1]
         elif len(named) < LEAST_NAMES_THAT_TELL:
@@ -698,12 +698,12 @@ class PointOfViewCut:
 
     def _meeting_showing(self, change: StateChange, *, until: StoryPosition | None) -> KnowledgeScene | None:
         """Return a meeting up to a place that shows them a change, which is not kept from them there."""
-        unknown = self._unknown_places.get(change.entity_id, ())
-        met = self._view.scene_with(change.entity_id, after=_place(change), until=until, leaving_out=unknown)
-        if met is None or _place(change) is None:
-            return met
+        unknown_places = self._unknown_places.get(change.entity_id, ())
+        meeting = self._view.scene_with(change.entity_id, after=_place(change), until=until, leaving_out=unknown_places)
+        if meeting is None or _place(change) is None:
+            return meeting
         text = " ".join([*self._names_of(change.entity_id), json.dumps(change.value, ensure_ascii=False)])
-        return met if self._view.is_shown_at(met, text, change.entity_id) else None
+        return meeting if self._view.is_shown_at(meeting, text, change.entity_id) else None
 
     def _names_of_values(self, change: StateChange) -> list[Sequence[str]]:
         """Return the names of each value of a change."""

@@ -375,9 +375,9 @@ class CharacterView:
 
     def knowing_of_thread(self, thread: OpenLoop) -> Knowing:
         """Return whether and how they know a thread."""
-        said = self._said_of_thread(thread)
-        if said is not None:
-            return knowing_by_event(thread.loop_id, self.character_id, said)
+        saying = self._said_of_thread(thread)
+        if saying is not None:
+            return knowing_by_event(thread.loop_id, self.character_id, saying)
         planting = self._knowing_of_planting(thread)
         ways = [planting, *(self._knowing_of_move(step, thread) for step in thread.steps)]
         ways = [way for way in ways if way.knows]
@@ -610,20 +610,20 @@ class CharacterView:
         is said apart or thought is known to those alone whom it names.
         """
         rules = self.shared.rules
-        unknown = Knowing("", self.character_id, knows=False)
+        ignorance = Knowing("", self.character_id, knows=False)
         if self._is_kept_statement(text, place):
-            return unknown
+            return ignorance
         if place is None or self.character_id in about:
             return Knowing("", self.character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
         if not rules.is_said_openly(text):
-            return unknown
+            return ignorance
         stage = rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
         if stage is not None and stage.has_record and self.character_id in stage.present:
             return self._witnessed(stage.position)
         if about or (stage is not None and stage.has_record):
             scene = rules.scene_beside(self.character_id, about, place, stage=stage)
-            return unknown if scene is None else self._witnessed(scene.position)
-        return self._witnessed(place) if self.saw(text, *_pair(place)) else unknown
+            return ignorance if scene is None else self._witnessed(scene.position)
+        return self._witnessed(place) if self.saw(text, *_pair(place)) else ignorance
 
     def _is_kept_statement(self, text: str, place: StoryPosition | None) -> bool:
         """Tell whether an author's statement tells what is kept from them."""
@@ -947,9 +947,9 @@ class CharacterView:
         """Yield the secrets of which two sentences of a text tell enough."""
         if not self.is_shown or not self._secrets:
             return
-        folded = text.casefold()
+        text_key = text.casefold()
         for piece in _pairs_of_sentences(text):
-            yield from self._secrets_of_piece(piece, folded, place)
+            yield from self._secrets_of_piece(piece, text_key, place)
 
     def _secrets_of_piece(self, piece: str, whole: str, place: StoryPosition | None) -> Iterator[str]:
         told_scores: defaultdict[str, float] = defaultdict(float)
@@ -959,11 +959,11 @@ class CharacterView:
         for source_id, share in told_scores.items():
             if share >= 1.0 and self._may_be_told_at(source_id, place) and self._names_another(source_id, whole):
                 yield source_id
-        folded = piece.casefold()
+        piece_key = piece.casefold()
         for source_id, since, named in self._secret_names:
             # Who held a thing before is told by the same names and is no secret.
             is_later = place is None or since is None or place >= since
-            if is_later and all(any(map(folded.__contains__, names)) for names in named):
+            if is_later and all(any(map(piece_key.__contains__, names)) for names in named):
                 yield source_id
 
 

@@ -93,13 +93,13 @@ def deed_of(text: str, mentions: Sequence[Mention], people: Collection[str]) -> 
             continue
         suffered = words.suffered.match(signed, first.end())
         doer = first if suffered is None else _PEOPLE.match(signed, suffered.end())
-        done = doer if suffered else words.done.match(signed, first.end())
-        if doer is None or done is None:
+        act = doer if suffered else words.done.match(signed, first.end())
+        if doer is None or act is None:
             continue
-        end = words.end.search(signed, done.end())
+        end = words.end.search(signed, act.end())
         stop = len(signed) if end is None else end.start()
-        if done.groupdict().get("whom"):
-            stop = done.end()
+        if act.groupdict().get("whom"):
+            stop = act.end()
         taking_part = {
             at: person_id
             for at, person_id in person_ids.items()

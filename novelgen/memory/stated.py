@@ -761,9 +761,9 @@ def _stated_with_signs(bare: str, ids: Sequence[str], entities: Sequence[Entity]
     if condition is not None:
         place_id = ids[_signs_before(bare, condition.start("L"))]
         return Statement(place_id, CONDITION_ATTRIBUTE, condition["value"])
-    gone = next((form for pattern in _GONE if (form := pattern.fullmatch(bare))), None)
-    if gone is not None:
-        return Statement(ids[_signs_before(bare, gone.start("I"))], HOLDER_ATTRIBUTE, NOBODY)
+    loss = next((form for pattern in _GONE if (form := pattern.fullmatch(bare))), None)
+    if loss is not None:
+        return Statement(ids[_signs_before(bare, loss.start("I"))], HOLDER_ATTRIBUTE, NOBODY)
     if [kinds[entity_id] for entity_id in ids] == ["character"]:
         thing_id = _called_id(_HELD_THING, bare, entities)
         if thing_id is not None:
@@ -783,8 +783,8 @@ def _without_relative(clause: _Clause, kinds: Mapping[str, EntityType]) -> _Clau
     if match is None:
         return clause
     start = holder.end + len(match["verb"])
-    moved = replace(thing, start=start, end=start + thing.end - thing.start)
-    return _Clause(text[:start] + text[thing.start :], [holder, moved])
+    moved_thing = replace(thing, start=start, end=start + thing.end - thing.start)
+    return _Clause(text[:start] + text[thing.start :], [holder, moved_thing])
 
 
 def _without_owner(clause: _Clause, kinds: Mapping[str, EntityType]) -> _Clause:
@@ -873,15 +873,15 @@ def _of_thing(clause: _Clause, thing_id: str) -> _Clause:
 def _with_mention(clause: _Clause, entity_id: str, start: int, end: int) -> _Clause:
     """Return a clause with a mention in place of some of its characters, or before the first."""
     text, mentions = clause
-    named = "\x00" if has_cjk(text) or end > start else "\x00 "
-    moved = [
+    sign = "\x00" if has_cjk(text) or end > start else "\x00 "
+    moved_mentions = [
         one
         if one.end <= start
-        else replace(one, start=one.start + len(named) - (end - start), end=one.end + len(named) - (end - start))
+        else replace(one, start=one.start + len(sign) - (end - start), end=one.end + len(sign) - (end - start))
         for one in mentions
     ]
     own = Mention(entity_id, "\x00", start, start + 1)
-    return _Clause(text[:start] + named + text[end:], sorted([*moved, own], key=lambda one: one.start))
+    return _Clause(text[:start] + sign + text[end:], sorted([*moved_mentions, own], key=lambda one: one.start))
 
 
 _BEFORE_DEATH = re.compile(

@@ -39,14 +39,14 @@ class StoryChanges:
         if not cards:
             return self
         of_cards = self.of_cards
-        unknown = self._others(cards)
+        others = self._others(cards)
         persons = {mask: person for mask, person in of_cards.identities.persons.items() if person not in cards}
         persons |= {card.entity_id: person for person, card in cards.items() if card.entity_id != person}
         identities = replace(
-            of_cards.identities, persons=persons, told_to_all=of_cards.identities.told_to_all & persons.keys() - unknown
+            of_cards.identities, persons=persons, told_to_all=of_cards.identities.told_to_all & persons.keys() - others
         )
-        states = [change for change in of_cards.states if not unknown & {change.entity_id, *_values(change)}]
-        pairs = [change for change in of_cards.pairs if not unknown & {change.character_a, change.character_b}]
+        states = [change for change in of_cards.states if not others & {change.entity_id, *_values(change)}]
+        pairs = [change for change in of_cards.pairs if not others & {change.character_a, change.character_b}]
         return replace(self, states=identities.states(states), pairs=identities.pairs(pairs))
 
     def unknown_places(self, cards: Mapping[str, Entity]) -> Mapping[str, set[Place]]:

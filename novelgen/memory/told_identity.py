@@ -23,14 +23,14 @@ LEAST_CARDS = 2
 
 def names_cards(text: str, cards: Sequence[Sequence[str]]) -> int:
     """Return how many cards a text names."""
-    folded = text.casefold()
-    return sum(any(name.casefold() in folded for name in names) for names in cards)
+    text_key = text.casefold()
+    return sum(any(name.casefold() in text_key for name in names) for names in cards)
 
 
 def tells_identity(text: str, cards: Sequence[Sequence[str]]) -> bool:
     """Tell whether a text joins cards."""
-    named = names_cards(text, cards)
-    is_naming = named >= LEAST_CARDS or (named and _NAMING.search(text) is not None)
+    name_matches = names_cards(text, cards)
+    is_naming = name_matches >= LEAST_CARDS or (name_matches and _NAMING.search(text) is not None)
     return bool(is_naming) and _IDENTITY.search(text) is not None
 
 

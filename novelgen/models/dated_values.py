@@ -157,7 +157,7 @@ def with_mask_cards(
     Ties keep the person's own.
     """
     starts = dict(_starts(person, known_from))
-    joined, own = person, _values(person)
+    card_of_both, own = person, _values(person)
     for mask, mask_known_from, revealed_at in masks:
         mask_starts = _starts(mask, mask_known_from)
         new = [
@@ -168,14 +168,14 @@ def with_mask_cards(
             and (_is_nothing(own.get((field, key))) or mask_starts[field, key] > starts[field, key])
         ]
         starts |= {value.path: mask_starts[value.path] for value in new}
-        shown = _with_values(joined, new, later=dated_values(joined))
+        dated_card = _with_values(card_of_both, new, later=dated_values(card_of_both))
         start = (max(revealed_at[0], 0), max(revealed_at[1], 0) + 1)
-        joined = entity_at(with_values_from(undated(joined), joined, shown, start=start), as_of)
-        own, names = _values(joined), joined.names()
+        card_of_both = entity_at(with_values_from(undated(card_of_both), card_of_both, dated_card, start=start), as_of)
+        own, names = _values(card_of_both), card_of_both.names()
         place = {"first_chapter": revealed_at[0], "first_scene": revealed_at[1]}
         fresh = [EntityAlias(alias=name, **place) for name in mask.names() if name not in names]
-        joined = joined.model_copy(update={"aliases": [*joined.aliases, *fresh]})
-    return joined
+        card_of_both = card_of_both.model_copy(update={"aliases": [*card_of_both.aliases, *fresh]})
+    return card_of_both
 
 
 def _is_nothing(value: Any) -> bool:

@@ -307,7 +307,7 @@ class EntityRepository(Repository):
         return identities_of(
             revealed,
             {entity_id: place for entity_id, place in self._sights() if as_of.admits(*place)},
-            {stored.entity.entity_id: stored.entity.names() for stored in self._stored()},
+            {stored_entity.entity.entity_id: stored_entity.entity.names() for stored_entity in self._stored()},
         )
 
     def refuting_scenes(self, *, as_of: StoryPosition) -> dict[str, str]:
@@ -350,12 +350,12 @@ class EntityRepository(Repository):
         is_place = EntityRow.entity_type != "character"
         stored_entities = self._session.once("place_cards", lambda: self._read(or_(is_place, _IS_REVEALED)))
         self._session.once("revealed", lambda: _revealed(stored_entities))
-        return [stored for stored in stored_entities if stored.entity.entity_type != "character"]
+        return [stored_entity for stored_entity in stored_entities if stored_entity.entity.entity_type != "character"]
 
     def places_as_of(self, as_of: StoryPosition) -> list[Entity]:
         """Return all but characters as the story had shown them before a position."""
         place_cards = self.place_cards()
-        mentions = self.first_mentions([stored.entity.entity_id for stored in place_cards])
+        mentions = self.first_mentions([stored_entity.entity.entity_id for stored_entity in place_cards])
         return self._as_of(place_cards, mentions, as_of)
 
     def _as_of(
@@ -365,7 +365,7 @@ class EntityRepository(Repository):
         entities = {entity.entity_id: entity for entity in shown_entities if entity is not None}
         identities = self.identities_as_of(as_of)
         if identities.persons:
-            stored_by_id = {stored.entity.entity_id: stored.entity for stored in stored_entities}
+            stored_by_id = {one_stored.entity.entity_id: one_stored.entity for one_stored in stored_entities}
             masks_by_person: dict[str, list[MaskCard]] = {}
             names_by_person: dict[str, list[str]] = {}
             earlier_ids: dict[str, list[str]] = {}
@@ -391,10 +391,10 @@ class EntityRepository(Repository):
         if not identities.persons:
             return {}
         mentions = self.first_mentions()
-        shown = [entity_as_of(stored, mentions, as_of) for stored in self._stored()]
+        shown_entities = [entity_as_of(stored_entity, mentions, as_of) for stored_entity in self._stored()]
         cards: dict[str, list[Entity]] = {}
         persons = set(identities.persons.values())
-        for card in (card for card in shown if card is not None):
+        for card in (card for card in shown_entities if card is not None):
             person = identities.person(card.entity_id)
             if person in persons:
                 cards.setdefault(person, []).append(card)
@@ -486,7 +486,9 @@ def _sights(session: StorageSession, revealed: Mapping[str, RevealedIdentity]) -
 
 
 def _revealed(stored_entities: Iterable[StoredEntity]) -> dict[str, RevealedIdentity]:
-    identities = {stored.entity.entity_id: revealed_identity(stored.entity) for stored in stored_entities}
+    identities = {
+        stored_entity.entity.entity_id: revealed_identity(stored_entity.entity) for stored_entity in stored_entities
+    }
     return {entity_id: identity for entity_id, identity in identities.items() if identity is not None}
 
 

@@ -280,7 +280,7 @@ class StateRepository(Repository):
         return and_(is_of_location, col(State.attribute).in_(OUTER_PLACES), State.kind == "explicit")
 
     def _location_ids(self) -> list[str]:
-        cards = (stored.entity for stored in EntityRepository(self._session).place_cards())
+        cards = (stored_entity.entity for stored_entity in EntityRepository(self._session).place_cards())
         return [card.entity_id for card in cards if card.entity_type == "location"]
 
     def _places_at(self, as_of: StoryPosition, rows: Sequence[State]) -> Callable[[Any, str], bool]:
@@ -297,7 +297,7 @@ class StateRepository(Repository):
         @cache
         def all_names() -> PlaceNames:
             names: defaultdict[str, list[str]] = defaultdict(list)
-            for card in (stored.entity for stored in entities.place_cards()):
+            for card in (stored_entity.entity for stored_entity in entities.place_cards()):
                 names[person(card.entity_id)] += card.names()
             return PlaceNames(names, outer_places)
 

@@ -205,17 +205,17 @@ def with_names_field(changes: Mapping[str, Any], *, also: Sequence[str] = ()) ->
     A text may hold several names between commas, an item of a list is one.
     """
     fields = {name: value for name, value in changes.items() if name.casefold() not in NAME_WORDS}
-    added: list[Any] = list(also)
+    added_names: list[Any] = list(also)
     for name, value in changes.items():
         if name.casefold() not in NAME_WORDS:
             continue
         if isinstance(value, str):
-            added += split_names([value])
+            added_names += split_names([value])
         elif isinstance(value, list) and name != "alias":
             fields["aliases"] = [*fields.get("aliases", []), *value]
         else:
-            added += _as_list(value)
-    return {**fields, **({"alias": added} if added else {})}
+            added_names += _as_list(value)
+    return {**fields, **({"alias": added_names} if added_names else {})}
 
 
 def changed_card(entity: Entity, changes: Mapping[str, Any]) -> Entity:

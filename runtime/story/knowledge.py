@@ -162,18 +162,15 @@ class StoryKnowledge(base.StoryBase):
         with self._stores.database(self.project_id).read() as unit:
             thread = unit.threads.get(memory_id, as_of=position)
             parts: Sequence[str] = ()
-            standing: OpenLoop | StoryMemoryChunk
+            thing: OpenLoop | StoryMemoryChunk
             if thread is None:
                 stored_memory = _fact(unit, self.project_id, memory_id, position)
-                parts, standing = _parts(unit, stored_memory), stored_memory.chunk
-                source_id, content = _source_id(stored_memory), standing.content
+                parts, thing = _parts(unit, stored_memory), stored_memory.chunk
+                source_id, content = _source_id(stored_memory), thing.content
             else:
-                standing, source_id, content = thread, thread.loop_id, thread.description
+                thing, source_id, content = thread, thread.loop_id, thread.description
             memory_knowers = MemoryKnowers(
-                source_id=source_id,
-                content=content,
-                chapter_index=standing.chapter_index,
-                scene_index=standing.scene_index,
+                source_id=source_id, content=content, chapter_index=thing.chapter_index, scene_index=thing.scene_index
             )
             known_entities = base.known_entities(unit, position)
         knowledge = self._knowledge(position)

@@ -237,7 +237,7 @@ class StoryMemories(base.StoryBase):
                     named_ids = same.chunk.entities_mentioned
                     return AddedNote(note=same.chunk, named=named_ids, occurs_nowhere=False, is_repeat=True)
             stated = noted_states(unit, content, start, known_entities=known_entities)
-            standing = standing_beside(unit, content, start, known_entities=known_entities)
+            values_beside = standing_beside(unit, content, start, known_entities=known_entities)
             note = unit.memories.add_note(
                 content.strip(),
                 at=place,
@@ -255,8 +255,8 @@ class StoryMemories(base.StoryBase):
             note = unit.memories.require(note.chunk_id).chunk
             # What a note states may be a name.
             now_known = base.known_entities(unit, None) if state_rows else known_entities
-            ended = follow_ending(unit, note, ends=ends, known_entities=now_known)
-            if ended.over:
+            endings = follow_ending(unit, note, ends=ends, known_entities=now_known)
+            if endings.over:
                 note = unit.memories.require(note.chunk_id).chunk
             named_ids = list(dict.fromkeys([*ids, *NameResolver(known_entities).entity_ids_in(content)]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
@@ -283,9 +283,9 @@ class StoryMemories(base.StoryBase):
             change_id=change_id,
             stated=next(iter(stated), None),
             also_stated=stated[1:],
-            standing=standing,
-            over=ended.over,
-            perhaps_over=ended.perhaps_over,
+            standing=values_beside,
+            over=endings.over,
+            perhaps_over=endings.perhaps_over,
             **({} if knowers else names_by_words(content, known_entities)._asdict()),
         )
 
@@ -300,14 +300,14 @@ class StoryMemories(base.StoryBase):
             begins = base.position_of(start)
             known_entities = base.known_entities(unit, None)
             stated = noted_states(unit, content, begins, known_entities=known_entities)
-            standing = standing_beside(unit, content, begins, known_entities=known_entities)
-            ended = ended_notes(unit, content, begins, known_entities=known_entities)
+            values_beside = standing_beside(unit, content, begins, known_entities=known_entities)
+            endings = ended_notes(unit, content, begins, known_entities=known_entities)
             return NotePreview(
                 stated=next(iter(stated), None),
                 also_stated=stated[1:],
-                standing=standing,
-                over=ended.over,
-                perhaps_over=ended.perhaps_over,
+                standing=values_beside,
+                over=endings.over,
+                perhaps_over=endings.perhaps_over,
                 **names_by_words(content, known_entities)._asdict(),
             )
 
@@ -441,10 +441,10 @@ class StoryMemories(base.StoryBase):
                 f"{chunk.memory_id!r} is told from {begins or 1} on, so it cannot be over from {position} on; give a "
                 f"later scene, or delete it: `novelgen memory delete {self.project_id} {chunk.memory_id}`"
             )
-        ended = next(iter(unit.memories.by_ids([chunk.chunk_id], as_of=position)), chunk)
-        if ended.superseded_by is not None and over_from(ended.superseded_by) is None:
+        over = next(iter(unit.memories.by_ids([chunk.chunk_id], as_of=position)), chunk)
+        if over.superseded_by is not None and over_from(over.superseded_by) is None:
             raise UserInputError(
-                f"{chunk.memory_id!r} is over before {position} already, by {ended.superseded_by!r}; look at that one: "
+                f"{chunk.memory_id!r} is over before {position} already, by {over.superseded_by!r}; look at that one: "
                 f"`novelgen memory list {self.project_id}`"
             )
 
@@ -573,7 +573,7 @@ class StoryMemories(base.StoryBase):
             ):
                 memory = change(unit, matching_memory)
             rows += knowledge_rows
-            effects, ended = _NO_EFFECTS, EndedNotes()
+            effects, endings = _NO_EFFECTS, EndedNotes()
             is_restated = is_moved or (memory.chunk.content, memory.status) != (chunk.content, matching_memory.status)
             if chunk.content_type == "note" and is_restated:
                 # Before it is set: what the new words change, and not that they hold by then.
@@ -591,7 +591,7 @@ class StoryMemories(base.StoryBase):
                     ends = memory.chunk.also_supersedes
                 with unit.journal.recording_memories([chunk.chunk_id]) as ending_rows:
                     known_entities = base.known_entities(unit, None)
-                    ended = follow_ending(unit, memory.chunk, ends=ends, known_entities=known_entities)
+                    endings = follow_ending(unit, memory.chunk, ends=ends, known_entities=known_entities)
                 rows += ending_rows
                 memory = unit.memories.require(chunk.chunk_id)
             rows = joined_rows(rows)
@@ -605,8 +605,8 @@ class StoryMemories(base.StoryBase):
             stated=effects.stated,
             also_stated=effects.also_stated,
             standing=effects.standing,
-            over=ended.over,
-            perhaps_over=ended.perhaps_over,
+            over=endings.over,
+            perhaps_over=endings.perhaps_over,
             kept_from=effects.kept_from,
             known_only_by=effects.known_only_by,
             knowers_over=effects.knowers_over,
@@ -825,13 +825,13 @@ def _restated(unit: UnitOfWork, memory: models.StoredMemory) -> NotePreview:
     note, known_entities = memory.chunk, base.known_entities(unit, None)
     own = unit.states.of_note(note.chunk_id)
     stated = noted_states(unit, note.content, start_of(note), known_entities=known_entities, own=own)
-    standing = standing_beside(unit, note.content, start_of(note), known_entities=known_entities)
+    values_beside = standing_beside(unit, note.content, start_of(note), known_entities=known_entities)
     is_settled = any(
         statement.source_id == note.memory_id and statement.origin == "author" for statement in unit.knowledge.said()
     )
     by_words = {} if is_settled else names_by_words(note.content, known_entities)._asdict()
     first = next(iter(stated), None)
-    return NotePreview(stated=first, also_stated=stated[1:], standing=standing, **by_words)
+    return NotePreview(stated=first, also_stated=stated[1:], standing=values_beside, **by_words)
 
 
 def _occurs_nowhere(unit: UnitOfWork, entity_ids: Sequence[str]) -> bool:

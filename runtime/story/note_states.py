@@ -158,11 +158,11 @@ def names_by_words(content: str, known_entities: Sequence[Entity]) -> NamesByWor
         for person in people
     }
     kept_from = [person.name for person in people if is_kept_from(content, person.names(), others[person.entity_id])]
-    listed = [(person.name, is_among_knowers(content, person.names(), others[person.entity_id])) for person in people]
-    if all(is_knower is None for _, is_knower in listed):
+    listings = [(person.name, is_among_knowers(content, person.names(), others[person.entity_id])) for person in people]
+    if all(is_knower is None for _, is_knower in listings):
         is_over = lists_former_knowers(content, [name for person in people for name in person.names()])
         return NamesByWords(kept_from, [], knowers_over=is_over)
-    return NamesByWords(kept_from, [name for name, is_knower in listed if is_knower is not False], knowers_over=False)
+    return NamesByWords(kept_from, [name for name, is_knower in listings if is_knower is not False], knowers_over=False)
 
 
 _PLACES = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)
@@ -266,13 +266,13 @@ def standing_beside(
     set_ids = {statement.entity_id for statement in reading.statements}
     slots = {(statement.entity_id, statement.attribute) for statement in reading.statements}
     things = [one for one in things_with_people(reading.rest, known_entities) if one not in set_ids]
-    standing = standing_values(unit, reading.rest, start, known_entities=known_entities)
+    values = standing_values(unit, reading.rest, start, known_entities=known_entities)
     names = {entity.entity_id: entity.name for entity in known_entities}
-    told = [told_of_somebody(text, known_entities) for text in (content, reading.rest)]
-    untold = [unset for unset in told if unset is not None and not _stands_dead(unit, unset, start)]
-    return [value for value in standing if value.entity_id in things or value.attribute == "physical_state"] + [
+    unset_of_texts = [told_of_somebody(text, known_entities) for text in (content, reading.rest)]
+    unset_values = [unset for unset in unset_of_texts if unset is not None and not _stands_dead(unit, unset, start)]
+    return [value for value in values if value.entity_id in things or value.attribute == "physical_state"] + [
         StandingValue(entity_id=unset.entity_id, name=names[unset.entity_id], attribute=unset.attribute, value_name="")
-        for unset in dict.fromkeys(untold)
+        for unset in dict.fromkeys(unset_values)
         if unset not in slots
     ]
 
@@ -290,8 +290,8 @@ def standing_when_over(unit: UnitOfWork, memory: StoredMemory) -> list[StandingV
     known_entities = base.known_entities(unit, None)
     own = unit.states.of_note(memory.chunk.chunk_id)
     if not own:
-        standing = standing_values(unit, memory.chunk.content, over_from, known_entities=known_entities)
-        return [value for value in standing if value.value_name]
+        values = standing_values(unit, memory.chunk.content, over_from, known_entities=known_entities)
+        return [value for value in values if value.value_name]
     names = {entity.entity_id: entity.name for entity in known_entities}
     attributes_by_id = {
         change.entity_id: {other.attribute for other in own if other.entity_id == change.entity_id} for change in own
@@ -335,9 +335,9 @@ def _noted_state(
     is_held_anew = statement.attribute == HOLDER_ATTRIBUTE and statement.value != NOBODY
     if any((change.entity_id, change.attribute) == (statement.entity_id, statement.attribute) for change in own):
         of_same = unit.states.stated(entity_ids=[statement.entity_id], attributes=[statement.attribute], as_of=as_of)
-        stood = next((change.value for change in reversed(of_same) if change not in own), None)
+        value_before = next((change.value for change in reversed(of_same) if change not in own), None)
     else:
-        stood = next((snapshot.state_data.get(statement.attribute) for snapshot in snapshots), None)
+        value_before = next((snapshot.state_data.get(statement.attribute) for snapshot in snapshots), None)
     other = _bearer(known_entities, statement)
     return NotedState(
         entity_id=statement.entity_id,
@@ -346,9 +346,9 @@ def _noted_state(
         value=statement.value,
         value_name=names.get(statement.value, statement.value),
         holds_after=base.place_name(at),
-        before=None if stood in (None, "", statement.value) else names.get(str(stood), str(stood)),
-        places_over=_places_over(snapshots, at, names) if is_held_anew and stood != statement.value else [],
-        stood_already=stood == statement.value,
+        before=None if value_before in (None, "", statement.value) else names.get(str(value_before), str(value_before)),
+        places_over=_places_over(snapshots, at, names) if is_held_anew and value_before != statement.value else [],
+        stood_already=value_before == statement.value,
         borne_by=None if other is None else other.entity_id,
     )
 
@@ -392,8 +392,8 @@ def follow_note(
     at = base.place_of_statement(unit, stood_from or start or END_OF_STORY)
     entity_id, _, attribute = (own_slot or "").partition(".")
     further = statements_of(memory.chunk.content, known_entities)[1:] if own_slot else ()
-    told = [(entity_id, attribute), *((one.entity_id, one.attribute) for one in further)] if own_slot else []
-    subjects = [Subject(*pair, at.chapter_index, at.scene_index) for pair in dict.fromkeys(told)]
+    pairs = [(entity_id, attribute), *((one.entity_id, one.attribute) for one in further)] if own_slot else []
+    subjects = [Subject(*pair, at.chapter_index, at.scene_index) for pair in dict.fromkeys(pairs)]
     old = unit.states.of_note(note.chunk_id, subjects=subjects)
     new = [change for state in stated for change in _changes(unit, state, start)]
     new += [change for state in stated for change in _closing(unit, state, start, memory.over_from, own=old)]
@@ -441,10 +441,10 @@ def ended_notes(
         ),
         key=story_place,
     )
-    ended = earlier_notes_ended(content, standing_states, known_entities)
+    endings = earlier_notes_ended(content, standing_states, known_entities)
     is_death_repeated = repeats_death(content)
-    perhaps_over = [note for note in ended.perhaps_over if not (is_death_repeated and _is_of_death(note))]
-    return EndedNotes(over=list(map(_earlier_note, ended.over)), perhaps_over=list(map(_earlier_note, perhaps_over)))
+    perhaps_over = [note for note in endings.perhaps_over if not (is_death_repeated and _is_of_death(note))]
+    return EndedNotes(over=list(map(_earlier_note, endings.over)), perhaps_over=list(map(_earlier_note, perhaps_over)))
 
 
 def _is_of_death(note: StoryMemoryChunk) -> bool:
@@ -460,18 +460,18 @@ def follow_ending(
     unit: UnitOfWork, chunk: StoryMemoryChunk, *, ends: Sequence[str] | None, known_entities: Sequence[Entity]
 ) -> EndedNotes:
     """Let a note end what it denies, and return what it ends and may end."""
-    ended = ended_notes(unit, chunk.content, start_of(chunk), known_entities=known_entities, own_id=chunk.chunk_id)
+    endings = ended_notes(unit, chunk.content, start_of(chunk), known_entities=known_entities, own_id=chunk.chunk_id)
     by_author = list(chunk.also_supersedes)
     if ends is not None:
         further_ids = _ended_ids(unit, chunk, ends)
         by_author = list(dict.fromkeys([*by_author, *further_ids])) if further_ids else []
     is_of_state = _is_of_state(chunk.slot_type)
-    by_words = chunk.supersedes if is_of_state else next((note.memory_id for note in reversed(ended.over)), None)
+    by_words = chunk.supersedes if is_of_state else next((note.memory_id for note in reversed(endings.over)), None)
     if (by_words, by_author) != (chunk.supersedes, chunk.also_supersedes):
         unit.memories.set_ended(chunk.chunk_id, by_words, by_author=by_author)
     said_ids = dict.fromkeys(filter(None, [by_words, *by_author]))
     over = [memory.chunk for memory_id in said_ids if (memory := unit.memories.find(memory_id)) is not None]
-    perhaps_over = [note for note in (*ended.over, *ended.perhaps_over) if note.memory_id not in said_ids]
+    perhaps_over = [note for note in (*endings.over, *endings.perhaps_over) if note.memory_id not in said_ids]
     return EndedNotes(over=list(map(_earlier_note, over)), perhaps_over=perhaps_over)
 
 
@@ -595,10 +595,10 @@ def _follow_slots(unit: UnitOfWork, notes: Sequence[StoredMemory], note_id: str,
     last: dict[tuple[str, StoryPosition], str] = {}
     for other in sorted(notes, key=lambda memory: (len(memory.chunk.chunk_id), memory.chunk.chunk_id)):
         chunk = other.chunk
-        filled = slot if chunk.chunk_id == note_id else chunk.slot_type
-        key = (filled or "", StoryPosition(chunk.chapter_index, chunk.scene_index))
-        is_active = filled is not None and other.status == "active"
-        unit.memories.set_slot(chunk.chunk_id, filled, supersedes=last.get(key) if is_active else None)
+        new_slot = slot if chunk.chunk_id == note_id else chunk.slot_type
+        key = (new_slot or "", StoryPosition(chunk.chapter_index, chunk.scene_index))
+        is_active = new_slot is not None and other.status == "active"
+        unit.memories.set_slot(chunk.chunk_id, new_slot, supersedes=last.get(key) if is_active else None)
         if is_active:
             last[key] = chunk.memory_id
 
@@ -625,12 +625,12 @@ def _follow_names(
         if of_note and not any(other.value == change.value and place_of(other) not in own_places for other in others):
             withdraw_names_in(unit, change.entity_id, of_note, is_whole=False, stores=stores)
     for change in new:
-        stored = unit.entities.require(change.entity_id)
-        if change.attribute != NAME_ATTRIBUTE or name_key(change.value) in map(name_key, stored.entity.names()):
+        bearer = unit.entities.require(change.entity_id)
+        if change.attribute != NAME_ATTRIBUTE or name_key(change.value) in map(name_key, bearer.entity.names()):
             continue
         alias = EntityAlias(alias=change.value, first_chapter=change.chapter_index, first_scene=change.scene_index)
-        entity = stored.entity.model_copy(update={"aliases": [*stored.entity.aliases, alias]})
-        store_entities_in(unit, [entity], origin=stored.origin, stores=stores)
+        entity = bearer.entity.model_copy(update={"aliases": [*bearer.entity.aliases, alias]})
+        store_entities_in(unit, [entity], origin=bearer.origin, stores=stores)
         unit.entities.claim_aliases(change.entity_id, [change.value])
 
 
