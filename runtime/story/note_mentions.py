@@ -66,6 +66,8 @@ def link_notes(unit: UnitOfWork, names: Sequence[str], *, stores: MemoryStores) 
 
 
 def _notes_with(unit: UnitOfWork, names: Sequence[str]) -> list[StoredMemory]:
+    if not names:
+        return []
     finder = NameFinder(names)
     return [memory for memory in notes_of(unit) if memory.status == "active" and finder.find(memory.chunk.content)]
 
