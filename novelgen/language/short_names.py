@@ -1,7 +1,8 @@
 """Surnames and given names that a text uses alone for one person."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 
 from novelgen.language.chinese_names import surname_of, word_class
 from novelgen.language.english_names import FUNCTION_WORDS, gender_of_given
@@ -44,8 +45,21 @@ def parts_of_name(name: str) -> list[str]:
     return [
         word
         for word in dict.fromkeys((words[-1], words[0]))
-        if len(word) >= _LEAST_LETTERS and name_key(word) not in FUNCTION_WORDS
+        if (len(word) >= _LEAST_LETTERS or gender_of_given(name_key(word))) and name_key(word) not in FUNCTION_WORDS
     ]
+
+
+def with_parts(names_by_id: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return names with the surnames and given names in them that are one bearer's alone."""
+    parts_by_id = {
+        entity_id: {part for name in names for part in parts_of_name(name)} | set(names)
+        for entity_id, names in names_by_id.items()
+    }
+    bearers = Counter(part for parts in parts_by_id.values() for part in parts)
+    return {
+        entity_id: [*names, *sorted(part for part in parts_by_id[entity_id] - set(names) if bearers[part] == 1)]
+        for entity_id, names in names_by_id.items()
+    }
 
 
 def _words(name: str) -> list[str]:

@@ -255,7 +255,7 @@ class KnowledgeRules:
         left_out = replace(self._unknown_result(character_id, memory, "left_out"), is_said=True)
         if self.story.has_listed_knowers(memory):
             return left_out
-        own_names = self.story.names.get(character_id, ())
+        own_names = self.story.names_in_notes.get(character_id, ())
         names_of_others = list(self.story.names_of_others(character_id))
         if is_kept_from(memory.content, own_names, names_of_others):
             return self._unknown_result(character_id, memory, "hidden")
@@ -382,11 +382,17 @@ class KnowledgeRules:
 
     def _scene_of_left_deed(self, character_id: str, note: KnowledgeMemory) -> KnowledgeScene | None:
         """Return the scene before a note's own in which a character saw its deed done."""
-        deed = self._deed_of_scene_before(note)
         before = None if note.noted_at is None else self.scene_at_or_before(note.noted_at)
-        if deed is None or before is None or character_id in note.entities or not before.has_record:
+        if before is None or not before.has_record or character_id not in before.present:
             return None
-        return before if {character_id, *deed.doers, *deed.others} <= before.present else None
+        stage = self.scene_of_note(note)
+        dead = {one.entity_id for one in self.statements_of(note) if is_death(one.attribute, one.value)}
+        # Whoever died there is in no later scene, whatever else the note tells of it.
+        if dead and stage is not None and dead <= before.present and not dead & stage.present:
+            return before
+        deed = self._deed_of_scene_before(note)
+        is_seen = deed is not None and character_id not in note.entities and deed.doers | deed.others <= before.present
+        return before if is_seen else None
 
     def _deed_of_scene_before(self, note: KnowledgeMemory) -> Deed | None:
         """Return the deed of a note whose doers were in the scene before, and are not all in the note's own."""
@@ -493,7 +499,7 @@ class KnowledgeRules:
 
         So do words that list others as all who know it.
         """
-        names = self.story.names.get(character_id, ())
+        names = self.story.names_in_notes.get(character_id, ())
         if is_kept_from(text, names, self.story.names_of_others(character_id)):
             return True
         return is_among_knowers(text, names, self.story.names_of_others(character_id)) is False
@@ -502,7 +508,7 @@ class KnowledgeRules:
         """Tell whether an author's note is for some alone: by a list of them, or as done apart or thought."""
         if note.position is not None:
             return False
-        people = [name for names in self.story.names.values() for name in names]
+        people = [name for names in self.story.names_in_notes.values() for name in names]
         is_listed = self.story.has_listed_knowers(note) or is_among_knowers(note.content, (), people) is False
         return is_listed or not self.is_said_openly(note.content)
 
@@ -522,7 +528,7 @@ class KnowledgeRules:
         """
         if self.words_keep_from(character_id, note):
             return None
-        own_names = self.story.names.get(character_id, ())
+        own_names = self.story.names_in_notes.get(character_id, ())
         if is_told(note, own_names, self.story.names_of_others(character_id)):
             return "told"
         if scene is None or not scene.has_record or character_id not in scene.present or not self.is_said_openly(note):
@@ -714,7 +720,10 @@ class KnowledgeRules:
 
         They took part in its deed in the scene of their death, or its words have them do, learn or know it in life.
         """
-        own_names, names_of_others = self.story.names.get(character_id, ()), [*self.story.names_of_others(character_id)]
+        own_names, names_of_others = (
+            self.story.names_in_notes.get(character_id, ()),
+            [*self.story.names_of_others(character_id)],
+        )
         if is_among_knowers(note.content, own_names, names_of_others):
             return True
         mentions = NameResolver(self.story.entities).find_mentions(note.content)

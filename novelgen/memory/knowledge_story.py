@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from novelgen.language.normalise import is_description
+from novelgen.language.short_names import with_parts
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import ALL_LIVED, KnowledgeEvent, KnowledgeSource
 from novelgen.models.memory import read_from
@@ -94,9 +95,15 @@ class KnowledgeStory:
             for entity_id, names in self.names.items()
         }
 
+    @cached_property
+    def names_in_notes(self) -> Mapping[str, Sequence[str]]:
+        """The names by entity id, of people with the given names and surnames that are theirs alone."""
+        people = {entity_id: names for entity_id, names in self.names.items() if entity_id in self.character_ids}
+        return {**self.names, **with_parts(people)}
+
     def names_of_others(self, entity_id: str) -> Iterator[str]:
-        """Yield the names of everybody and everything else."""
-        return (name for other_id, names in self.names.items() if other_id != entity_id for name in names)
+        """Yield the names of everybody and everything else, as notes say them."""
+        return (name for other_id, names in self.names_in_notes.items() if other_id != entity_id for name in names)
 
     @cached_property
     def first_appearances(self) -> Mapping[str, StoryPosition]:

@@ -131,6 +131,9 @@ _LASTING = ("status", "condition")
 
 _TAKES_BACK = {"status": (_DOUBT, _ALIVE), HOLDER_ATTRIBUTE: (_DOUBT, _MOVED_ON), "location_id": (_DOUBT, _MOVED_ON)}
 _HANDLED = word_pattern("stated_handled")
+_PURPOSE = word_pattern("stated_purpose")
+"""The beginning of a further clause that says what for a thing passes on."""
+
 _PASSED_ON = word_pattern("stated_passed_on")
 _WITNESSED = word_pattern("stated_witnessed")
 
@@ -454,15 +457,17 @@ def _reading_in(text: str, entities: Sequence[Entity]) -> Reading:
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     opening, *others = _clauses(text, _mentions(text, entities), _STATEMENT_END) or [_Clause("", [])]
     first, statement = opening, _stated_plainly(opening, entities)
+    actor = next((one for one in opening.mentions if kinds[one.entity_id] == "character"), None)
     if others and (thing_id := _found_id(first, entities)) is not None:
         # "Ada took the key and gave it to Tom": what comes of the thing counts.
         second = _of_thing(others[0], thing_id)
         outcome = _stated_by(second, entities)
+        if outcome is None and actor is not None and not _PRONOUN.search(second.text):
+            outcome = _stated_by(_of_actor(second, actor)[0], entities)
         if outcome is not None:
             first, statement, others = second, outcome, others[1:]
     if statement is None:
         return Reading()
-    actor = next((one for one in opening.mentions if kinds[one.entity_id] == "character"), None)
     texts, rest = {statement: opening.text}, []
     for clause in others:
         if any(_is_history(clause, earlier, kinds) for earlier in texts):
@@ -537,6 +542,8 @@ def _is_taken_back(clause: _Clause, statement: Statement, entities: Sequence[Ent
     if statement.value == NOBODY and _found_id(_of_thing(clause, statement.entity_id), entities) is not None:
         return True
     if statement.attribute == HOLDER_ATTRIBUTE and _BEFORE.fullmatch(clause.text.strip(" ，,。.")):
+        return False
+    if statement.attribute == HOLDER_ATTRIBUTE and _PURPOSE.match(clause.text.strip()):
         return False
     if statement.attribute == HOLDER_ATTRIBUTE and _is_handled_by_another(clause, statement, kinds):
         return True

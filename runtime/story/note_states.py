@@ -14,6 +14,7 @@ from novelgen.context.rendering import is_left_behind
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.normalise import name_key
 from novelgen.language.resolver import NameResolver
+from novelgen.language.short_names import with_parts
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, is_death
 from novelgen.memory.kept_from import is_among_knowers, is_kept_from, lists_former_knowers
 from novelgen.memory.stated import (
@@ -153,14 +154,19 @@ class NamesByWords(NamedTuple):
 def names_by_words(content: str, known_entities: Sequence[Entity]) -> NamesByWords:
     """Return from whom a note's words keep it, and its only knowers."""
     people = [entity for entity in known_entities if entity.entity_type == "character"]
+    names = {entity.entity_id: entity.names() for entity in known_entities}
+    names |= with_parts({person.entity_id: person.names() for person in people})
     others = {
-        person.entity_id: [name for entity in known_entities if entity is not person for name in entity.names()]
+        person.entity_id: [
+            name for entity in known_entities if entity is not person for name in names[entity.entity_id]
+        ]
         for person in people
     }
-    kept_from = [person.name for person in people if is_kept_from(content, person.names(), others[person.entity_id])]
-    listings = [(person.name, is_among_knowers(content, person.names(), others[person.entity_id])) for person in people]
+    own_and_others = [(person.name, names[person.entity_id], others[person.entity_id]) for person in people]
+    kept_from = [name for name, own, of_others in own_and_others if is_kept_from(content, own, of_others)]
+    listings = [(name, is_among_knowers(content, own, of_others)) for name, own, of_others in own_and_others]
     if all(is_knower is None for _, is_knower in listings):
-        is_over = lists_former_knowers(content, [name for person in people for name in person.names()])
+        is_over = lists_former_knowers(content, [name for person in people for name in names[person.entity_id]])
         return NamesByWords(kept_from, [], knowers_over=is_over)
     return NamesByWords(kept_from, [name for name, is_knower in listings if is_knower is not False], knowers_over=False)
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from novelgen.errors import UnknownProjectError
-from runtime.search.kept_readings import KeptReadings
+from runtime.search.kept_readings import KeptReadings, last_write_of
 from runtime.settings import load_settings
 from runtime.stores import MemoryStores
 
@@ -18,6 +19,11 @@ def stores(tmp_path: Path) -> Iterator[MemoryStores]:
     with MemoryStores(settings) as opened:
         opened.create_project("demo", language="en")
         yield opened
+
+
+def read_kept(kept: KeptReadings[int], stores: MemoryStores, key: str, read: Any, project_id: str = "demo") -> int:
+    """Read as the page does, by the last write."""
+    return kept.read(stores, project_id, key, last_write=last_write_of(stores, project_id), read=read)
 
 
 class Counting:
@@ -35,10 +41,10 @@ def test_a_reading_is_kept_until_the_project_is_written_to(stores: MemoryStores)
     """It is read anew after a write, and gets what it had read before."""
     kept: KeptReadings[int] = KeptReadings(2)
     read = Counting()
-    assert [kept.read(stores, "demo", "a", read=read) for _ in range(2)] == [1, 1]
+    assert [read_kept(kept, stores, "a", read) for _ in range(2)] == [1, 1]
     with stores.database("demo").write() as unit:
         unit.projects.update(name="Written to")
-    assert [kept.read(stores, "demo", "a", read=read) for _ in range(2)] == [2, 2]
+    assert [read_kept(kept, stores, "a", read) for _ in range(2)] == [2, 2]
     assert read.formers == [None, 1]
 
 
@@ -46,8 +52,8 @@ def test_each_question_has_its_own_answer(stores: MemoryStores) -> None:
     """What was read for one position answers no other, and the one asked longest ago is forgotten."""
     kept: KeptReadings[int] = KeptReadings(2)
     read = Counting()
-    assert [kept.read(stores, "demo", asked, read=read) for asked in ("a", "b", "a", "c")] == [1, 2, 1, 3]
-    assert [kept.read(stores, "demo", asked, read=read) for asked in ("a", "b")] == [1, 4]
+    assert [read_kept(kept, stores, key, read) for key in ("a", "b", "a", "c")] == [1, 2, 1, 3]
+    assert [read_kept(kept, stores, key, read) for key in ("a", "b")] == [1, 4]
 
 
 def test_a_write_while_it_is_read_is_not_missed(stores: MemoryStores) -> None:
@@ -59,7 +65,7 @@ def test_a_write_while_it_is_read_is_not_missed(stores: MemoryStores) -> None:
             unit.projects.update(name="Meanwhile")
         return (former or 0) + 1
 
-    assert [kept.read(stores, "demo", "a", read=read) for _ in range(2)] == [1, 2]
+    assert [read_kept(kept, stores, "a", read) for _ in range(2)] == [1, 2]
 
 
 def test_nothing_is_kept_of_what_failed(stores: MemoryStores) -> None:
@@ -70,7 +76,7 @@ def test_nothing_is_kept_of_what_failed(stores: MemoryStores) -> None:
         raise LookupError("not now")
 
     with pytest.raises(UnknownProjectError):
-        kept.read(stores, "nobody", "a", read=Counting())
+        read_kept(kept, stores, "a", Counting(), "nobody")
     with pytest.raises(LookupError):
-        kept.read(stores, "demo", "a", read=fail)
-    assert kept.read(stores, "demo", "a", read=Counting()) == 1
+        read_kept(kept, stores, "a", fail)
+    assert read_kept(kept, stores, "a", Counting()) == 1

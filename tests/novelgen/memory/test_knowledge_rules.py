@@ -689,6 +689,32 @@ def test_a_plain_wound_shows_when_its_bearer_is_met(content: str, healing: str, 
     assert not early.knows("C5", note).knows
 
 
+@pytest.mark.parametrize(
+    ("content", "knowers"),
+    [
+        ("Ben Carver died in the mill; before that he asked Sister Agnes to watch the house.", "1 4 5 6"),
+        ("Ben Carver is dead; Cora Finch does not know it yet.", "1 4 6"),
+        ("宋蘅死在磨坊里，临死前叫裴婆婆照看家里。", "1 4 5 6"),
+        ("宋蘅死了，陈默还不知道。", "1 4 6"),
+        ("Ada Penrose saw that Ben Carver lied, and kept it to herself.", "1 2"),
+        ("Ada Penrose recognised Ben Carver, but did not let on.", "1 2"),
+        ("宋怀远听出宋蘅在说谎，没对谁讲。", "1 2"),
+        ("宋怀远认出了宋蘅，没有声张。", "1 2"),
+        ("宋怀远看出宋蘅心虚。", "1 2"),
+        ("Ada Penrose noticed that Ben Carver was afraid.", "1 2"),
+        ("Ada Penrose stole the locket; only Ada knows it.", "1"),
+        ("Ben Carver broke a cup; only Carver knows it.", "2"),
+        ("宋怀远偷了胸针，只有怀远知道。", "1"),
+    ],
+)
+def test_a_death_with_more_is_seen_and_a_private_perception_is_not(content: str, knowers: str) -> None:
+    """People of the scene before saw the death; short names list knowers, too."""
+    scenes = (scene(1, 1, "C1 C2 C4 C6"), scene(1, 2, "C4 C5"))
+    story, note = _note_of_people_left(content, scenes)
+    known_ids = [entity_id for entity_id, *_ in PEOPLE_LEFT if story.knows(entity_id, note).knows]
+    assert " ".join(one[1:] for one in known_ids) == knowers
+
+
 DEAD_AND_LIVING = (("C1", "James Moss", "贺老三"), ("C2", "Kitty Moss", "贺小满"), ("C3", "Ada Penrose", "沈青"))
 LEARNT_AFTER_DEATH = """
 Kitty Moss found forty pounds of James Moss's money in a belt.

@@ -1524,3 +1524,49 @@ def test_what_became_of_a_place_is_stated(content: str, place_id: str, value: st
 def test_what_may_come_of_a_place_or_of_a_part_states_nothing(content: str) -> None:
     """Nearly, not yet, in a dream, for a night, or of its door."""
     assert [one for one in statements_of(content, BURNT) if one.attribute == "condition"] == []
+
+
+DEEDS = [
+    *(
+        Entity(entity_id=f"C{number}", entity_type="character", name=name)
+        for number, name in enumerate(("颜伯钧", "柳明轩", "牛铁生", "佟怀仁", "Ada", "Tom", "Ben"))
+    ),
+    *(
+        Entity(entity_id=f"I{number}", entity_type="item", name=name)
+        for number, name in enumerate(("银镯", "井契", "借据", "the ring"))
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("content", "thing_id", "holder_id"),
+    [
+        ("井契发还牛铁生。", "I1", "C2"),
+        ("井契当堂发还牛铁生。", "I1", "C2"),
+        ("井契判归牛铁生名下。", "I1", "C2"),
+        ("井契退还柳明轩了。", "I1", "C1"),
+        ("颜伯钧把银镯给了柳明轩，好给牛铁生买药。", "I0", "C1"),
+        ("颜伯钧把银镯给了柳明轩，让他给牛铁生买药。", "I0", "C1"),
+        ("颜伯钧把银镯给了柳明轩，用来给牛铁生买药。", "I0", "C1"),
+        ("柳明轩偷走了井契，交给了佟怀仁。", "I1", "C3"),
+        ("柳明轩偷走了井契，又还给了颜伯钧。", "I1", "C0"),
+        ("柳明轩偷走了井契，锁在铁匣子里，颜伯钧和牛铁生都不知道。", "I1", "C1"),
+        ("三千二百两的借据烧了。", "I2", NOBODY),
+        ("颜伯钧发现井契不见了。", "I1", NOBODY),
+        ("Ada gave the ring to Tom, so that he could buy medicine for Ben.", "I3", "C5"),
+        ("Ada stole the ring and gave it to Tom.", "I3", "C5"),
+        ("Ada stole the ring, then handed it to Tom.", "I3", "C5"),
+        ("井契要发还牛铁生。", "I1", None),
+        ("井契没有发还牛铁生。", "I1", None),
+        ("颜伯钧把银镯给了柳明轩，让他交给牛铁生。", "I0", None),
+        ("颜伯钧以为井契不见了。", "I1", None),
+        ("三千二百两的借据没烧。", "I2", None),
+        ("柳明轩偷走了井契，想交给佟怀仁。", "I1", None),
+        ("Ada gave the ring to Tom so that he would give it to Ben.", "I3", None),
+        ("Ada stole the ring and would give it to Tom.", "I3", None),
+    ],
+)
+def test_a_return_a_purpose_and_a_second_hand_over_count(content: str, thing_id: str, holder_id: str | None) -> None:
+    """So does what is missed, or has a sum before it; none where it goes on to somebody else, or is no fact."""
+    holders = {one.entity_id: one.value for one in statements_of(content, DEEDS) if one.attribute == "holder"}
+    assert holders == ({} if holder_id is None else {thing_id: holder_id})
