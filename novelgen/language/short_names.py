@@ -19,7 +19,7 @@ from novelgen.language.normalise import (
     title_free_key,
 )
 
-_LEAST_LETTERS = 3
+_LEAST_LETTERS = 2
 _CLEARLY_MORE_CAPITALS = 3
 _CHINESE_GIVEN = 2
 """Characters of a given name that may stand alone: 砚秋, not 渡."""
@@ -45,7 +45,7 @@ def parts_of_name(name: str) -> list[str]:
     return [
         word
         for word in dict.fromkeys((words[-1], words[0]))
-        if (len(word) >= _LEAST_LETTERS or gender_of_given(name_key(word))) and name_key(word) not in FUNCTION_WORDS
+        if len(word) >= _LEAST_LETTERS and name_key(word) not in FUNCTION_WORDS
     ]
 
 

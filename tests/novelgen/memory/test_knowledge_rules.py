@@ -540,7 +540,7 @@ PEOPLE_LEFT = (
     ("C3", "Tom Hale", "孟小舟"),
     ("C4", "Sister Agnes", "裴婆婆"),
     ("C5", "Cora Finch", "陈默"),
-    ("C6", "Meg Dunn", "阿丁"),
+    ("C6", "Jo Dunn", "阿丁"),
 )
 DEEDS_OF_ONE_WHO_LEFT = """
 Ada Penrose told Ben Carver that Tom Hale is a thief.|1 2 4
@@ -628,7 +628,7 @@ def _note_of_people_left(
 def test_a_deed_of_one_who_has_left_is_known_to_who_takes_part(lines: str) -> None:
     """Cora, who came later, knows any other note of her scene, and Tom, who came too, not what is said of him.
 
-    Meg and Ben, who were there and have left as well, saw a deed among those who were there.
+    Jo and Ben, who were there and have left as well, saw a deed among those who were there.
     """
     scenes = (scene(1, 1, "C1 C2 C4 C6"), scene(1, 2, "C3 C4 C5"))
     for content, knowers in (line.split("|") for line in lines.strip().splitlines()):
@@ -704,6 +704,7 @@ def test_a_plain_wound_shows_when_its_bearer_is_met(content: str, healing: str, 
         ("Ada Penrose noticed that Ben Carver was afraid.", "1 2"),
         ("Ada Penrose stole the locket; only Ada knows it.", "1"),
         ("Ben Carver broke a cup; only Carver knows it.", "2"),
+        ("Jo Dunn broke a cup; only Jo knows it.", "6"),
         ("宋怀远偷了胸针，只有怀远知道。", "1"),
     ],
 )
