@@ -3,12 +3,12 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from novelgen.checking.story import Draft, StoryBefore
 from novelgen.language.ages import Age, find_ages, find_births
-from novelgen.language.language import wording
+from novelgen.language.language import has_cjk, wording
 from novelgen.language.normalise import simplified
 from novelgen.language.resolver import Mention
 from novelgen.language.sentences import Span, split_sentences
@@ -121,7 +121,8 @@ class PersonAges:
         """The sentences with an age, by person, newest first."""
         passages: defaultdict[str, list[tuple[list[Age], ContinuityEvidence]]] = defaultdict(list)
         for scene in reversed(self._story.scenes):
-            for age in reversed((*find_births(scene.text), *find_ages(scene.text))):
+            plain = _without_chinese_names(scene.text, self._story)
+            for age in reversed((*find_births(plain), *find_ages(plain))):
                 start = scene.text.rfind("\n", 0, max(0, age.start - BEFORE_CHARACTERS)) + 1
                 text = scene.text[start : age.end + AFTER_CHARACTERS]
                 moved_age = age._replace(start=age.start - start, end=age.end - start)
@@ -149,8 +150,29 @@ def _ages_in(
 ) -> Iterator[tuple[str | None, Age]]:
     """Yield the ages of a text with their persons."""
     people = _people(mentions, story)
-    for age in (*find_ages(text), *(find_births(text) if with_births else ())):
+    plain = _without_chinese_names(text, story)
+    for age in (*find_ages(plain), *(find_births(plain) if with_births else ())):
         yield _person_id(text, age, people, default_id=default_id, narrator_id=narrator_id), age
+
+
+def _without_chinese_names(text: str, story: StoryBefore) -> str:
+    """Return a text with a neutral character for each one of a Chinese name.
+
+    A character of a name may be a word: 若 of 颜若兰, 从 of 沈从文.
+    """
+    names = tuple(
+        name
+        for entity in story.entities
+        if entity.entity_type == "character"
+        for name in entity.names()
+        if len(name) > 1 and has_cjk(name)
+    )
+    return _any_of(names).sub(lambda match: "某" * len(match[0]), text) if names else text
+
+
+@lru_cache(maxsize=4)
+def _any_of(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(re.escape, sorted(names, key=len, reverse=True))))
 
 
 def _people(mentions: Sequence[Mention], story: StoryBefore) -> list[Mention]:
@@ -176,6 +198,9 @@ def _person_id(
         return speaker_id
     if _SECOND_PERSON.search(before):
         return addressee_of(text, quote, people, speaker_id=speaker_id) if quote is not None else None
+    if mention is None and re.match("[，。；！]", text[age.end :]):
+        # 他女儿颜若兰，十九岁，手里端着一碗银耳。
+        mention = next((one for one in people if before.endswith("，") and one.end == len(before) - 1), None)
     if mention is not None:
         return mention.entity_id
     if _THIRD_PERSON.search(before) or re.search(r"[他她]$", before):

@@ -431,3 +431,15 @@ def test_an_age_of_a_year_that_is_told_or_of_who_is_spoken_to_denies(draft: str,
 def test_an_age_of_a_year_nobody_tells_or_that_agrees_denies_nothing(draft: str, said: dict[str, str | int]) -> None:
     """Without a year 那年 may be any; "you" may be anybody."""
     assert past_denials(draft, **said) == []
+
+
+@pytest.mark.parametrize("name", ["颜若兰", "沈从文", "林如海", "程当归", "许等闲"])
+@pytest.mark.parametrize(
+    ("draft", "is_denied"),
+    [("{0}二十九岁，还没有出嫁。", True), ("{0}十九岁，还没有出嫁。", False), ("倘若{0}二十九岁，就好了。", False)],
+)
+def test_a_word_within_a_name_changes_no_age(name: str, draft: str, is_denied: bool) -> None:
+    """若 of 颜若兰 is no condition, 从 of 沈从文 no time."""
+    text = f"进来的是他女儿{name}，十九岁，手里端着一碗银耳。"
+    story = replace(told((entity("C0", name), entity("C1", "秦班主")), text=text), language="zh")
+    assert bool(denials(draft.format(name), story)) == is_denied
