@@ -1,4 +1,4 @@
-"""Lasting traits of a person that a draft may contradict: fields of the card, and disabilities in the text."""
+"""Lasting traits that a draft may contradict: fields of a card, and disabilities of a person in the text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -20,15 +20,13 @@ _CALLED = re.compile(r"\b(?:called|named|name was)\b|叫|称|名", re.IGNORECASE
 def card_sayings(
     entity: Entity, touched_texts: Sequence[str], story: StoryBefore
 ) -> tuple[list[ContinuityEvidence], list[ContinuityEvidence]]:
-    """Return the fields of a person's card that share something with sentences of a draft, and the others.
+    """Return the fields of a card that share something with sentences of a draft, and the others.
 
     Args:
-        entity: The person, as the story had shown it.
+        entity: Whom or what the card is of, as the story had shown it.
         touched_texts: Sentences of the draft that name it.
         story: The story before the draft.
     """
-    if entity.entity_type != "character":
-        return [], []
     labels = labels_of(story)
     names = {known.entity_id: known.name for known in story.entities}
     profile = profile_with_names(entity, [], is_told=True)

@@ -11,7 +11,7 @@ from novelgen.checking.story import StoryBefore, read_draft
 from novelgen.checking.touched import find_touched
 from novelgen.language.language import story_language
 from novelgen.models.continuity import TouchedMatter
-from novelgen.models.entity import DATED, Entity
+from novelgen.models.entity import DATED, Entity, EntityType
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
 from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, OpenLoop, StateChange
@@ -204,6 +204,26 @@ def test_promises_and_numbers_come_last() -> None:
     assert (matters[-1].name, matters[-1].sayings[0].text) == ("ninety pounds", paid.content)
     same = touched("Anselm asked Pym for the forty pounds of the voyage.", story)
     assert "number" not in [each.kind for each in same]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "field", "value", "draft"),
+    [
+        ("the ring", "item", "origin", "silver, with a band of ivy", "The ring was gold, with a band of roses."),
+        ("the ring", "item", "appearance", "silver, with a band of ivy", "The ring was gold, with a band of roses."),
+        ("the hall", "location", "atmosphere", "dark and cold", "The hall was bright, and warm as summer."),
+        ("铜哨", "item", "appearance", "银的，刻着一圈常春藤", "铜哨是金的，刻着一圈玫瑰。"),
+    ],
+)
+def test_fields_of_a_things_card_stand_beside_it(
+    name: str, kind: EntityType, field: str, value: str, draft: str
+) -> None:
+    """As those of a person do."""
+    thing = Entity(entity_id="I7", entity_type=kind, name=name, profile={field: value})
+    people = CHINESE if story_language(draft) == "zh" else ENGLISH
+    story = replace(told((*people, thing)), language=story_language(draft))
+    [matter] = [matter for matter in touched(draft, story) if matter.entity_id == "I7"]
+    assert any(value in saying.text for saying in matter.sayings)
 
 
 @pytest.mark.parametrize("draft", ["他数出三十三块钱来。", "他欠五十多块钱。", "他摸出八吊钱。"])
