@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, get_args
 
 from novelgen.context.card_facts import card_facts
@@ -20,7 +21,7 @@ from novelgen.context.scene_planning import language_of
 from novelgen.context.timeline_section import AssembledTimeline, assemble_timeline
 from novelgen.language.language import TokenCounter, significant_words
 from novelgen.language.sentences import Span, split_sentences
-from novelgen.memory.attributes import slot_of
+from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACES, slot_of
 from novelgen.memory.character_view import CharacterView
 from novelgen.memory.outline import StoryOutline
 from novelgen.memory.pay_off import SceneAhead
@@ -42,6 +43,7 @@ from novelgen.models.context import (
     ToldBefore,
     ToldSection,
 )
+from novelgen.models.folds import is_guessed_presence
 from novelgen.models.memory import (
     DISTILLED_TYPES,
     NOTE_ID,
@@ -50,9 +52,10 @@ from novelgen.models.memory import (
     is_entity_target,
     over_from,
     replacing_scene,
+    scene_target,
 )
 from novelgen.models.position import Place, sort_key, story_place
-from novelgen.models.state import EntityStateSnapshot
+from novelgen.models.state import PRESENCE_ATTRIBUTE, EntityStateSnapshot
 from novelgen.settings import ContextSettings
 
 
@@ -63,8 +66,18 @@ def with_successors(
     *,
     slots: Mapping[str, tuple[Place, str]],
     is_told: bool,
+    places_left: Mapping[str, Place] = MappingProxyType({}),
 ) -> Selection:
-    """Return the memories with their successors, in words if needed."""
+    """Return the memories with their successors, in words if needed.
+
+    Args:
+        selection: The chosen memories.
+        candidates: All that the search found.
+        request: The request.
+        slots: Slots of states to where and in which words they hold.
+        places_left: Slots of stated places to the scenes that show their bearers elsewhere.
+        is_told: A successor may be told in words.
+    """
     named_memories_by_id = {
         memory.memory_id: memory
         for memory in candidates
@@ -72,7 +85,8 @@ def with_successors(
     }
     told_ids = {context_item.memory_id for context_item in selection.items}
     items: list[ContextItem] = []
-    for item, chunk in zip(selection.items, selection.chunks, strict=True):
+    chunks = [_left_behind(chunk, places_left) for chunk in selection.chunks]
+    for item, chunk in zip(selection.items, chunks, strict=True):
         if item.told_in is not None:
             items.append(item)
             continue
@@ -98,7 +112,15 @@ def with_successors(
             continue
         told_ids.add(source_id)
         items.append(item.model_copy(update={"holds_now": now if is_told else now.model_copy(update={"text": ""})}))
-    return replace(selection, items=tuple(items))
+    return replace(selection, items=tuple(items), chunks=tuple(chunks))
+
+
+def _left_behind(chunk: StoryMemoryChunk, places_left: Mapping[str, Place]) -> StoryMemoryChunk:
+    """Return a memory, replaced by the later scene that shows the bearer of its place elsewhere."""
+    left = places_left.get(chunk.slot_type or "")
+    if chunk.superseded_by is not None or left is None or left <= story_place(chunk):
+        return chunk
+    return chunk.model_copy(update={"superseded_by": scene_target(left)})
 
 
 def _newest(chunk: StoryMemoryChunk, named_memories_by_id: Mapping[str, StoryMemoryChunk]) -> StoryMemoryChunk | None:
@@ -257,6 +279,7 @@ def assemble_context(
             assembler.labels,
             shown_ids={snapshot.entity_id for snapshot in assembled_states.snapshots},
         ),
+        places_left=_places_left(matching_story.states),
         is_told=point_of_view is None,
     )
     if point_of_view is None:
@@ -382,6 +405,17 @@ def _slots(
         for state in states
         for name, value in state.state_data.items()
         if name in state.since
+    }
+
+
+def _places_left(states: Sequence[EntityStateSnapshot]) -> dict[str, Place]:
+    """Return the slots of places that nobody is said to be at, with where their bearers were seen last."""
+    sights = ((state, state.state_data.get(PRESENCE_ATTRIBUTE)) for state in states)
+    return {
+        slot_of(state.entity_id, name): (sight["chapter_index"], sight["scene_index"])
+        for state, sight in sights
+        if isinstance(sight, Mapping) and sight.get(LOCATION_ATTRIBUTE) and not is_guessed_presence(sight)
+        for name in PLACES - state.state_data.keys()
     }
 
 

@@ -96,6 +96,30 @@ def test_what_came_in_the_place_of_a_memory_is_told_once(
     assert [each and (each.source_id, each.scene_index, each.text) for each in now] == expected
 
 
+@pytest.mark.parametrize(
+    ("slot", "left", "mark"),
+    [
+        ("C1.location_id", (1, 4), "scene:1:4"),
+        ("C1.location_id", (1, 1), None),
+        ("C2.location_id", (1, 4), None),
+        (None, (1, 4), None),
+    ],
+)
+def test_a_note_on_a_place_is_over_where_its_bearer_is_seen_elsewhere(
+    slot: str | None, left: tuple[int, int], mark: str | None
+) -> None:
+    """In a later scene alone, and of that bearer."""
+    note = link("N1", 2).model_copy(update={"slot_type": slot})
+    item = ContextItem(chunk_id="N1", source_id="N1", text=note.content, tokens=3, prompt_index=0)
+    request = lighthouse_request().model_copy(update={"chapter_index": 1, "scene_index": 9})
+    selection = Selection((note,), (item,))
+    places_left = {"C1.location_id": left}
+    marked = with_successors(selection, [note], request, slots={}, is_told=True, places_left=places_left)
+    assert marked.chunks[0].superseded_by == mark
+    now = marked.items[0].holds_now
+    assert (now is not None and now.scene_index) == (left[1] if mark else False)
+
+
 ENGLISH = labels_for("en")
 
 STATES = lighthouse_memory().get_entity_states(PROJECT, ["C0", "C1", "I0"], as_of=END_OF_STORY)
