@@ -126,10 +126,18 @@ _DOUBT = word_pattern("stated_doubt")
 
 _ALIVE = word_pattern("stated_alive")
 _MOVED_ON = word_pattern("stated_moved_on")
-_LASTING = ("status", "condition")
+CONDITION_ATTRIBUTE = "condition"
+"""Attribute of a place that burnt, fell in or was closed."""
+
+_LASTING = ("status", CONDITION_ATTRIBUTE)
 """What stays so though it happened long ago."""
 
-_TAKES_BACK = {"status": (_DOUBT, _ALIVE), HOLDER_ATTRIBUTE: (_DOUBT, _MOVED_ON), "location_id": (_DOUBT, _MOVED_ON)}
+_TAKES_BACK = {
+    "status": (_DOUBT, _ALIVE),
+    HOLDER_ATTRIBUTE: (_DOUBT, _MOVED_ON),
+    "location_id": (_DOUBT, _MOVED_ON),
+    CONDITION_ATTRIBUTE: (_DOUBT, word_pattern("stated_whole_again")),
+}
 _HANDLED = word_pattern("stated_handled")
 _PURPOSE = word_pattern("stated_purpose")
 """The beginning of a further clause that says what for a thing passes on."""
@@ -228,9 +236,6 @@ NAME_ATTRIBUTE = "real_name"
 
 NOBODY = ""
 """Value of a holder where the thing is destroyed, lost or stolen by nobody knows whom: nobody has it any more."""
-
-CONDITION_ATTRIBUTE = "condition"
-"""Attribute of a place that burnt, fell in or was closed."""
 
 STATED_ATTRIBUTES = (HOLDER_ATTRIBUTE, "location_id", "status", NAME_ATTRIBUTE, CONDITION_ATTRIBUTE)
 """Attributes that a note may state."""

@@ -1459,6 +1459,8 @@ BURNT = [
 @pytest.mark.parametrize(
     ("content", "place_id", "value"),
     [
+        ("The mill burned down; Ada was not there.", "L0", "burned down"),
+        ("天海井塌了，谁也没救出来。", "L3", "塌了"),
         ("The mill burned down.", "L0", "burned down"),
         ("The mill burned down on the third of May.", "L0", "burned down"),
         ("The mill was burnt to the ground by Ada's brother.", "L0", "burnt to the ground"),
@@ -1494,6 +1496,12 @@ def test_what_became_of_a_place_is_stated(content: str, place_id: str, value: st
     "content",
     [
         "The mill nearly burned down.",
+        "The mill burned down, but was rebuilt.",
+        "The mill burned down and was rebuilt in 1902.",
+        "The mill was closed, then reopened.",
+        "The mill burned down; it stands again.",
+        "天海井塌了，后来又重建了。",
+        "天海井塌了，其实没塌。",
         "The mill was not destroyed.",
         "Ada fears that the mill burned down.",
         "The mill will be closed.",
