@@ -78,10 +78,9 @@ def with_successors(
         places_left: Slots of stated places to the scenes that show their bearers elsewhere.
         is_told: A successor may be told in words.
     """
+    as_of = request.position
     named_memories_by_id = {
-        memory.memory_id: memory
-        for memory in candidates
-        if request.position.admits(memory.chapter_index, memory.scene_index)
+        memory.memory_id: memory for memory in candidates if as_of.admits(memory.chapter_index, memory.scene_index)
     }
     told_ids = {context_item.memory_id for context_item in selection.items}
     items: list[ContextItem] = []
@@ -133,11 +132,12 @@ def _newest(chunk: StoryMemoryChunk, named_memories_by_id: Mapping[str, StoryMem
 
 def admitted_candidates(search: SearchResult, request: MemoryContextRequest) -> list[Candidate]:
     """Return the project's candidates strictly before the scene."""
+    as_of = request.position
     return [
         candidate
         for candidate in search.candidates
         if candidate.chunk.project_id == request.project_id
-        and request.position.admits(candidate.chunk.chapter_index, candidate.chunk.scene_index)
+        and as_of.admits(candidate.chunk.chapter_index, candidate.chunk.scene_index)
     ]
 
 
@@ -428,12 +428,19 @@ def _also_called(story: FoundStory, request: MemoryContextRequest) -> dict[str, 
         for candidate in story.search.candidates
         if candidate.chunk.content_type not in PASSAGE_TYPES
     ]
+    whole_text = "\n".join(texts)
     wanted_ids, other_names = {snapshot.entity_id for snapshot in story.states}, {}
     for entity in story.outline.entities:
         if entity.entity_id not in wanted_ids or entity.entity_type != "character":
             continue
         own, *aliases = entity.names()
-        others = [alias for alias in aliases if bearers[alias] == 1 and not _are_alike(alias, own)]
+        others = [
+            alias
+            for alias in aliases
+            if (alias in planned_names or alias in whole_text) and bearers[alias] == 1 and not _are_alike(alias, own)
+        ]
+        if not others:
+            continue
         uses = Counter({name: sum(name in text for text in texts) for name in (own, *others)})
         most = max(others, key=lambda name: (name in planned_names, uses[name]), default="")
         if most in planned_names or uses[most] > uses[own]:
@@ -631,7 +638,7 @@ class _Assembler:
         budget_tokens: int | None = None,
     ) -> AssembledTimeline:
         """Fill the timeline, aware of the threads that chosen memories tell."""
-        scene = self.request.scene_plan
+        scene, as_of = self.request.scene_plan, self.request.position
         known_memories = (candidate.chunk for candidate in story.search.candidates)
         ahead = SceneAhead(
             texts=(scene.location, scene.purpose, *scene.key_actions),
@@ -643,8 +650,7 @@ class _Assembler:
             known_texts=[
                 memory.content
                 for memory in known_memories
-                if memory.content_type not in PASSAGE_TYPES
-                and self.request.position.admits(memory.chapter_index, memory.scene_index)
+                if memory.content_type not in PASSAGE_TYPES and as_of.admits(memory.chapter_index, memory.scene_index)
             ],
         )
         return assemble_timeline(

@@ -107,7 +107,7 @@ def hears(scene: KnowledgeScene, at: Span, character_id: str, names: Sequence[st
     text = scene.text
     if character_id == scene.pov and _is_told_by_i(text):
         return True
-    reach = EARSHOT_CHARACTERS[has_cjk(text)]
+    reach = EARSHOT_CHARACTERS[_has_cjk(text)]
     place = _place(text, at.start)
     if place.end - place.start == len(text) <= reach:
         return character_id in scene.present
@@ -122,11 +122,14 @@ def has_words_of_telling(text: str) -> bool:
 
 def is_said(text: str, at: Span) -> bool:
     """Tell whether anything is said aloud, or told in other words, in a part of a text."""
-    reach = SPEECH_CHARACTERS[has_cjk(text)]
+    reach = SPEECH_CHARACTERS[_has_cjk(text)]
     start, end = max(0, at.start - reach), at.end + reach
     return any(begin < end and stop > start for begin, stop in _speeches(text)) or (
         _TELLS.search(text, start, end) is not None
     )
+
+
+_has_cjk = lru_cache(REMEMBERED_SCENES)(has_cjk)
 
 
 def _place(text: str, position: int) -> Span:

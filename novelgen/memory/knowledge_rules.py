@@ -357,7 +357,7 @@ class KnowledgeRules:
 
     def scene_at_or_before(self, place: StoryPosition) -> KnowledgeScene | None:
         """Return the last scene up to a place."""
-        end = bisect_right(self._positions, place)
+        end = bisect_right(self._keys, place.key)
         return self.story.scenes[end - 1] if end else None
 
     def is_of_their_scenes(self, character_id: str, note: KnowledgeMemory) -> bool:
@@ -480,8 +480,8 @@ class KnowledgeRules:
 
     def _scene_that_tells(self, character_id: str, memory: KnowledgeMemory) -> KnowledgeScene | None:
         """Return the scene of a note's chapter that tells the note to a character."""
-        end = 0 if memory.noted_at is None else bisect_right(self._positions, memory.noted_at)
-        chapter_index = self._positions[end - 1].chapter_index if end else None
+        end = 0 if memory.noted_at is None else bisect_right(self._keys, memory.noted_at.key)
+        chapter_index = self.story.scenes[end - 1].position.chapter_index if end else None
         return next(
             (
                 scene
@@ -563,7 +563,7 @@ class KnowledgeRules:
         """
         if place is None:
             return None
-        end = bisect_right(self._positions, place)
+        end = bisect_right(self._keys, place.key)
         names = [name for entity_id in about for name in self.story.names.get(entity_id, ())]
 
         def has_subject(scene: KnowledgeScene) -> bool:
@@ -594,7 +594,7 @@ class KnowledgeRules:
         """
         if is_of_chapter or place is None:
             return self._scene_from(place)
-        start = bisect_right(self._positions, place)
+        start = bisect_right(self._keys, place.key)
         return next(iter(self.story.scenes[start : start + 1]), None)
 
     def _scene_from(self, place: StoryPosition | None, *, is_of_scene: bool = False) -> KnowledgeScene | None:
@@ -645,7 +645,7 @@ class KnowledgeRules:
             self._taking_part[key] = takes_part(scene, character_id, names)
         if not self._taking_part[key]:
             return False
-        number = bisect_left(self._positions, scene.position)
+        number = bisect_left(self._keys, scene.position.key)
         retelling = self.retellings.best(memory.content, _bits(number, number + 1))
         return retelling is None or hears(scene, retelling.piece, character_id, names)
 
@@ -662,13 +662,10 @@ class KnowledgeRules:
 
     # --- What follows from later scenes ---
 
-    @cached_property
+    @property
     def retellings(self) -> Retellings:
         """Finds where the story tells a memory again."""
-        # With numpy: where records say who learnt what, none of it is needed.
-        from novelgen.memory.retelling import Retellings  # noqa: PLC0415
-
-        return Retellings(self.story.scenes)
+        return self.story.retellings
 
     @cached_property
     def _on_stage(self) -> Mapping[str, int]:
@@ -694,12 +691,13 @@ class KnowledgeRules:
         return sum(1 << index for index, scene in enumerate(self.story.scenes) if not scene.tells_knowledge)
 
     @cached_property
-    def _positions(self) -> Sequence[StoryPosition]:
-        return [scene.position for scene in self.story.scenes]
+    def _keys(self) -> Sequence[tuple[float, float]]:
+        return [scene.position.key for scene in self.story.scenes]
 
     @cached_property
     def _places(self) -> Sequence[Place]:
-        return [(position.chapter_index or 0, position.scene_index or 0) for position in self._positions]
+        positions = (scene.position for scene in self.story.scenes)
+        return [(position.chapter_index or 0, position.scene_index or 0) for position in positions]
 
     def _is_dead_by(self, character_id: str, memory: KnowledgeMemory) -> bool:
         """Tell whether somebody was dead when a memory came to be."""
@@ -755,7 +753,7 @@ class KnowledgeRules:
     ) -> int:
         """Return the scenes between two positions in which a character meets one of others, a bit a scene."""
         meeting_bits = reduce(or_, (self._on_stage.get(other, 0) for other in others if other != character_id), 0)
-        start, end = bisect_right(self._positions, after), bisect_left(self._positions, before)
+        start, end = bisect_right(self._keys, after.key), bisect_left(self._keys, before.key)
         return meeting_bits & self._on_stage.get(character_id, 0) & _bits(start, end)
 
     def _stated(
@@ -793,8 +791,8 @@ class KnowledgeRules:
             # Where it is said who learnt it, nobody else did; the author's word that adds one says so of nobody else.
             if event.adds_knower:
                 continue
-            place = _place(event)
-            later &= ~_bits(bisect_left(self._positions, place), bisect_right(self._positions, place))
+            place = _place(event).key
+            later &= ~_bits(bisect_left(self._keys, place), bisect_right(self._keys, place))
 
         def counts(scene: KnowledgeScene, piece: Span) -> bool:
             names = self.story.names

@@ -1,9 +1,12 @@
 """The story before a position, for the rules of who knows what."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from novelgen.language.normalise import is_description
 from novelgen.language.short_names import with_parts
@@ -12,6 +15,9 @@ from novelgen.models.knowledge import ALL_LIVED, KnowledgeEvent, KnowledgeSource
 from novelgen.models.memory import read_from
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
+
+if TYPE_CHECKING:
+    from novelgen.memory.retelling import Retellings
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +91,14 @@ class KnowledgeStory:
     def scene_at(self) -> Mapping[StoryPosition, KnowledgeScene]:
         """The scenes by their position."""
         return {scene.position: scene for scene in self.scenes}
+
+    @cached_property
+    def retellings(self) -> Retellings:
+        """Finds where the story tells a memory again."""
+        # With numpy: where records say who learnt what, none of it is needed.
+        from novelgen.memory.retelling import Retellings  # noqa: PLC0415
+
+        return Retellings(self.scenes)
 
     @cached_property
     def own_names(self) -> Mapping[str, Sequence[str]]:

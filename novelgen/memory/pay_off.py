@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +132,9 @@ def _shared_words(
 
 
 def _stems(texts: Iterable[str]) -> frozenset[str]:
-    return frozenset(
-        _ENDING.sub("", word) if word.isascii() else word for text in texts for word in significant_words(text)
-    )
+    return frozenset().union(*map(_stems_of_text, texts))
+
+
+@lru_cache(maxsize=8192)
+def _stems_of_text(text: str) -> frozenset[str]:
+    return frozenset(_ENDING.sub("", word) if word.isascii() else word for word in significant_words(text))

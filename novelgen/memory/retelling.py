@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from novelgen.language.language import CJK_RANGES, FUNCTION_WORDS, is_cjk, rarity_of, significant_words
 from novelgen.language.sentences import Span, chunk_text
@@ -18,6 +18,10 @@ from novelgen.memory.knowledge_story import KnowledgeScene
 from novelgen.memory.search import Candidate
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.position import Place, StoryPosition
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 KIND_ORDER = {"note": 0, "memory": 1, "summary": 2}
 """The kind that stands for its duplicates, best first; passages of any kind come last."""
@@ -106,6 +110,12 @@ PIECE_CHARACTERS = 600
 REMEMBERED_TEXTS = 10_000
 """The words of so many scenes are kept in memory; those of a scene take about as much as its text."""
 
+REMEMBERED_WEIGHTS = 2_000
+"""Of so many memories the weighed words are kept, for one is asked about at every position."""
+
+REMEMBERED_SHARES = 8
+"""Of so many memories what each piece holds is kept, for one is asked about for one person after another."""
+
 MIN_RETOLD = 0.05
 """Least share of a memory's words, by their rarity, that one piece must hold to tell it again.
 
@@ -145,6 +155,8 @@ class Retellings:
                 for word in words:
                     self._pieces_with[word].append(piece)
                 self._scene_of.append(index)
+        self._rarities = lru_cache(maxsize=REMEMBERED_WEIGHTS)(self._rarities)  # type: ignore[method-assign]
+        self._shares = lru_cache(maxsize=REMEMBERED_SHARES)(self._shares)  # type: ignore[method-assign]
 
     def best(
         self, content: str, limit: int, *, counts: Callable[[KnowledgeScene, Span], bool] = lambda scene, piece: True
@@ -162,10 +174,7 @@ class Retellings:
             return None
         is_light = len(self._scene_of) < MANY_PIECES and "numpy" not in sys.modules
         plainest = (_best_of_few if is_light else _best_of_many)(
-            [(self._pieces_with[word], weight) for word, weight in rarities.items() if word in self._pieces_with],
-            self._scene_of,
-            limit,
-            MIN_RETOLD * whole,
+            self._shares(content, is_light), self._scene_of, limit, MIN_RETOLD * whole
         )
         for piece, share in plainest:
             scene = self._scene_of[piece]
@@ -209,6 +218,12 @@ class Retellings:
         whole = sum(rarities.values())
         return {word: rarity / whole for word, rarity in rarities.items()} if whole else {}
 
+    def _shares(self, content: str, is_light: bool) -> Any:
+        """Return what each piece holds of a memory's words: a list where it is light, else an array."""
+        rarities = self._rarities(content)
+        words = [(self._pieces_with[word], weight) for word, weight in rarities.items() if word in self._pieces_with]
+        return (_shares_of_few if is_light else _shares_of_many)(words, len(self._scene_of))
+
     def _rarities(self, content: str) -> dict[str, float]:
         # Sorted, for sums of floats depend on their order.
         return {
@@ -217,32 +232,42 @@ class Retellings:
         }
 
 
-def _best_of_few(
-    words: Sequence[tuple[array[int], float]], scene_of: array[int], scene_bits: int, least: float
-) -> list[tuple[int, float]]:
-    """Return the pieces of the wanted scenes that hold most of words that weigh so much each, and how much."""
-    shared = [0.0] * len(scene_of)
+def _shares_of_few(words: Iterable[tuple[array[int], float]], piece_count: int) -> list[float]:
+    shares = [0.0] * piece_count
     for pieces, weight in words:
         for piece in pieces:
-            shared[piece] += weight
+            shares[piece] += weight
+    return shares
+
+
+def _best_of_few(
+    shared: Sequence[float], scene_of: array[int], scene_bits: int, least: float
+) -> list[tuple[int, float]]:
+    """Return the pieces of the wanted scenes with the greatest shares, and these."""
     lines = [share if scene_bits >> scene & 1 else 0.0 for share, scene in zip(shared, scene_of, strict=True)]
     enough = [piece for piece, share in enumerate(lines) if share >= least]
     return [(piece, lines[piece]) for piece in sorted(enough, key=lambda piece: -lines[piece])[:PIECES_TRIED]]
 
 
+def _shares_of_many(words: Iterable[tuple[array[int], float]], piece_count: int) -> NDArray[np.float64]:
+    import numpy as np  # noqa: PLC0415
+
+    shares = np.zeros(piece_count)
+    for pieces, weight in words:
+        shares[np.frombuffer(pieces, dtype=np.int64)] += weight
+    return shares
+
+
 def _best_of_many(
-    words: Sequence[tuple[array[int], float]], scene_of: array[int], scene_bits: int, least: float
+    shares: NDArray[np.float64], scene_of: array[int], scene_bits: int, least: float
 ) -> list[tuple[int, float]]:
     """Return the same of a long story."""
     import numpy as np  # noqa: PLC0415
 
-    shared = np.zeros(len(scene_of))
-    for pieces, weight in words:
-        shared[np.frombuffer(pieces, dtype=np.int64)] += weight
     bits = np.frombuffer(
         scene_bits.to_bytes(max(scene_of[-1], scene_bits.bit_length()) // 8 + 1, "little"), dtype=np.uint8
     )
-    shared *= np.unpackbits(bits, bitorder="little")[np.frombuffer(scene_of, dtype=np.int64)]
+    shared = shares * np.unpackbits(bits, bitorder="little")[np.frombuffer(scene_of, dtype=np.int64)]
     enough = np.flatnonzero(shared >= least)
     first = enough[np.argsort(-shared[enough], kind="stable")[:PIECES_TRIED]]
     return [(int(piece), float(shared[piece])) for piece in first]

@@ -111,7 +111,7 @@ class StoryPosition:
                 f"scene_index={self.scene_index!r} was given without chapter_index; pass both, or neither"
             )
 
-    @property
+    @functools.cached_property
     def key(self) -> tuple[float, float]:
         """Sort key: entering a chapter comes before its first scene, the end after everything."""
         if self.chapter_index is None:

@@ -58,11 +58,12 @@ class IndexRow(IndexedText):
             raise ValueError(f"scene_index={self.scene_index!r} was given without chapter_index for {self.chunk_id!r}")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IndexHit:
     """A store's hit for a query.
 
-    SQL decides its visibility and distance.
+    SQL decides its visibility and distance. Without slots, for which pickling takes three times as long: hits come by
+    the thousand from the process of the index.
     """
 
     content: str

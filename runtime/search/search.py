@@ -305,7 +305,12 @@ def _settled_answer(
     wanted_count: int,
 ) -> RetrieverAnswer:
     """Order hits by SQL vectors, with exact search as a supplement."""
-    hits_by_id = {hit.chunk_id: hit for hits in hit_lists for hit in hits}
+    id_lists = [[hit.chunk_id for hit in hits] for hits in hit_lists]
+    hits_by_id = {
+        chunk_id: hit
+        for ids, hits in zip(id_lists, hit_lists, strict=True)
+        for chunk_id, hit in zip(ids, hits, strict=True)
+    }
     identity = stores.embedding_identity
     with stores.database(request.project_id).read() as unit:
         names, matrix = unit.embeddings.matrix(
@@ -315,9 +320,9 @@ def _settled_answer(
     limit = request.candidates_per_query
     rankings: list[Ranking] = []
     short: list[int] = []
-    for number, hits in zip(numbers, hit_lists, strict=True):
-        ids = [hit.chunk_id for hit in hits if hit.chunk_id in rows]
-        if len(ids) < limit and len(hits) >= wanted_count:
+    for number, hit_ids in zip(numbers, id_lists, strict=True):
+        ids = [chunk_id for chunk_id in hit_ids if chunk_id in rows]
+        if len(ids) < limit and len(hit_ids) >= wanted_count:
             short.append(number)
         elif ids:
             nearest = matrix[[rows[chunk_id] for chunk_id in ids]]

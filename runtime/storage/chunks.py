@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from hashlib import sha256
+from operator import attrgetter
 from typing import Any, NamedTuple, get_args
 
 from pydantic import Field
@@ -69,6 +70,15 @@ from runtime.storage.terms import LexicalIndex, index_tokens, searchable_text
 _FIELDS = tuple(name for name in StoryMemoryChunk.model_fields if name in MemoryRow.model_fields)
 """Fields of a memory that its row has, name for name."""
 
+_field_values = attrgetter(*_FIELDS)
+_BLANK_MEMORY = StoryMemoryChunk.model_construct(chunk_id="", project_id="", content="", content_type="memory")
+"""Copied with the fields of a row, which takes half the time of `model_construct`."""
+
+CHUNK_COLUMNS = columns_of(
+    MemoryRow, (*_FIELDS, "span_start", "span_end", "attached", "detached", "pinned", "over_at", "is_consolidated")
+)
+"""Columns that `chunk_of` and `superseded_by` read; a context reads more than a thousand such rows."""
+
 _POSITION_COLUMNS = ("chapter_index", "scene_index", "created_at")
 """Fields that the scene decides."""
 
@@ -117,7 +127,7 @@ def note_values(note: StoryMemoryChunk, scene_id: str | None) -> dict[str, Any]:
     return chunk_values(note, note.entities_mentioned) | position_fields | fresh
 
 
-def entities_linked(session: StorageSession, rows: Sequence[MemoryRow]) -> dict[str, AttachedTo]:
+def entities_linked(session: StorageSession, rows: Sequence[MemoryRow | AnyRow]) -> dict[str, AttachedTo]:
     """Return the stored entities that memories are linked to, by id, for `chunk_of`."""
     ids = {target for row in rows for target in (*row.entities_mentioned, *row.attached)}
     if not ids:
@@ -127,28 +137,30 @@ def entities_linked(session: StorageSession, rows: Sequence[MemoryRow]) -> dict[
 
 
 def chunk_of(
-    row: MemoryRow, superseded_by: str | None = None, attachments_by_key: Mapping[str, AttachedTo] | None = None
+    row: MemoryRow | AnyRow,
+    superseded_by: str | None = None,
+    attachments_by_key: Mapping[str, AttachedTo] | None = None,
 ) -> StoryMemoryChunk:
     """Return a row's memory without validating again.
 
     Its entities are those of its origin and of the author's hand together. What it is attached to is told where the
     entities are `attachments_by_key`.
     """
-    fields = {name: getattr(row, name) for name in _FIELDS}
+    fields = dict(zip(_FIELDS, _field_values(row), strict=True))
     linked_names = row.entities_mentioned
     if row.attached or row.detached:
         linked_names = linked_targets(linked_names, row.attached, row.detached)
         fields["entities_mentioned"] = [target for target in linked_names if is_entity_target(target)]
     if row.pinned:
         fields["tier"] = "pinned"
-    return StoryMemoryChunk.model_construct(
-        **fields,
-        attached_to=[] if attachments_by_key is None else attached_to(linked_names, attachments_by_key),
-        is_attached_by_hand=bool(row.attached),
-        taken_off=row.detached or [],
-        source_span=row.source_span,
-        superseded_by=superseded_by,
-    )
+    fields |= {
+        "attached_to": [] if attachments_by_key is None else attached_to(linked_names, attachments_by_key),
+        "is_attached_by_hand": bool(row.attached),
+        "taken_off": row.detached or [],
+        "source_span": None if row.span_start is None or row.span_end is None else (row.span_start, row.span_end),
+        "superseded_by": superseded_by,
+    }
+    return _BLANK_MEMORY.model_copy(update=fields)
 
 
 def stored_memories(session: StorageSession, *conditions: Any, limit: int | None = None) -> list[StoredMemory]:

@@ -23,6 +23,7 @@ from novelgen.models.memory import (
 )
 from novelgen.models.position import END_OF_STORY, StoryPosition, sort_key, story_place
 from runtime.storage.chunks import (
+    CHUNK_COLUMNS,
     IN_ORDER,
     ChunkWriter,
     chunk_of,
@@ -40,6 +41,7 @@ from runtime.storage.placed_notes import placed_notes
 from runtime.storage.projects import CounterRepository
 from runtime.storage.records import TOUCHED_BY_HAND, MemoryLink, MemoryRow
 from runtime.storage.session import (
+    AnyRow,
     Repository,
     SelectOptions,
     batches,
@@ -374,7 +376,7 @@ class MemoryRepository(Repository):
     ) -> list[StoryMemoryChunk]:
         """Return the memories of scenes in story order, bare as `by_entities` has it if wanted."""
         cut_function = unconsolidated if as_brought else visible
-        rows: list[MemoryRow] = []
+        rows: list[AnyRow] = []
         for batch in batches(sorted(set(places))):
             # SQLite finds no pair by its index, but chapters.
             chapters = sorted({chapter for chapter, _ in batch})
@@ -385,7 +387,7 @@ class MemoryRepository(Repository):
                 *_of_types(content_types),
             )
             of_chapters = col(MemoryRow.chapter_index).in_(chapters)
-            rows += self._session.read(MemoryRow, *conditions, of_chapters, here, order=IN_ORDER)
+            rows += self._session.select(CHUNK_COLUMNS, *conditions, of_chapters, here, order=IN_ORDER)
         return self._chunks(rows, as_of, is_bare=is_bare)
 
     def notes_of_scene(
@@ -396,7 +398,7 @@ class MemoryRepository(Repository):
         rows = [
             row
             for batch in batches(ids)
-            for row in self._session.read(MemoryRow, col(MemoryRow.row_id).in_(batch), order=IN_ORDER)
+            for row in self._session.select(CHUNK_COLUMNS, col(MemoryRow.row_id).in_(batch), order=IN_ORDER)
         ]
         return self._chunks(rows, as_of)
 
@@ -474,12 +476,10 @@ class MemoryRepository(Repository):
         wanted_memory_filter = with_masks(self._session, memory_filter or MemoryFilter())
         return filter_conditions(self.project_id, wanted_memory_filter)
 
-    def _active(self, *conditions: Any, **options: Unpack[SelectOptions]) -> list[MemoryRow]:
-        return self._session.read(MemoryRow, MemoryRow.status == "active", *conditions, **options)
+    def _active(self, *conditions: Any, **options: Unpack[SelectOptions]) -> Sequence[AnyRow]:
+        return self._session.select(CHUNK_COLUMNS, MemoryRow.status == "active", *conditions, **options)
 
-    def _chunks(
-        self, rows: Sequence[MemoryRow], as_of: StoryPosition, *, is_bare: bool = False
-    ) -> list[StoryMemoryChunk]:
+    def _chunks(self, rows: Sequence[AnyRow], as_of: StoryPosition, *, is_bare: bool = False) -> list[StoryMemoryChunk]:
         if is_bare:
             return list(map(chunk_of, rows))
         successors_by_id = superseded_by(self._session, rows, as_of)
