@@ -22,7 +22,7 @@ from novelgen.memory.identities import Identities
 from novelgen.memory.outline import PairChange
 from novelgen.models import folds
 from novelgen.models.base import Model
-from novelgen.models.position import END_OF_STORY, Place, StoryPosition, UtcDatetime, packed_place
+from novelgen.models.position import END_OF_STORY, Place, StoryPosition, UtcDatetime, packed_place, story_place
 from novelgen.models.record import RecordedLoop, RecordedRelationshipChange, is_unsaid
 from novelgen.models.state import (
     PLACE_GUESSED,
@@ -612,6 +612,36 @@ class ThreadRepository(Repository):
             return
         names = ("scene_id", "chapter_index", "scene_index", "loop_id", "kind", "note")
         self._session.add(LoopEvent(**{name: getattr(planted_row, name) for name in names}, detail=detail))
+
+    def move_planting(self, loop_id: str, *, at: StoryPosition, said_from: Place | None) -> None:
+        """Plant an author's thread elsewhere.
+
+        Args:
+            loop_id: The thread.
+            at: The place after which it waits.
+            said_from: The scene in which it is planted, None where that is the one at the place.
+        """
+        self._session.touch()
+        rows = self._rows_by_thread(END_OF_STORY, [loop_id]).get(loop_id, [])
+        plantings = [row for row in rows if row.kind == "planted"]
+        recorded = next((row for row in plantings if row.origin != "author"), None)
+        if recorded is not None:
+            raise UserInputError(
+                f"that thread {loop_id!r} is planted stands in the record of scene"
+                f" {recorded.chapter_index}:{recorded.scene_index}; correct the record there"
+            )
+        earlier = next((row for row in rows if row.kind != "planted" and story_place(row) < story_place(at)), None)
+        if earlier is not None:
+            raise UserInputError(
+                f"thread {loop_id!r} moved or ended at {earlier.chapter_index}:{earlier.scene_index}, before"
+                f" {at}; take that back first, or name an earlier scene"
+            )
+        here = said_at(self._session, at, follows_scene=False)
+        for row in plantings:
+            detail = {name: value for name, value in row.detail.items() if name != "said_from"}
+            if said_from is not None:
+                detail["said_from"] = list(said_from)
+            self._session.update(LoopEvent, LoopEvent.row_id == row.row_id, detail=detail, **here)
 
     def notes(self, *, as_of: StoryPosition = END_OF_STORY) -> dict[str, ThreadNotes]:
         """Return the author's notes on planted threads, with their plantings."""

@@ -141,9 +141,10 @@ class StoryThreads(base.StoryBase):
         due_from: base.Place = None,
         due_by: base.Place = None,
         parts: base.Number | None = None,
+        start: base.Place = None,
         expected_version: Version | None = None,
     ) -> ListedThread:
-        """Change how a thread is described and what is noted of it; what is not given stays.
+        """Change how a thread is described, what is noted of it, and where it is planted; what is not given stays.
 
         Args:
             loop_id: Its id, such as OL3, or a part of its description that no other one has.
@@ -155,12 +156,15 @@ class StoryThreads(base.StoryBase):
             due_from: From entering this scene on it is due.
             due_by: Open on entering this scene, it is overdue.
             parts: In how many parts it is to be paid, at least two.
+            start: It waits on entering this position; only a thread that its author planted moves.
             expected_version: The `version` that was read; None changes whatever stands.
 
         Raises:
             StaleVersionError: When the thread was changed since that version was read.
-            UserInputError: When no such thread is stored, or nothing is to be changed.
+            UserInputError: When no such thread is stored, a record planted it, it moved on before that position, or
+                nothing is to be changed.
         """
+        start = base.position_of(start)
         due_from = base.position_of(due_from)
         due_by = base.position_of(due_by)
         card_fields = {
@@ -174,10 +178,10 @@ class StoryThreads(base.StoryBase):
             "parts": parts,
         }
         changes = {name: value for name, value in card_fields.items() if value is not None}
-        if not changes:
+        if not changes and start is None:
             raise UserInputError(
                 "nothing to change; give a description, a category, an importance, notes, what its pay-off needs,"
-                " when it is due, or its parts"
+                " when it is due, its parts, or from where on it waits"
             )
         if description is not None and not description.strip():
             raise UserInputError("the description is empty; write what the story leaves open")
@@ -198,7 +202,12 @@ class StoryThreads(base.StoryBase):
                 parts=parts,
             )
             with unit.journal.changing_thread("edit", loop_id, stored_listed_thread.description) as journal_entry:
-                unit.threads.describe(loop_id, changes)
+                if start is not None:
+                    chapter, place = start.chapter_index, base.place_of_statement(unit, start)
+                    said_from = None if chapter is None else (chapter, start.scene_index or 1)
+                    unit.threads.move_planting(loop_id, at=place, said_from=said_from)
+                if changes:
+                    unit.threads.describe(loop_id, changes)
             return _changed(unit, self.project_id, loop_id, END_OF_STORY, journal_entry)
 
     def advance(

@@ -241,6 +241,23 @@ def test_where_its_author_said_that_it_begins_a_thread_is_told(guild: Story) -> 
     assert (place_told(moved), len(moved.scenes())) == ((2, 1), 1)
 
 
+def test_a_thread_is_planted_elsewhere(guild: Story) -> None:
+    """It waits from there on, `undo` moves it back; a recorded one, and one that moved before, stays."""
+    loop_id = guild.threads.add(description="Who lit the lamp?", start=StoryPosition(2, 1)).loop_id
+    assert place_told(guild.threads.edit(loop_id=loop_id, start=StoryPosition(1, 2))) == (1, 2)
+    assert loop_id in [thread.loop_id for thread in guild.threads.list(as_of=StoryPosition(1, 2))]
+    assert loop_id not in [thread.loop_id for thread in guild.threads.list(as_of=StoryPosition(1, 1))]
+    later = guild.threads.edit(loop_id=loop_id, description="Who lit it?", start=StoryPosition(2, 1))
+    assert (place_told(later), later.description) == ((2, 1), "Who lit it?")
+    guild.undo()
+    assert place_told(guild.threads.get(loop_id=loop_id)) == (1, 2)
+    guild.threads.advance(loop_id=loop_id, note="a light", start=StoryPosition(1, 2))
+    with pytest.raises(UserInputError, match=f"thread '{loop_id}' moved or ended at 1:1, before"):
+        guild.threads.edit(loop_id=loop_id, start=StoryPosition(3, 1))
+    with pytest.raises(UserInputError, match="'OL0' is planted stands in the record of scene 1:1"):
+        guild.threads.edit(loop_id="OL0", start=StoryPosition(2, 1))
+
+
 def test_an_end_is_taken_back(guild: Story) -> None:
     """What the author ended waits again as before; what has not ended, or is over by a record, stays as it is."""
     planted = guild.threads.add(description="Who lit the lamp?", start=StoryPosition(1, 2))

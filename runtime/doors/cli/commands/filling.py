@@ -88,6 +88,8 @@ def _store_text(
         output.print_text(labels[f"line.{key}"].format(place=shown_text, scenes=place.scenes, words=place.words))
         for line in place.replaced:
             output.print_text(labels["line.in_place_of"].format(line))
+        if dry_run and place.needs_replace and not replace:
+            output.print_text(labels["line.needs_replace"])
         if place.other_number is not None:
             chapter = place.position.partition(":")[0]
             output.print_text(

@@ -325,6 +325,9 @@ def test_a_file_without_a_number_goes_where_chapter_says(run: Run, tmp_path: Pat
     draft.write_text("The sea is wide. 海很宽。", encoding="utf-8")
     refused = run("ingest", "book", str(draft), "--chapter", "2")
     assert (refused.exit_code, "--replace" in refused.stderr) == (2, True)
+    preview = run.well("ingest", "book", str(draft), "--chapter", "2", "--dry-run").stdout
+    assert "--replace" in preview
+    assert "--replace" not in run.well("ingest", "book", str(draft), "--chapter", "2", "--dry-run", "--replace").stdout
     run.well("ingest", "book", str(draft), "--chapter", "2", "--replace")
     assert run.json("scene", "show", "book", "2:1")["scene"]["text"] == "The sea is wide. 海很宽。"
     assert run.json("scene", "show", "book", "1:1")["scene"]["text"] == text.format(1)
