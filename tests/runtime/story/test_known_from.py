@@ -67,6 +67,18 @@ def test_a_new_card_is_known_from_where_its_name_first_stands(story: Story, town
     assert "Nobody" in _known(story, "1:4")
 
 
+@pytest.mark.parametrize("start", [None, "1:1"])
+def test_an_alias_of_the_author_stays_where_a_later_scene_says_it(story: Story, town: Town, start: str | None) -> None:
+    """It counts from where its card is known; one that the text has counts from the text."""
+    said, edited, late = {"en": ("Silas", "Pruyn", town.late), "zh": ("阿福", "福伯", town.late)}[town.language]
+    story.entities.add(town.old_name, aliases=[said, late], start=start)
+    story.entities.edit(town.old_name, {"alias": edited})
+    story.ingest(text=f"{said} laughed. {edited} came.", chapter_index=2, scene_index=1)
+    (card,) = story.entities.list(as_of="1:3")
+    is_late_told = start is not None
+    assert set(card.names()) == {town.old_name, said, edited} | ({late} if is_late_told else set())
+
+
 def test_a_card_without_a_place_says_where_the_text_first_names_it(story: Story, town: Town) -> None:
     """The list and the card say the same, and a card that no text names stands at its own place."""
     story.entities.add(town.late)
