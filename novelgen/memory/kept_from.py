@@ -6,9 +6,12 @@ from functools import lru_cache
 
 from novelgen.language.language import has_cjk, phrases, word_pattern, wording
 from novelgen.language.normalise import CHINESE_TITLES_AFTER, TITLES
+from novelgen.memory.own_deeds import OTHER as _OTHER
+from novelgen.memory.own_deeds import WHOM as _WHOM
+from novelgen.memory.own_deeds import does_it, is_telling, tells_it
 
-_WHOM, _OTHER, KIN = "\x02", "\x03", "\x04"
-"""Signs of the person in question, of anybody and anything else, and of somebody by a relation to one of them."""
+KIN = "\x04"
+"""Sign of somebody by a relation to a person."""
 
 _TITLE_BEFORE = rf"(?:(?:the|old|young|little|poor|{'|'.join(map(re.escape, sorted(TITLES)))})\.? )?"
 _TITLE_AFTER = f"(?:{'|'.join(map(re.escape, CHINESE_TITLES_AFTER))})?"
@@ -57,10 +60,13 @@ _ROLES = re.compile(
 
 _ASKS = re.compile("[?？]")
 
+_NAMED = re.compile(f"{_WHOM}(?!['’]s|的)")
 _PRONOUN = re.compile(r"\b(?:he|she|they|him|her|them)\b|[他她]", re.IGNORECASE)
 
 
 _KNOW = "(?:(?:now |still |has |have |had )?known?|(?:now |still )?(?:knows|knew))"
+
+_TELLER = {"en": f"(?:he|she|they|[{_WHOM}{_OTHER}])", "zh": f"(?:[他她]们?|[{_WHOM}{_OTHER}])"}
 
 _BEGIN, _END = "\x07", "\x08"
 """Signs around a list of knowers."""
@@ -79,6 +85,9 @@ def _patterns_of_knowers(name: str) -> list[re.Pattern[str]]:
         results.append(
             re.compile(
                 text.replace("<K>", people)
+                .replace("<TOLD>", "(?P<told>)")
+                .replace("<S>", _TELLER[language])
+                .replace("<TEND>", wording(f"kept_from_told_end_{language}"))
                 .replace("<KNOW>", _KNOW)
                 .replace("<IT>", wording(f"kept_from_it_{language}"))
                 .replace("<END>", wording(f"kept_from_end_{language}")),
@@ -136,7 +145,8 @@ def is_told(content: str, names: Sequence[str], names_of_others: Iterable[str]) 
 def is_among_knowers(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool | None:
     """Tell whether somebody is among all those who know a text by its own words.
 
-    Of "nobody knows it" those whom it names may know it. None: the words do not settle it.
+    Who tells or does it by their own will is among them. Of "nobody knows it" those whom it names may know it. None:
+    the words do not settle it.
     """
     if not _KNOWERS_WORDS.search(content):
         return None
@@ -159,15 +169,24 @@ def _is_listed(signed: str) -> bool | None:
     """Tell whether a list has the person in question, None without a list."""
     for match in _lists(signed):
         people = match.groupdict().get("who")
-        if _is_over(match) or (people is not None and not (_WHOM in people or _OTHER in people)):
+        if people is not None and not (_WHOM in people or _OTHER in people):
+            continue
+        if _is_over(match):
+            if people is not None and (
+                _is_told_since(match) or (_WHOM in people and _is_told_since(match, anybody=True))
+            ):
+                return True
             continue
         if people is None:
             return None if _WHOM in signed else False
         if _WHOM in people:
             return True
-        # "He" of "only he and Nell know it" is somebody of the text.
-        is_open = (_WHOM in signed and _PRONOUN.search(people)) or _is_told_since(match)
-        return None if is_open else False
+        is_teller = is_telling(match) and tells_it(match)
+        if is_teller or _is_told_since(match) or does_it(match):
+            return True
+        # "He" of "only he and Nell know it" is somebody of the text, and nobody whose things alone it names.
+        is_perhaps_listed = _PRONOUN.search(people) and _NAMED.search(signed)
+        return None if is_teller is None or is_perhaps_listed else False
     return None
 
 
@@ -198,9 +217,9 @@ def _is_over(match: re.Match[str]) -> bool:
     return any(pattern.search(marked) for pattern in _KNOWING_OVER)
 
 
-def _is_told_since(match: re.Match[str]) -> bool:
-    """Tell whether the person in question learns it later."""
-    marked = _marked(match)
+def _is_told_since(match: re.Match[str], *, anybody: bool = False) -> bool:
+    """Tell whether the person in question, or anybody, learns it later."""
+    marked = _marked(match).replace(_OTHER, _WHOM) if anybody else _marked(match)
     return any(pattern.search(marked) for pattern in _KNOWN_SINCE)
 
 

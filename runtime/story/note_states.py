@@ -165,8 +165,8 @@ def names_by_words(content: str, known_entities: Sequence[Entity]) -> NamesByWor
     own_and_others = [(person.name, names[person.entity_id], others[person.entity_id]) for person in people]
     kept_from = [name for name, own, of_others in own_and_others if is_kept_from(content, own, of_others)]
     listings = [(name, is_among_knowers(content, own, of_others)) for name, own, of_others in own_and_others]
-    if all(is_knower is None for _, is_knower in listings):
-        is_over = lists_former_knowers(content, [name for person in people for name in names[person.entity_id]])
+    is_over = lists_former_knowers(content, [name for person in people for name in names[person.entity_id]])
+    if is_over or all(is_knower is None for _, is_knower in listings):
         return NamesByWords(kept_from, [], knowers_over=is_over)
     return NamesByWords(kept_from, [name for name, is_knower in listings if is_knower is not False], knowers_over=False)
 

@@ -267,30 +267,12 @@ def _list_in(text: str) -> tuple[set[str], bool]:
 @pytest.mark.parametrize(
     "text",
     [
-        "Vane gave the watch to Nell before he died; only Nell knows it.",
-        "Vane kissed Nell before he left. Only Nell knows it.",
         "Vane was kind before he died; nobody but Nell knows it.",
-        "Before he died Vane kissed Nell; only Nell knew it.",
-        "Only Nell knows: Vane waited until midnight.",
-        "Only Nell knows that Vane waited until midnight.",
-        "Only Nell knows - Vane drowned before the boat came.",
-        "Vane hid the will (only Nell knows it) before he died.",
-        "Vane said goodbye and only Nell knows it.",
-        "Vane showed her where it lay and only Nell knows it.",
-        "Vane once stole a horse and only Nell knows it.",
-        "Only Nell knows it because Vane told her before he died.",
         "Only Nell knows it unless Tubby guessed.",
         "Nobody knows it except Nell, since Vane died before he could speak.",
         "Everybody knows Vane; only Nell knows that he is a thief.",
-        "Only Nell knew that Vane had waited at the mill until midnight.",
-        "韦恩临死前把表交给阿宁，只有阿宁知道。",
         "韦恩直到天亮才走，只有阿宁知道。",
         "只有阿宁知道：韦恩以前是贼。",
-        "只有阿宁知道韦恩偷了表。",
-        "除了阿宁没人知道韦恩开船前把信烧了。",
-        "韦恩从前偷过马只有阿宁知道。",
-        "韦恩藏起了遗嘱（只有阿宁知道），直到他死。",
-        "韦恩站在门前，只有阿宁知道。",
         "人人都知道韦恩，只有阿宁知道他是贼。",
         "韦恩病了，没人知道，除了阿宁。",
     ],
@@ -298,6 +280,134 @@ def _list_in(text: str) -> tuple[set[str], bool]:
 def test_a_list_of_knowers_holds_beside_other_clauses(text: str) -> None:
     """Their times, reasons and conditions are those of something else."""
     assert _list_in(text) == ({"Nell" if text.isascii() else "阿宁"}, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vane gave the watch to Nell before he died; only Nell knows it.",
+        "Vane kissed Nell before he left. Only Nell knows it.",
+        "Before he died Vane kissed Nell; only Nell knew it.",
+        "Only Nell knows: Vane waited until midnight.",
+        "Only Nell knows that Vane waited until midnight.",
+        "Vane hid the will (only Nell knows it) before he died.",
+        "Vane said goodbye and only Nell knows it.",
+        "Vane showed her where it lay and only Nell knows it.",
+        "Only Nell knows it because Vane told her before he died.",
+        "Only Nell knew that Vane had waited at the mill until midnight.",
+        "Vane told Nell that Tubby will leave; only Nell knows.",
+        "Vane stole Dolly's ring; only Nell knows it.",
+        "Dolly's ring was stolen by Vane; only Nell knows it.",
+        "Vane owes Nell forty pounds; nobody but Nell knows it.",
+        "Vane will leave Dolly in spring; only Nell knows it.",
+        "Vane was poor, and pawned his gun; only Nell knows it.",
+        "韦恩临死前把表交给阿宁，只有阿宁知道。",
+        "只有阿宁知道韦恩偷了表。",
+        "除了阿宁没人知道韦恩开船前把信烧了。",
+        "韦恩从前偷过马只有阿宁知道。",
+        "韦恩藏起了遗嘱（只有阿宁知道），直到他死。",
+        "韦恩告诉阿宁：他不肯嫁女儿。只有阿宁知道。",
+        "韦恩欠阿宁三万元赌债，这件事除了阿宁谁也不知道。",
+        "韦恩扣下了多莉的稿子，只有阿宁知道。",
+        "多莉的稿子被韦恩扣下了，只有阿宁知道。",
+        "韦恩缺钱，把枪当了，只有阿宁知道。",
+        "韦恩向阿宁承认多莉偷了钱，只有阿宁知道。",
+    ],
+)
+def test_who_tells_or_does_it_is_outside_no_list(text: str) -> None:
+    """Nor who owes or intends it; whom it is done to, or is spoken of, is not in it."""
+    assert _list_in(text) == ({"Nell", "Vane"} if text.isascii() else {"阿宁", "韦恩"}, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vane's father is really Tubby; only Nell knows it.",
+        "Vane was cheated; only Nell knows it.",
+        "Vane has consumption; only Nell knows it.",
+        "Vane will die before spring; only Nell knows it.",
+        "Vane inherited the mill; only Nell knows it.",
+        "Somebody stole Vane's ring; only Nell knows it.",
+        "Vane's brother stole the ring; only Nell knows it.",
+        "Vane unknowingly drank the poison; only Nell knows it.",
+        "Vane walked in his sleep and lit the fire; only Nell knows it.",
+        "Nell loves Vane; only Nell knows it.",
+        "Tubby left town. Vane's father was a thief; only Nell knows it.",
+        "Only Nell knows that Dolly is ill; Vane has just arrived.",
+        "韦恩的父亲其实是土比，只有阿宁知道。",
+        "韦恩被骗了，把房子卖给了土比，只有阿宁知道。",
+        "韦恩得了肺病，只有阿宁知道。",
+        "韦恩快要升官了，只有阿宁知道。",
+        "有人扣下了韦恩的稿子，只有阿宁知道。",
+        "韦恩的哥哥偷了钱，只有阿宁知道。",
+        "韦恩无意中喝了毒酒，只有阿宁知道。",
+        "阿宁骗了韦恩，只有阿宁知道。",
+        "土比走了。韦恩的父亲是赌徒，只有阿宁知道。",
+        "给韦恩的信被烧了，只有阿宁知道。",
+    ],
+)
+def test_whom_it_befalls_is_outside_a_list(text: str) -> None:
+    assert _list_in(text) == ({"Nell" if text.isascii() else "阿宁"}, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vane is ill. He told nobody but Nell.",
+        "Vane is ill. He has told only Nell.",
+        "Vane is ill; he only told Nell.",
+        "Vane never told anyone except Nell that he is ill.",
+        "Vane is ill and confided it only to Nell.",
+        "Vane is ill. Nell is the only one he told.",
+        "Vane is ill. He let only Nell know.",
+        "Vane told only Nell that Tubby stole the ring.",
+        "The box lies under the mill; it stays between Vane and Nell.",
+        "The box lies under the mill, a secret between Vane and Nell.",
+        "Vane stole Dolly's ring; that is a secret between him and Nell.",
+        "Vane and Nell buried the box; they agreed to tell no one.",
+        "韦恩扣下了多莉的稿子。他只告诉了阿宁一人。",
+        "韦恩扣下了多莉的稿子，只对阿宁说过。",
+        "韦恩扣下了多莉的稿子，这事他只跟阿宁讲过。",
+        "韦恩病得很重，这话只说给阿宁一个人听。",
+        "韦恩病得很重，他只让阿宁知道。",
+        "韦恩病得很重，除了阿宁没对第二个人说过。",
+        "韦恩欠了钱。他谁也没告诉，除了阿宁。",
+        "韦恩杀了人，这事他单单跟阿宁一个人说过。",
+        "韦恩杀了人。这事只有韦恩自己和阿宁知道。",
+        "箱子在灯塔里，这是韦恩和阿宁之间的秘密。",
+        "韦恩把多莉的稿子藏在天花板里，这是他和阿宁之间的秘密。",
+        "韦恩和阿宁把箱子埋了，他们俩约定谁也不说。",
+    ],
+)
+def test_what_is_told_to_some_alone_is_known_to_them_and_the_teller(text: str) -> None:
+    knowers = {name for name, is_knower in _knowers(text).items() if is_knower is not False}
+    assert knowers == ({"Nell", "Vane"} if text.isascii() else {"阿宁", "韦恩"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vane told only Nell the price.",
+        "Vane only told Nell to wait.",
+        "Vane only just told Nell.",
+        "Vane has promised to tell nobody but Nell.",
+        "Tubby thinks Vane told only Nell.",
+        "Vane spoke only to Nell all evening.",
+        "The mill lies between Vane and Nell.",
+        "Nell is the only one he loves.",
+        "Vane and Nell agreed to meet at the mill.",
+        "韦恩只告诉阿宁他的名字。",
+        "韦恩不只告诉了阿宁。",
+        "韦恩只跟阿宁说过话。",
+        "韦恩只跟阿宁讲过价。",
+        "多莉以为韦恩只告诉了阿宁一人。",
+        "韦恩说他只告诉了阿宁一人。",
+        "韦恩和阿宁之间有一个秘密。",
+        "韦恩和阿宁约好了见面，谁也没说话。",
+    ],
+)
+def test_other_sayings_list_no_knowers(text: str) -> None:
+    assert _list_in(text) == (set(), False)
 
 
 @pytest.mark.parametrize(
@@ -349,12 +459,29 @@ def test_no_list_of_knowers_is_neither_taken_nor_over(text: str) -> None:
     assert _list_in(text) == (set(), False)
 
 
-def test_whom_later_words_tell_it_is_outside_no_list() -> None:
+def test_whom_later_words_tell_it_is_in_the_list() -> None:
     for text in (
         "Vane is ill; only Nell knew it, but later she told Tubby.",
         "Vane is ill; only Nell knew it. Now Tubby knows it, too.",
+        "Only Nell knew that Vane is ill; Tubby has just been told.",
     ):
-        assert _knowers(text) == {"Nell": True, "Tubby": None, "Guv'nor": False, "Dolly": False, "Vane": False}
-    text = "韦恩是贼，只有阿宁知道，后来她告诉了土比。"
-    assert _knowers(text) == {"阿宁": True, "土比": None, "老板": False, "多莉": False, "韦恩": False}
-    assert _knowers("Only Nell knows that Vane later told Tubby a lie.")["Tubby"] is False
+        assert _list_in(text) == ({"Nell", "Tubby"}, False)
+    for text in (
+        "韦恩是贼，只有阿宁知道，后来她告诉了土比。",
+        "韦恩死在冷库里；局里只有阿宁知道，现在多了土比。",
+        "韦恩是贼，只有阿宁知道，刚刚又告诉了土比。",
+    ):
+        assert _list_in(text) == ({"阿宁", "土比"}, False)
+    for text in (
+        "Vane is ill; until now only Nell knew it, Tubby has just learnt it.",
+        "韦恩是贼；原来只有阿宁知道，如今土比也知道了。",
+    ):
+        names = {"Nell", "Tubby"} if text.isascii() else {"阿宁", "土比"}
+        assert _knowers(text) == {name: True if name in names else None for name in _people(text)}
+        assert lists_former_knowers(text, list(_people(text)))
+    for text in (
+        "Only Nell knows that Vane later told Tubby a lie.",
+        "Only Nell knows that Vane is ill; Tubby has just arrived.",
+    ):
+        assert _knowers(text)["Tubby"] is False
+    assert _knowers("韦恩是贼，只有阿宁知道，现在多了一把锁，土比在看门。")["土比"] is False
