@@ -1,12 +1,13 @@
 """Entities and their names, as known at a position."""
 
+from __future__ import annotations
+
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import BigInteger, Text, cast, distinct, func, select, true
 from sqlmodel import and_, col, or_
-from sqlmodel import select as sqlmodel_select
 
 from novelgen.errors import UnknownEntityError
 from novelgen.language.normalise import name_key, visible_name
@@ -44,9 +45,13 @@ from runtime.storage.records import (
     Scene,
     State,
 )
-from runtime.storage.session import AnyRow, Repository, StorageSession, before, columns_of, story_order
+from runtime.storage.session import AnyRow, Repository, StorageSession, before, columns_of, grouped, story_order
 
 _NO_COLUMNS = (SAID_FROM, "revealed_names", "earlier_ids")
+_ENTITY_FIELDS = tuple(name for name in Entity.model_fields if name not in ("aliases", *_NO_COLUMNS))
+_STORED_FIELDS = ("origin", "created_at", "updated_at")
+_ENTITY_COLUMNS = columns_of(EntityRow, (*_ENTITY_FIELDS, *_STORED_FIELDS))
+_ALIAS_COLUMNS = [getattr(AliasRow, name).label(f"alias_{name}") for name in (*EntityAlias.model_fields, "by_author")]
 """Fields outside the row."""
 
 FirstMentions = Mapping[tuple[str, str], tuple[int, int]]
@@ -448,18 +453,15 @@ class EntityRepository(Repository):
 
     def _read(self, *value_type: Any) -> list[StoredEntity]:
         of_entity = and_(EntityRow.project_id == AliasRow.project_id, EntityRow.entity_id == AliasRow.entity_id)
+        # As columns, for a context reads all cards several times, and an object per name takes twice as long.
         statement = (
-            sqlmodel_select(EntityRow, AliasRow)
-            .join(AliasRow, of_entity, isouter=True)
+            select(*_ENTITY_COLUMNS, *_ALIAS_COLUMNS)
+            .join_from(EntityRow, AliasRow, of_entity, isouter=True)
             .where(self._session.owns(EntityRow), *value_type)
             .order_by(col(AliasRow.row_id))
         )
-        rows: dict[str, EntityRow] = {}
-        aliases: dict[str, list[AliasRow]] = {}
-        for row, alias_row in self._session.joined(statement):
-            rows[row.entity_id] = row
-            aliases.setdefault(row.entity_id, []).extend([alias_row] if alias_row is not None else [])
-        stored_entities = [_stored_entity(row, aliases[entity_id]) for entity_id, row in rows.items()]
+        rows_by_id = grouped(self._session.rows(statement), "entity_id")
+        stored_entities = [_stored_entity(rows[0], rows) for rows in rows_by_id.values()]
         return sorted(stored_entities, key=lambda one: (len(one.entity.entity_id), one.entity.entity_id))
 
 
@@ -510,16 +512,20 @@ def stored_profile(entity: Entity) -> dict[str, Any]:
     return {**entity.profile, SAID_FROM: [entity.said_from, [entity.first_chapter, entity.first_scene]]}
 
 
-def _stored_entity(row: EntityRow, aliases: Sequence[AliasRow]) -> StoredEntity:
-    fields = {name: getattr(row, name) for name in Entity.model_fields if name not in ("aliases", *_NO_COLUMNS)}
+def _stored_entity(row: EntityRow | AnyRow, names: Sequence[AnyRow]) -> StoredEntity:
+    fields = {name: getattr(row, name) for name in _ENTITY_FIELDS}
     statement, stands_at = row.profile.get(SAID_FROM, (None, None))
     fields["profile"] = {name: value for name, value in row.profile.items() if name != SAID_FROM}
     fields[SAID_FROM] = statement if stands_at == [row.first_chapter, row.first_scene] else None
     # The doctor names an empty name; until then its id stands for it.
     fields["name"] = row.name or row.entity_id
-    names = [EntityAlias.model_validate(alias_row, from_attributes=True) for alias_row in aliases if alias_row.alias]
-    row_fields = {name: getattr(row, name) for name in ("origin", "created_at", "updated_at")}
-    by_author = [alias_row.alias for alias_row in aliases if alias_row.by_author]
+    aliases = [
+        EntityAlias.model_validate({field: getattr(name, f"alias_{field}") for field in EntityAlias.model_fields})
+        for name in names
+        if name.alias_alias
+    ]
     return StoredEntity(
-        entity=Entity.model_validate(fields | {"aliases": names}), author_aliases=by_author, **row_fields
+        entity=Entity.model_validate(fields | {"aliases": aliases}),
+        author_aliases=[name.alias_alias for name in names if name.alias_by_author],
+        **{name: getattr(row, name) for name in _STORED_FIELDS},
     )

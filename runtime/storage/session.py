@@ -120,12 +120,6 @@ class StorageSession:
         self._session.expunge_all()
         return records
 
-    def joined(self, statement: Any) -> list[Any]:
-        """Run a query for rows of several tables and return tuples of their objects."""
-        records = list(self._session.exec(statement))
-        self._session.expunge_all()
-        return records
-
     def read(
         self, table: type[Record], *conditions: Any, without: Sequence[Any] = (), **options: Unpack[SelectOptions]
     ) -> list[Record]:
