@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
+from novelgen.language.chinese_words import is_within_word
 from novelgen.language.language import (
     FUNCTION_WORDS,
     has_cjk,
@@ -64,8 +65,18 @@ _UNMOVED = f"(?!.*{word_pattern('stated_moved').pattern})"
 """Before words that move the thing no further."""
 
 
+_PLEDGE = {language: words.replace("\n", "") for language, words in patterns("stated_pledge").items()}
+"""What a thing passes on for: as a pledge, for sixty marks."""
+
+
 def _patterns(name: str) -> list[re.Pattern[str]]:
-    texts = (phrase.replace("\n", "").replace("<into>", f"(?:{_INTO})") for phrase in phrases(name))
+    texts = (
+        phrase.replace("\n", "")
+        .replace("<into>", f"(?:{_INTO})")
+        .replace("<pledge>", _PLEDGE["en"])
+        .replace("<pledge_zh>", _PLEDGE["zh"])
+        for phrase in phrases(name)
+    )
     return [
         re.compile(re.sub(r"<(\w)>", lambda match: f"(?P<{match[1]}>{_KINDS[match[1]]})", text), re.IGNORECASE)
         for text in texts
@@ -286,7 +297,35 @@ def reading_of(content: str, entities: Sequence[Entity]) -> Reading:
             reading = several
     if not reading.statements and (plain := without_secrecy(text, _names(entities, people=True))) != text:
         reading = _reading_in(plain, entities)
+    if (uncounted := _without_counts(text, entities)) != text:
+        of_uncounted = reading_of(uncounted, entities)
+        if len(of_uncounted.statements) > len(reading.statements):
+            return of_uncounted
     return reading
+
+
+_COUNTED_CHINESE = re.compile(wording("stated_counted_zh"))
+_COUNTED = re.compile(wording("stated_counted_en").replace("\n", ""), re.IGNORECASE)
+
+
+def _without_counts(text: str, entities: Sequence[Entity]) -> str:
+    """Return a text whose things stand without numbers: 十二张照片, "all three letters"."""
+    kinds = {entity.entity_id: entity.entity_type for entity in entities}
+    for mention in reversed(_mentions(text, entities)):
+        before = _COUNTED_CHINESE.search(text, 0, mention.start) if kinds[mention.entity_id] == "item" else None
+        if before is not None:
+            text = text[: before.start()] + text[before.end() :]
+    names = {
+        re.sub("^the ", "", name, flags=re.IGNORECASE)
+        for one in entities
+        if one.entity_type == "item"
+        for name in one.names()
+        if not has_cjk(name) and name.casefold().endswith("s")
+    }
+    if not names or not _COUNTED.search(text):
+        return text
+    listing = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
+    return re.sub(rf"\b{_COUNTED.pattern} (?=(?:{listing})\b)", "the ", text, flags=re.IGNORECASE)
 
 
 def _without_apposition(text: str, entities: Sequence[Entity]) -> str:
@@ -556,7 +595,7 @@ def _is_taken_back(clause: _Clause, statement: Statement, entities: Sequence[Ent
 
 
 _BESIDE = re.compile(
-    r"(?:\b(?:by|in|on|with|without|near|beside|for|before|like|saving) |[被在和与跟为救护])$", re.IGNORECASE
+    r"(?:\b(?:by|in|on|with|without|near|beside|for|before|like|saving) |(?<![以认])为|[被在和与跟救护])$", re.IGNORECASE
 )
 """Before a name that is not the subject."""
 
@@ -600,12 +639,63 @@ def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
                 return Unset(earlier[0].entity_id, attribute) if len(earlier) == 1 else None
             # By whom it was done, or beside whom, is nobody who suffered it.
             people = [one for one in people if not _BESIDE.search(clause.text, 0, one.start)] or people
-            if word is not None and people:
-                nearest = min(reversed(people), key=lambda one: max(one.start - word.end(), word.start() - one.end, 0))
-                return Unset(nearest.entity_id, attribute)
+            sufferer = None if word is None else _sufferer(clause, people, word, attribute)
+            if sufferer is not None:
+                return Unset(sufferer.entity_id, attribute)
         if people and (earlier_id is None or not _BESIDE.search(clause.text, 0, people[0].start)):
             earlier_id = people[0].entity_id
     return None
+
+
+_REPORTED, _DONE_TO, _PASSIVE, _OTHER_OBJECT = (
+    {
+        language: re.compile(words.replace("\n", "").replace("<C>", f"{_OTHER}{_HOLDER_SIGN}*"), re.IGNORECASE)
+        for language, words in patterns(name).items()
+    }
+    for name in ("stated_reported", "stated_done_to", "stated_passive", "stated_other_object")
+)
+_NOT_HURT = re.compile(r"(?:没有?|并?未|不曾|不会)[^，。；]{0,4}$|\b(?:not|never|\w+n['’]t) (?:been |be |yet |really |even )?$", re.IGNORECASE)
+_DEATH_NOUN = re.compile("deaths?", re.IGNORECASE)
+_OF_OTHERS = re.compile(rf"(?:\btheir|(?<![{_OTHER}{_HOLDER_SIGN}])['’]s|s['’]) (?:\w+ )?$", re.IGNORECASE)
+"""Before the death of somebody without a card."""
+
+
+def _sufferer(clause: _Clause, people: Sequence[Mention], word: re.Match[str], attribute: str) -> Mention | None:
+    """Return the one of some people in a clause to whom a word of harm applies, None if to nobody of them."""
+    language = "zh" if has_cjk(clause.text) else "en"
+    # Every character of a name is a sign, so that places stay, the first another than the rest.
+    signed = clause.text
+    for mention in people:
+        sign = _OTHER + _HOLDER_SIGN * (mention.end - mention.start - 1)
+        signed = signed[: mention.start] + sign + signed[mention.end :]
+    reports = list(_REPORTED[language].finditer(signed, 0, word.start()))
+    start = reports[-1].end() if reports else 0
+    before = [one for one in people if start <= one.start < word.end()]
+    after = [one for one in people if one.start >= word.end()]
+    if attribute != "status" and _NOT_HURT.search(signed, start, word.start()):
+        return None
+    is_passive = _PASSIVE[language].search(signed, start, word.start()) is not None
+    if not is_passive and _DONE_TO[language].fullmatch(signed, word.start(), word.end()):
+        inside = [one for one in people if word.start() <= one.start < word.end()]
+        if inside:
+            return inside[-1]
+        following = re.compile(f"了?(?:那个)?(?={_OTHER})| (?:(?:the|old|poor) )*(?={_OTHER})").match(signed, word.end())
+        if following is not None:
+            return next((one for one in after if one.start == following.end()), None)
+        if _OTHER_OBJECT[language].match(signed, word.end()) or word[0][-1:] in "刀剑枪箭斧":
+            return None
+    if _DEATH_NOUN.fullmatch(word[0]):
+        if _OF_OTHERS.search(signed, 0, word.start()):
+            return None
+        of_name = re.compile(f" of (?:(?:the|old|poor) )*(?={_OTHER})").match(signed, word.end())
+        if of_name is not None:
+            return next((one for one in after if one.start == of_name.end()), None)
+    following = re.compile(f"了?的(?={_OTHER})").match(signed, word.end())
+    if following is not None:
+        return next((one for one in after if one.start == following.end()), None)
+    # Whoever died stands before it.
+    near = before if attribute == "status" else before + after
+    return min(reversed(near), key=lambda one: max(one.start - word.end(), word.start() - one.end, 0), default=None)
 
 
 def plain_wound_of(content: str, entities: Sequence[Entity]) -> str | None:
@@ -665,13 +755,58 @@ def _mentions(text: str, entities: Sequence[Entity]) -> list[Mention]:
     """Return whom and what a note mentions, each with its titles: Colonel Hugh Ashcombe, 陈建国队长."""
     ids = [entity.entity_id for entity in entities]
     mentions: list[Mention] = []
-    for mention in NameResolver(entities).find_mentions(text, also_present=ids):
+    for mention in _all_mentions(text, entities, ids):
         last = mentions[-1] if mentions else None
         if last and last.entity_id == mention.entity_id and not text[last.end : mention.start].strip():
             mentions[-1] = replace(last, end=mention.end)
         else:
             mentions.append(mention)
     return [_with_titles(text, mention) for mention in mentions]
+
+
+def named_ids_in(content: str, entities: Sequence[Entity]) -> list[str]:
+    """Return the ids of whom and what a note names, things with a name of one character as well."""
+    return list(dict.fromkeys(mention.entity_id for mention in _all_mentions(content, entities, ())))
+
+
+_BEFORE_SHORT = re.compile(wording("stated_short_before_zh").replace("\n", ""))
+_AFTER_SHORT = re.compile(wording("stated_short_after_zh").replace("\n", ""))
+
+
+def _all_mentions(text: str, entities: Sequence[Entity], present_ids: Sequence[str]) -> list[Mention]:
+    """Return the mentions of a text, also of 信 where a thing stands."""
+    short_names = {
+        name
+        for one in entities
+        if one.entity_type == "item"
+        for name in one.names()
+        if len(name) == 1 and has_cjk(name) and name in text
+    }
+    mentions = NameResolver(entities).find_mentions(text, also_present=present_ids)
+    if not short_names:
+        return mentions
+    known = {mention.start for mention in mentions}
+    literal = NameResolver(entities, literal_names=short_names).find_mentions(text, also_present=present_ids)
+    ends = [(mention.start, mention.end) for mention in mentions]
+    short_mentions = [
+        mention
+        for mention in literal
+        if mention.name in short_names and mention.start not in known and _is_short_name(text, mention, ends)
+    ]
+    return sorted([*mentions, *short_mentions], key=lambda one: one.start)
+
+
+def _is_short_name(text: str, mention: Mention, others: Sequence[tuple[int, int]]) -> bool:
+    """Tell whether a single character is a thing there: 把信交给, 信在; not 信使, 相信."""
+    # After 交给 a person and a thing stand side by side.
+    is_after_person = any(end == mention.start and text[:start].endswith(("给", "给了")) for start, end in others)
+    before = _BEFORE_SHORT.search(text, 0, mention.start)
+    if (before is None and not is_after_person) or _AFTER_SHORT.match(text, mention.end) is None:
+        return False
+    # 封信 is a word as well.
+    rest = text[mention.start :] if before is not None and len(before[0]) > 1 else text
+    start = mention.start - (len(text) - len(rest))
+    return not is_within_word(rest, start, start + 1)
 
 
 def _with_titles(text: str, mention: Mention) -> Mention:

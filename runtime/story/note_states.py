@@ -13,7 +13,6 @@ from novelgen.checking.earlier_notes import earlier_notes_ended, kinds_told
 from novelgen.context.rendering import is_left_behind
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.normalise import name_key
-from novelgen.language.resolver import NameResolver
 from novelgen.language.short_names import with_parts
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE, is_death
 from novelgen.memory.kept_from import is_among_knowers, is_kept_from, lists_former_knowers
@@ -24,6 +23,7 @@ from novelgen.memory.stated import (
     Statement,
     Unset,
     is_in_doubt,
+    named_ids_in,
     passed_on,
     reading_of,
     repeats_death,
@@ -202,10 +202,12 @@ def standing_values(
     """
     kinds = kinds_told(content) | ({"holder"} if passed_on(content, known_entities) else set())
     unset = told_of_somebody(content, known_entities)
+    if unset is not None and _stands_dead(unit, unset, start):
+        unset = None
     if not kinds and unset is None:
         return []
     names = {entity.entity_id: entity.name for entity in known_entities}
-    named_ids = NameResolver(known_entities).entity_ids_in(content)
+    named_ids = named_ids_in(content, known_entities)
     snapshots = unit.states.snapshots(named_ids, as_of=start or END_OF_STORY) if named_ids else []
     placed_ids = {
         snapshot.entity_id
@@ -431,8 +433,7 @@ def ended_notes(
     place = base.place_before(start)
     statements = statements_of(content, known_entities)[:1]
     # A thing may be called by the last word of its name.
-    resolver = NameResolver(known_entities)
-    named_ids = list({*resolver.entity_ids_in(content), *(statement.entity_id for statement in statements)})
+    named_ids = list({*named_ids_in(content, known_entities), *(statement.entity_id for statement in statements)})
     # What sets the same state is over by that state.
     slot = next((f"{statement.entity_id}.{statement.attribute}" for statement in statements), None)
     notes = unit.memories.by_entities(named_ids, as_of=start or END_OF_STORY, content_types=["note"], limit=MAX_EARLIER)
