@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from novelgen.checking.healing import Hurt, healings_in, injuries_in, without_healing
 from novelgen.checking.story import stem, telling_words
 from novelgen.language.language import has_cjk, patterns, phrases, word_list, word_pattern, wording
 from novelgen.language.resolver import Mention, NameResolver
@@ -61,7 +62,8 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
     which it frees. Perhaps over is one that tells where a thing is, who has it or that it is gone, where the new one
     tells that of the same thing. So is one that tells something lasting of the person or thing of which the new one
     tells a change of the same kind: a place, life, a promise, a count, bonds or health, or a holder and a count of one
-    thing without a card. So is one of what is in a thing or place that the new one destroys. What somebody is told
+    thing without a card. So is one that tells an injury of whom the new one says that it healed, that of the same limb
+    first. So is one of what is in a thing or place that the new one destroys. What somebody is told
     changes nothing, nor does a holder to whom the earlier note gives or lends the thing.
     """
     resolver = NameResolver(entities)
@@ -75,16 +77,18 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
     named_ids = {mention.entity_id for mention in mentions if kinds[mention.entity_id] in ("character", "item")}
     thing_ids = {one for one in named_ids if kinds[one] == "item"}
     own_words = _words_beside_names(content, mentions)
-    own_kinds = kinds_told(happened)
+    healings = healings_in(happened, entities)
+    own_kinds = kinds_told(without_healing(happened) if healings else happened)
     stated = statement_of(content, entities)
     over: list[StoryMemoryChunk] = []
-    scored_notes: list[tuple[int, int, StoryMemoryChunk]] = []
+    scored_notes: list[tuple[int, int, int, StoryMemoryChunk]] = []
     for number, note in enumerate(notes):
         of_note = resolver.find_mentions(note.content)
         first_id = of_note[0].entity_id if of_note else None
         is_moved = bool(moved_ids) and not moved_ids.isdisjoint(_things_of(note, entities))
         was_inside = bool(mentions) and _was_inside(content, mentions[0], note.content, of_note)
-        if not (is_moved or was_inside or first_id in named_ids):
+        of_limb = _healed_limb(healings, note, entities)
+        if not (is_moved or was_inside or first_id in named_ids or of_limb is not None):
             continue
         if mentions and of_note and not note.slot_type and _is_denied(content, mentions, note.content, of_note):
             over.append(note)
@@ -105,10 +109,17 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
             and _may_end(note)
             and _CHANGING.search(happened) is not None
         )
-        if was_inside or is_moved or is_changed:
-            scored_notes.append((-shared, -number, note))
-    scored_notes.sort(key=lambda scored: scored[:2])
+        if was_inside or is_moved or is_changed or of_limb is not None:
+            scored_notes.append((not of_limb, -shared, -number, note))
+    scored_notes.sort(key=lambda scored: scored[:3])
     return EarlierNotes(over, [note for *_, note in scored_notes[:MAX_PERHAPS_OVER]])
+
+
+def _healed_limb(healings: Sequence[Hurt], note: StoryMemoryChunk, entities: Sequence[Entity]) -> bool | None:
+    """Tell whether a note tells the injury of a limb that healed, None where it tells none that did."""
+    injuries = injuries_in(note.content, entities) if healings else []
+    pairs = [(healing, injury) for healing in healings for injury in injuries if healing.fits(injury)]
+    return any(healing.limbs & injury.limbs for healing, injury in pairs) if pairs else None
 
 
 def _things_of(note: StoryMemoryChunk, entities: Sequence[Entity]) -> frozenset[str]:

@@ -616,8 +616,22 @@ def is_in_doubt(content: str) -> bool:
     return any(pattern.search(clause.text) for clause in clauses for pattern in (_DOUBT, _UNREAL))
 
 
+class Harm(NamedTuple):
+    """A word of harm in a clause, and the one who suffers it."""
+
+    entity_id: str | None
+    attribute: str
+    clause: str
+
+
 def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
     """Return somebody dead, captive or hurt in a text, None if nobody."""
+    harm = next(harms_told(content, entities), None)
+    return None if harm is None or harm.entity_id is None else Unset(harm.entity_id, harm.attribute)
+
+
+def harms_told(content: str, entities: Sequence[Entity]) -> Iterator[Harm]:
+    """Yield what a text tells of deaths, captivity and injuries, without a sufferer where that may be anybody."""
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     text = _without_apposition(content.strip(), entities)
     earlier_id: str | None = None
@@ -629,22 +643,27 @@ def told_of_somebody(content: str, entities: Sequence[Entity]) -> Unset | None:
         ]
         for attribute, pattern in _UNSET.items():
             word = pattern.search(clause.text)
-            is_elided = word is not None and not people and _BEFORE_WORD.fullmatch(clause.text, 0, word.start())
-            if word is not None and (is_elided or _PRONOUN_FIRST.match(clause.text)):
+            if word is None:
+                continue
+            if _PRONOUN_FIRST.match(clause.text) or (
+                not people and _BEFORE_WORD.fullmatch(clause.text, 0, word.start())
+            ):
                 # "He was hurt pushing Nora aside": the one of whom the clause before spoke.
-                return Unset(earlier_id, attribute) if earlier_id is not None else None
-            if word is not None and _PRONOUN_AS_SUBJECT.search(clause.text[: word.start()]):
+                yield Harm(earlier_id, attribute, clause.text)
+                continue
+            if _PRONOUN_AS_SUBJECT.search(clause.text[: word.start()]):
                 # "Ada gave it to Ben before she died": either may be meant.
                 earlier = [one for one in people if one.end <= word.start()]
-                return Unset(earlier[0].entity_id, attribute) if len(earlier) == 1 else None
+                yield Harm(earlier[0].entity_id if len(earlier) == 1 else None, attribute, clause.text)
+                continue
             # By whom it was done, or beside whom, is nobody who suffered it.
-            people = [one for one in people if not _BESIDE.search(clause.text, 0, one.start)] or people
-            sufferer = None if word is None else _sufferer(clause, people, word, attribute)
+            sufferers = [one for one in people if not _BESIDE.search(clause.text, 0, one.start)] or people
+            sufferer = _sufferer(clause, sufferers, word, attribute)
             if sufferer is not None:
-                return Unset(sufferer.entity_id, attribute)
-        if people and (earlier_id is None or not _BESIDE.search(clause.text, 0, people[0].start)):
-            earlier_id = people[0].entity_id
-    return None
+                yield Harm(sufferer.entity_id, attribute, clause.text)
+        unaided = [one for one in people if not _BESIDE.search(clause.text, 0, one.start)] or people
+        if unaided and (earlier_id is None or not _BESIDE.search(clause.text, 0, unaided[0].start)):
+            earlier_id = unaided[0].entity_id
 
 
 _REPORTED, _DONE_TO, _PASSIVE, _OTHER_OBJECT = (

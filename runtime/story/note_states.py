@@ -10,6 +10,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, Field
 
 from novelgen.checking.earlier_notes import earlier_notes_ended, kinds_told
+from novelgen.checking.healing import is_healing
 from novelgen.context.rendering import is_left_behind
 from novelgen.errors import UnknownMemoryError, UserInputError
 from novelgen.language.normalise import name_key
@@ -201,6 +202,7 @@ def standing_values(
     is not told.
     """
     kinds = kinds_told(content) | ({"holder"} if passed_on(content, known_entities) else set())
+    kinds |= {"bonds_and_health"} if is_healing(content) else set()
     unset = told_of_somebody(content, known_entities)
     if unset is not None and _stands_dead(unit, unset, start):
         unset = None
