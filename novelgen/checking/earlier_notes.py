@@ -9,7 +9,7 @@ from novelgen.checking.story import stem, telling_words
 from novelgen.language.language import has_cjk, patterns, phrases, word_list, word_pattern, wording
 from novelgen.language.resolver import Mention, NameResolver
 from novelgen.memory.attributes import LOCATION_ATTRIBUTE
-from novelgen.memory.stated import Statement, statement_of
+from novelgen.memory.stated import Statement, mentions_in, statement_of
 from novelgen.memory.whereabouts import things_located
 from novelgen.models.entity import Entity
 from novelgen.models.folds import HOLDER_ATTRIBUTE
@@ -67,7 +67,7 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
     changes nothing, nor does a holder to whom the earlier note gives or lends the thing.
     """
     resolver = NameResolver(entities)
-    mentions = resolver.find_mentions(content)
+    mentions = mentions_in(content, entities, resolver=resolver)
     happened = _TOLD_THAT.sub("", content)
     moved_ids = frozenset() if _UNMOVED.search(happened) else things_located(happened, entities)
     if not mentions and not moved_ids:
@@ -83,7 +83,7 @@ def earlier_notes_ended(content: str, notes: Sequence[StoryMemoryChunk], entitie
     over: list[StoryMemoryChunk] = []
     scored_notes: list[tuple[int, int, int, StoryMemoryChunk]] = []
     for number, note in enumerate(notes):
-        of_note = resolver.find_mentions(note.content)
+        of_note = mentions_in(note.content, entities, resolver=resolver)
         first_id = of_note[0].entity_id if of_note else None
         is_moved = bool(moved_ids) and not moved_ids.isdisjoint(_things_of(note, entities))
         was_inside = bool(mentions) and _was_inside(content, mentions[0], note.content, of_note)

@@ -16,6 +16,7 @@ _NOT_HEALED = word_pattern("healing_not_yet")
 _IMPAIRED = word_pattern("healing_impaired")
 _NO_LIMBS = word_pattern("healing_no_limbs")
 _LIMBS_BY_WORDS = {limb: re.compile(words, re.IGNORECASE) for limb, words in patterns("healing_limbs").items()}
+_OWNER_END = re.compile("['’]s? |的")
 _SIDES = {
     "left": re.compile(r"\bleft (?!the\b|for\b|in\b)|左(?!右)", re.IGNORECASE),
     "right": re.compile(r"\bright (?!away\b|in\b|on\b)|(?<!左)右", re.IGNORECASE),
@@ -75,7 +76,8 @@ def _persons_by(text: str, entities: Sequence[Entity], is_wanted: Callable[[str]
         person_id = own[0].entity_id if own else last_id
         if is_wanted(clause) and person_id is not None:
             word = _HEALED.search(text, start, stop)
-            before = [one for one in own if word is None or one.start <= word.start()] or own
+            owners = [one for one in own if _OWNER_END.match(text, one.end)]
+            before = owners or [one for one in own if word is None or one.start <= word.start()] or own
             hurt = _hurt(before[-1].entity_id if before else person_id, clause)
             if not hurt.limbs and hurts and hurts[-1].entity_id == hurt.entity_id:
                 # "Her left arm is mended, and the splint came off": it was the arm's.

@@ -169,7 +169,7 @@ _PRONOUN_FIRST = re.compile(
 
 _BEFORE_WORD = re.compile(
     r"\W*(?:(?:and|but|then|also|was|is|got|has|been|himself|herself|badly|gravely) ?)*"
-    r"|\W*(?:而|但|自己|也|当夜|当场|还|又|却|并|且)*",
+    r"|\W*(?:而|但|自己|也|当夜|当场|还|又|却|并|且|[左右双两一条只腿臂手脚腕肩头胸腰背膝踝脸眼肋]|胳膊)*",
     re.IGNORECASE,
 )
 """What stands before a word of harm where the subject is that of the clause before."""
@@ -656,9 +656,7 @@ def harms_told(content: str, entities: Sequence[Entity]) -> Iterator[Harm]:
                 earlier = [one for one in people if one.end <= word.start()]
                 yield Harm(earlier[0].entity_id if len(earlier) == 1 else None, attribute, clause.text)
                 continue
-            # By whom it was done, or beside whom, is nobody who suffered it.
-            sufferers = [one for one in people if not _BESIDE.search(clause.text, 0, one.start)] or people
-            sufferer = _sufferer(clause, sufferers, word, attribute)
+            sufferer = _sufferer(clause, people, word, attribute)
             if sufferer is not None:
                 yield Harm(sufferer.entity_id, attribute, clause.text)
         unaided = [one for one in people if not _BESIDE.search(clause.text, 0, one.start)] or people
@@ -678,6 +676,9 @@ _DEATH_NOUN = re.compile("deaths?", re.IGNORECASE)
 _OF_OTHERS = re.compile(rf"(?:\btheir|(?<![{_OTHER}{_HOLDER_SIGN}])['’]s|s['’]) (?:\w+ )?$", re.IGNORECASE)
 """Before the death of somebody without a card."""
 
+_OF_NAME = re.compile(f"{_OTHER}{_HOLDER_SIGN}*(?:['’]s (?:early |sudden )?|[之的])$", re.IGNORECASE)
+"""Right before a death: whose it is."""
+
 
 def _sufferer(clause: _Clause, people: Sequence[Mention], word: re.Match[str], attribute: str) -> Mention | None:
     """Return the one of some people in a clause to whom a word of harm applies, None if to nobody of them."""
@@ -689,7 +690,12 @@ def _sufferer(clause: _Clause, people: Sequence[Mention], word: re.Match[str], a
         signed = signed[: mention.start] + sign + signed[mention.end :]
     reports = list(_REPORTED[language].finditer(signed, 0, word.start()))
     start = reports[-1].end() if reports else 0
-    before = [one for one in people if start <= one.start < word.end()]
+    bearer = _OF_NAME.search(signed, 0, word.start())
+    if bearer is not None and attribute == "status":
+        return next(one for one in people if one.start == bearer.start())
+    # By whom it was done, or beside whom, is nobody who suffered it.
+    unaided = [one for one in people if not _BESIDE.search(clause.text, 0, one.start)] or people
+    before = [one for one in unaided if start <= one.start < word.end()]
     after = [one for one in people if one.start >= word.end()]
     if attribute != "status" and _NOT_HURT.search(signed, start, word.start()):
         return None
@@ -713,7 +719,7 @@ def _sufferer(clause: _Clause, people: Sequence[Mention], word: re.Match[str], a
     if following is not None:
         return next((one for one in after if one.start == following.end()), None)
     # Whoever died stands before it.
-    near = before if attribute == "status" else before + after
+    near = before if attribute == "status" else before + [one for one in after if one in unaided]
     return min(reversed(near), key=lambda one: max(one.start - word.end(), word.start() - one.end, 0), default=None)
 
 
@@ -774,7 +780,7 @@ def _mentions(text: str, entities: Sequence[Entity]) -> list[Mention]:
     """Return whom and what a note mentions, each with its titles: Colonel Hugh Ashcombe, 陈建国队长."""
     ids = [entity.entity_id for entity in entities]
     mentions: list[Mention] = []
-    for mention in _all_mentions(text, entities, ids):
+    for mention in mentions_in(text, entities, present_ids=ids):
         last = mentions[-1] if mentions else None
         if last and last.entity_id == mention.entity_id and not text[last.end : mention.start].strip():
             mentions[-1] = replace(last, end=mention.end)
@@ -785,14 +791,17 @@ def _mentions(text: str, entities: Sequence[Entity]) -> list[Mention]:
 
 def named_ids_in(content: str, entities: Sequence[Entity]) -> list[str]:
     """Return the ids of whom and what a note names, things with a name of one character as well."""
-    return list(dict.fromkeys(mention.entity_id for mention in _all_mentions(content, entities, ())))
+    return list(dict.fromkeys(mention.entity_id for mention in mentions_in(content, entities)))
 
 
 _BEFORE_SHORT = re.compile(wording("stated_short_before_zh").replace("\n", ""))
+_HANDED_ON = re.compile("[交送递还借传塞丢抛扔留寄献赠退押抵藏放收烧撕](?:给|到|进|在|入|回|了|掉|还)")
 _AFTER_SHORT = re.compile(wording("stated_short_after_zh").replace("\n", ""))
 
 
-def _all_mentions(text: str, entities: Sequence[Entity], present_ids: Sequence[str]) -> list[Mention]:
+def mentions_in(
+    text: str, entities: Sequence[Entity], *, resolver: NameResolver | None = None, present_ids: Sequence[str] = ()
+) -> list[Mention]:
     """Return the mentions of a text, also of 信 where a thing stands."""
     short_names = {
         name
@@ -801,7 +810,7 @@ def _all_mentions(text: str, entities: Sequence[Entity], present_ids: Sequence[s
         for name in one.names()
         if len(name) == 1 and has_cjk(name) and name in text
     }
-    mentions = NameResolver(entities).find_mentions(text, also_present=present_ids)
+    mentions = (resolver or NameResolver(entities)).find_mentions(text, also_present=present_ids)
     if not short_names:
         return mentions
     known = {mention.start for mention in mentions}
@@ -822,7 +831,9 @@ def _is_short_name(text: str, mention: Mention, others: Sequence[tuple[int, int]
     before = _BEFORE_SHORT.search(text, 0, mention.start)
     if (before is None and not is_after_person) or _AFTER_SHORT.match(text, mention.end) is None:
         return False
-    # 封信 is a word as well.
+    # 信塞 and 封信 are words as well.
+    if before is not None and _HANDED_ON.match(text, mention.end):
+        return True
     rest = text[mention.start :] if before is not None and len(before[0]) > 1 else text
     start = mention.start - (len(text) - len(rest))
     return not is_within_word(rest, start, start + 1)

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from novelgen.language.language import patterns, word_pattern
-from novelgen.language.resolver import NameResolver
-from novelgen.memory.stated import statements_of
+from novelgen.memory.stated import mentions_in, statements_of
 from novelgen.models.entity import Entity
 
 _CLAUSE_END = re.compile(r"[,;，；。！!：:]|\.(?:\s|$)")
@@ -36,7 +35,7 @@ def things_located(text: str, entities: Sequence[Entity]) -> frozenset[str]:
     located_ids = {
         statement.entity_id for statement in statements_of(text, entities) if kinds[statement.entity_id] == "item"
     }
-    mentions = NameResolver(entities).find_mentions(text)
+    mentions = mentions_in(text, entities)
     thing_id, start = None, 0
     ends = [end for end in _CLAUSE_END.finditer(text) if not any(one.start < end.end() <= one.end for one in mentions)]
     for stop, following in [*(end.span() for end in ends), (len(text), len(text))]:

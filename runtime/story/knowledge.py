@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, Field
 
 from novelgen.errors import UnknownEntityError, UnknownMemoryError, UserInputError
-from novelgen.language.language import significant_words
+from novelgen.language.language import has_cjk, significant_words
 from novelgen.language.name_lists import split_names
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.knowledge_story import KnowledgeMemory
@@ -460,10 +460,12 @@ def is_about(unit: UnitOfWork, about: str | None, as_of: StoryPosition) -> Calla
         return lambda memory: True
     resolution = NameResolver(base.known_entities(unit, as_of)).resolve(about)
     meant_ids = {resolution.entity_id} if resolution.entity_id else set(resolution.candidate_ids)
-    if meant_ids:
-        return lambda memory: not meant_ids.isdisjoint(memory.entities)
-    words = significant_words(about)
     text = about.strip().casefold()
+    if meant_ids:
+        # A name of one character is no mention within a sentence.
+        is_short = len(text) == 1 and has_cjk(text)
+        return lambda memory: not meant_ids.isdisjoint(memory.entities) or (is_short and text in memory.content)
+    words = significant_words(about)
 
     def holds(memory: KnowledgeMemory) -> bool:
         return text in memory.content.casefold() or (bool(words) and words <= significant_words(memory.content))
