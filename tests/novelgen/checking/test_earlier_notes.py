@@ -280,3 +280,43 @@ def test_where_a_thing_was_is_offered_once_it_is_gone_or_elsewhere(earlier: str,
 def test_love_and_skill_are_no_places(earlier: str, later: str, is_offered: bool) -> None:
     result = earlier_notes_ended(later, [note(earlier)], PLACED)
     assert (result.over, bool(result.perhaps_over)) == ([], is_offered)
+
+
+@pytest.mark.parametrize(
+    ("earlier", "later", "is_offered"),
+    [
+        ("陆行舟左手腕骨裂，打着石膏。", "陆行舟左手腕的石膏拆了，骨头长好了。", True),
+        ("陆行舟左臂骨折，四十天不许提重。", "哑伯的左臂好了，陆行舟拆了夹板。", True),
+        ("哑伯打断了陆行舟的左腿。", "陆行舟能走路了。", True),
+        ("陆行舟挨了一刀。", "陆行舟的伤好了。", True),
+        ("陆行舟崴了脚。", "陆行舟脚不疼了。", True),
+        ("Grady cracked his wrist.", "Grady's splint came off.", True),
+        ("Grady cracked his wrist.", "Mr. Lisle took the splint off Grady's wrist.", True),
+        ("Mr. Lisle broke Grady's arm.", "Grady's arm is sound again.", True),
+        ("Grady broke his leg.", "Grady threw away his crutches.", True),
+        ("Grady has three cracked ribs.", "Grady's ribs have knit.", True),
+        ("陆行舟左臂断了。", "陆行舟的左腿好了。", False),
+        ("陆行舟右臂骨折了。", "陆行舟的左臂好了。", False),
+        ("陆行舟左臂骨折了。", "哑伯的左臂好了。", False),
+        ("陆行舟戴着镣铐。", "陆行舟的腿好了。", False),
+        ("陆行舟谎称信没送；信还在罐里，放在衣柜顶上。", "陆行舟左手腕的石膏拆了。", False),
+        ("陆行舟左腿骨折。", "陆行舟的腿还没好。", False),
+        ("陆行舟左腿骨折。", "等陆行舟的腿好了，就去找哑伯。", False),
+        ("Grady cracked his wrist.", "Grady's leg has healed.", False),
+        ("Grady broke his right arm.", "Grady's left arm is mended.", False),
+        ("Grady is in irons.", "Grady's wrist is mended.", False),
+        ("Grady swore to find the sextant.", "Grady's wrist is mended.", False),
+        ("Grady broke his leg.", "Grady hopes his leg has healed.", False),
+        ("Grady broke his leg.", "Grady's leg has not healed.", False),
+        ("Grady's arm is in plaster.", "Grady will be out of plaster in June.", False),
+    ],
+)
+def test_a_healing_offers_the_injury_of_the_same_limb(earlier: str, later: str, is_offered: bool) -> None:
+    """Of the same person; no other limb, and no other matter."""
+    assert ended(later, note(earlier)) == ([], [earlier] if is_offered else [])
+
+
+def test_the_limb_that_healed_comes_first() -> None:
+    """Then injuries that name no limb."""
+    earlier = [note("陆行舟左臂骨折。", 1), note("陆行舟挨了一刀。", 2), note("陆行舟右腿骨折。", 3)]
+    assert ended("陆行舟的左臂好了。", *earlier)[1] == ["陆行舟左臂骨折。", "陆行舟挨了一刀。"]

@@ -1,0 +1,280 @@
+"""Injuries, hours of death, counted and pledged things, and names of one character in notes."""
+
+import pytest
+
+from novelgen.memory.stated import named_ids_in, statements_of, told_of_somebody
+from novelgen.models.entity import Entity
+
+NAMES = {
+    "character": ("周苇", "孙立国", "韩岭", "汪伯庸", "Anna", "Ben", "Perrin", "Mother Hobb"),
+    "item": ("照片", "铜盒", "信", "刀", "密信", "the photographs", "the keys", "the Blind Needle"),
+}
+KNOWN = [
+    Entity(entity_id=name, entity_type=entity_type, name=name) for entity_type, names in NAMES.items() for name in names
+]
+
+
+def lines(text: str) -> list[str]:
+    return [line.strip() for line in text.strip().splitlines()]
+
+
+def sufferer(text: str, attribute: str) -> str | None:
+    unset = told_of_somebody(text, KNOWN)
+    return None if unset is None or unset.attribute != attribute else unset.entity_id
+
+
+def holders(text: str) -> dict[str, str]:
+    return {one.entity_id: one.value for one in statements_of(text, KNOWN) if one.attribute == "holder"}
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        (
+            "周苇",
+            """周苇左手腕骨裂，打着石膏。
+            方彪用铁管打断了周苇的左手腕。
+            周苇的右臂上了夹板。
+            周苇肩膀脱臼。
+            周苇的手背被玻璃划伤。
+            周苇崴了脚。
+            周苇腿上中了一枪。
+            周苇挨了一刀。
+            周苇的脚崴了。
+            周苇断了两根肋骨。
+            周苇摔下楼梯，左腿骨折。
+            周苇的手指被刀割破了。
+            孙立国捅了周苇一刀。
+            孙立国砍伤了周苇的右臂。""",
+        ),
+        (
+            "Anna",
+            """Anna cracked her wrist.
+            Anna's arm is in plaster.
+            Anna's wrist was put in a splint.
+            Anna was shot in the shoulder.
+            Anna dislocated her shoulder.
+            Ben broke Anna's wrist.
+            Anna has three cracked ribs.
+            Anna took a knife in the side.
+            Anna's shoulder is out of joint.
+            Ben shot Anna in the arm.
+            Anna's knee was smashed by a barrel.
+            Anna slashed her hand on the wire.""",
+        ),
+        (
+            None,
+            """周苇打断了孙立国的话。
+            周苇把夹板搬上了车。
+            周苇把树枝折断了。
+            周苇和孙立国断了来往。
+            周苇没有骨折。
+            周苇扭头看着孙立国。
+            周苇打手势叫孙立国走。
+            周苇手中刀落地。
+            周苇的钱包被割破了。
+            周苇买了烫伤膏。
+            周苇会打石膏。
+            周苇的石膏拆了，骨头长好了。
+            Anna cracked the safe.
+            Anna broke her promise.
+            Anna shot a deer.
+            Anna shot Ben's dog.
+            Anna lost her head and shouted.
+            Anna broke the leg of the table.
+            Anna is in the cast of the play.
+            Anna is out of plaster.
+            Anna did not break her leg.
+            Anna has never broken her arm.
+            Anna cut her hair.
+            Ben broke the back door.""",
+        ),
+    ],
+)
+def test_an_injury_is_of_whoever_suffers_it(name: str | None, texts: str) -> None:
+    """Also without the word, and not a figure of speech, a denial or somebody else's."""
+    assert {text: sufferer(text, "physical_state") for text in lines(texts)} == dict.fromkeys(lines(texts), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        (
+            "汪伯庸",
+            """汪伯庸卯时死了。
+            汪伯庸子时咽的气。
+            汪伯庸三更天死了。
+            汪伯庸丑时三刻没了。
+            汪伯庸五更去世。
+            汪伯庸夜半病故。
+            汪伯庸冬月初十卯时死了。
+            汪伯庸未时去世。
+            汪伯庸五更鼓响时去世了。""",
+        ),
+        (
+            "Anna",
+            """Anna died at the hour of the Rat.
+            Anna died at vespers.
+            Anna died a little before cockcrow.
+            On Lady Day Anna died.
+            Shortly before matins Anna died.
+            Towards cockcrow Anna died.""",
+        ),
+        (
+            None,
+            """汪伯庸卯时差点死了。
+            汪伯庸卯时没死。
+            汪伯庸子时要被杀。
+            据说汪伯庸卯时死了。
+            汪伯庸未必死了。
+            汪伯庸的父亲卯时死了。
+            汪伯庸卯时打死了一只鼠。
+            汪伯庸丑时三刻没了主意。
+            Anna nearly died at matins.
+            Anna did not die at vespers.
+            Anna dreamt that she died at cockcrow.
+            Anna's father died on Lady Day.
+            Anna killed a rat at cockcrow.
+            Anna died a little.""",
+        ),
+    ],
+)
+def test_a_death_has_an_hour(name: str | None, texts: str) -> None:
+    """By the old hours, watches, offices and feasts."""
+    stated = {
+        text: next((one.entity_id for one in statements_of(text, KNOWN) if one.attribute == "status"), None)
+        for text in lines(texts)
+    }
+    assert stated == dict.fromkeys(lines(texts), name)
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    [
+        (
+            None,
+            """Mother Hobb believes that Halvard Ysk is dead with the rest.
+            Anna signed the map that led forty men to their death.
+            Anna says that Perrin's brother is dead.
+            Anna inherited the house when her aunt died.
+            Anna killed a stranger.
+            Anna would rather die than tell Ben.
+            韩岭说二叔庚子年死在大沽口。
+            韩岭要他等自己死的当天亲手交给周苇。
+            韩岭的命令害死了四十个人。
+            韩岭听说掌柜被杀了。
+            韩岭杀了一个警察。
+            韩岭发誓到死也不说。""",
+        ),
+        (
+            "Ben",
+            """Mother Hobb believes that Ben is dead.
+            Anna fears that Ben was arrested.
+            Anna told Perrin that Ben is dead.
+            Anna nearly killed Ben.
+            Anna mourns for Ben's death.
+            Ben is said to be dead.""",
+        ),
+        (
+            "周苇",
+            """韩岭以为周苇死了。
+            韩岭告诉孙立国周苇死了。
+            孙立国抓走了周苇。
+            韩岭说周苇是被孙立国杀的。
+            韩岭为周苇的死伤心。
+            韩岭认为是孙立国杀了周苇。""",
+        ),
+    ],
+)
+def test_a_death_that_is_not_set_is_of_the_dead(name: str | None, texts: str) -> None:
+    """Not of whoever says, sees or causes it."""
+    assert {text: sufferer(text, "status") for text in lines(texts)} == dict.fromkeys(lines(texts), name)
+
+
+@pytest.mark.parametrize(
+    ("things", "texts"),
+    [
+        (
+            {"照片": "孙立国"},
+            """周苇把十二张照片交给了孙立国。
+            十二张照片在孙立国手里。
+            周苇把这几张照片给了孙立国。
+            周苇把所有的照片交给了孙立国。
+            孙立国从周苇那里偷走了十二张照片。""",
+        ),
+        ({"铜盒": "孙立国", "照片": "孙立国"}, "周苇把铜盒和十二张照片交给了孙立国。"),
+        (
+            {"the photographs": "Ben"},
+            """Anna gave Ben the twelve photographs.
+            Anna gave Ben all twelve photographs.
+            All the photographs are with Ben.
+            Ben stole the 12 photographs.""",
+        ),
+        ({"the keys": "Ben"}, "Anna gave Ben both keys."),
+        (
+            {"信": "孙立国"},
+            """周苇把信交给了孙立国。
+            周苇把那两封信还给了孙立国。
+            信在孙立国手里。
+            信被孙立国拿走了。
+            周苇把信塞给孙立国。""",
+        ),
+        ({"信": "孙立国", "刀": "孙立国"}, "周苇把信和刀交给了孙立国。"),
+        ({"刀": "孙立国"}, "孙立国拿着那把刀。"),
+        ({"密信": "孙立国"}, "周苇把密信交给了孙立国。"),
+        (
+            {"铜盒": "孙立国"},
+            """周苇把铜盒当给了孙立国。
+            周苇把铜盒押给孙立国，借了六十块。
+            周苇把铜盒抵给了孙立国。
+            周苇把铜盒押在了孙立国那里。
+            周苇把铜盒交给孙立国作抵押。
+            铜盒押在孙立国手里。""",
+        ),
+        (
+            {"the Blind Needle": "Mother Hobb"},
+            """Perrin gave the Blind Needle to Mother Hobb as a pledge for sixty marks.
+            Perrin pawned the Blind Needle with Mother Hobb.
+            Perrin left the Blind Needle with Mother Hobb as security for a debt of sixty marks.
+            Perrin pledged the Blind Needle to Mother Hobb.
+            The Blind Needle is in pawn with Mother Hobb.
+            Perrin sold the Blind Needle to Mother Hobb for sixty marks.""",
+        ),
+        (
+            {},
+            """周苇想把十二张照片交给孙立国。
+            周苇没有把十二张照片交给孙立国。
+            周苇把一张照片的底片交给了孙立国。
+            周苇把其中三张照片交给了孙立国。
+            周苇把另外两张照片给了孙立国。
+            周苇把一半照片交给了孙立国。
+            Anna gave Ben two of the photographs.
+            Anna gave Ben the other two keys.
+            Anna gave Ben copies of all twelve photographs.
+            Anna promised Ben both keys.
+            Anna will give Ben both keys.
+            周苇相信孙立国。
+            周苇把信使交给了孙立国。
+            周苇把信物交给了孙立国。
+            周苇把剪刀交给了孙立国。
+            孙立国拿着信封。
+            周苇没把信交给孙立国。
+            周苇写信给孙立国。
+            周苇想把铜盒当给孙立国。
+            周苇把铜盒当给了孙立国，第二天赎回来了。
+            据说周苇把铜盒押给了孙立国。
+            Perrin offered the Blind Needle to Mother Hobb as a pledge.
+            Perrin pledged his word to Mother Hobb.
+            Perrin gave the Blind Needle to Mother Hobb as a pledge, and redeemed it the next day.""",
+        ),
+    ],
+)
+def test_counted_short_and_pledged_things_pass_on(things: dict[str, str], texts: str) -> None:
+    """With a number before them, a name of one character, or as a pledge."""
+    assert {text: holders(text) for text in lines(texts)} == dict.fromkeys(lines(texts), things)
+
+
+def test_a_name_of_one_character_is_a_thing_where_one_stands() -> None:
+    """So that the answer tells its holder where a note changes nothing."""
+    assert named_ids_in("周苇把信给孙立国看了。", KNOWN) == ["周苇", "信", "孙立国"]
+    assert named_ids_in("周苇相信孙立国，信任他，写了回信。", KNOWN) == ["周苇", "孙立国"]
