@@ -595,7 +595,8 @@ def _is_taken_back(clause: _Clause, statement: Statement, entities: Sequence[Ent
 
 
 _BESIDE = re.compile(
-    r"(?:\b(?:by|in|on|with|without|near|beside|for|before|like|saving) |(?<![以认])为|[被在和与跟救护])$", re.IGNORECASE
+    r"(?:\b(?:by|in|on|with|without|near|beside|for|before|like|saving) |(?<![以认])为|[被在和与跟救护])$",
+    re.IGNORECASE,
 )
 """Before a name that is not the subject."""
 
@@ -671,7 +672,13 @@ _REPORTED, _DONE_TO, _PASSIVE, _OTHER_OBJECT = (
     }
     for name in ("stated_reported", "stated_done_to", "stated_passive", "stated_other_object")
 )
-_NOT_HURT = re.compile(r"(?:没有?|并?未|不曾|不会)[^，。；]{0,4}$|\b(?:not|never|\w+n['’]t) (?:been |be |yet |really |even )?$", re.IGNORECASE)
+_OBJECT = re.compile(f"了?(?:那个)?(?={_OTHER})| (?:(?:the|old|poor) )*(?={_OTHER})", re.IGNORECASE)
+_NAME_OF_DEAD = re.compile(f" of (?:(?:the|old|poor) )*(?={_OTHER})", re.IGNORECASE)
+_DEAD_PERSON = re.compile(f"了?的(?={_OTHER})")
+_NOT_HURT = re.compile(
+    r"(?:没有?|并?未|不曾|不会)[^，。；]{0,4}$|\b(?:not|never|\w+n['’]t) (?:been |be |yet |really |even )?$",
+    re.IGNORECASE,
+)
 _DEATH_NOUN = re.compile("deaths?", re.IGNORECASE)
 _OF_OTHERS = re.compile(rf"(?:\btheir|(?<![{_OTHER}{_HOLDER_SIGN}])['’]s|s['’]) (?:\w+ )?$", re.IGNORECASE)
 """Before the death of somebody without a card."""
@@ -704,7 +711,7 @@ def _sufferer(clause: _Clause, people: Sequence[Mention], word: re.Match[str], a
         inside = [one for one in people if word.start() <= one.start < word.end()]
         if inside:
             return inside[-1]
-        following = re.compile(f"了?(?:那个)?(?={_OTHER})| (?:(?:the|old|poor) )*(?={_OTHER})").match(signed, word.end())
+        following = _OBJECT.match(signed, word.end())
         if following is not None:
             return next((one for one in after if one.start == following.end()), None)
         if _OTHER_OBJECT[language].match(signed, word.end()) or word[0][-1:] in "刀剑枪箭斧":
@@ -712,10 +719,10 @@ def _sufferer(clause: _Clause, people: Sequence[Mention], word: re.Match[str], a
     if _DEATH_NOUN.fullmatch(word[0]):
         if _OF_OTHERS.search(signed, 0, word.start()):
             return None
-        of_name = re.compile(f" of (?:(?:the|old|poor) )*(?={_OTHER})").match(signed, word.end())
+        of_name = _NAME_OF_DEAD.match(signed, word.end())
         if of_name is not None:
             return next((one for one in after if one.start == of_name.end()), None)
-    following = re.compile(f"了?的(?={_OTHER})").match(signed, word.end())
+    following = _DEAD_PERSON.match(signed, word.end())
     if following is not None:
         return next((one for one in after if one.start == following.end()), None)
     # Whoever died stands before it.
