@@ -52,6 +52,8 @@ class _Words(NamedTuple):
     """Words by which nobody need know what they do or are."""
     says: re.Pattern[str]
     """A saying: what follows is told by its subject."""
+    stranger: re.Pattern[str]
+    """The end of a clause with a subject without a known name."""
 
 
 _LANGUAGES = {language: _Words(*(_pattern(name, language) for name in _Words._fields)) for language in ("en", "zh")}
@@ -87,6 +89,8 @@ def tells_it(listing: re.Match[str]) -> bool | None:
     if inside is not None:
         return inside[0] == WHOM
     before = text[: listing.start()]
+    if words.stranger.search(_CLAUSE_END.split(_SENTENCE_END.split(before)[-1])[-1]):
+        return False
     for sentence in reversed(_sentences(before)):
         subjects = [clause.person for clause in _clauses(sentence, words) if clause.person]
         if subjects:

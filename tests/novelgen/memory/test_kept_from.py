@@ -387,6 +387,19 @@ def test_what_is_told_to_some_alone_is_known_to_them_and_the_teller(text: str) -
 @pytest.mark.parametrize(
     "text",
     [
+        "Vane is Tubby's son; the nurse told only Nell.",
+        "Vane is Tubby's son. His mother has told only Nell.",
+        "韦恩是土比的儿子，哑伯只告诉了阿宁一人。",
+        "韦恩是土比的儿子，他母亲只告诉了阿宁。",
+    ],
+)
+def test_a_teller_without_a_known_name_is_nobody_named_before(text: str) -> None:
+    assert _list_in(text) == ({"Nell" if text.isascii() else "阿宁"}, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "Vane told only Nell the price.",
         "Vane only told Nell to wait.",
         "Vane only just told Nell.",
