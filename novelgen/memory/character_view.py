@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 
-from novelgen.language.language import significant_words, word_pattern
+from novelgen.language.language import significant_words, word_pattern, wording
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.knowledge_rules import (
     ABSENT_CERTAINTY,
@@ -67,6 +67,13 @@ _GIVING = word_pattern("character_view_giving")
 """Words of giving: beside names and words of placing alone they tell nothing, either."""
 
 _ASKS = re.compile("[?？]")
+
+_PROMISING = word_pattern("character_view_promising")
+"""Words that make a thread of a deed: a note of the same may lack them."""
+
+_SUBORDINATE = re.compile(rf"\s(?:{wording('character_view_subordinating')})\s", re.IGNORECASE)
+_CLAUSES = re.compile("[^,;:.!?，；：。！？]+[,;:.!?，；：。！？]*")
+_INTERROGATIVE = word_pattern("character_view_interrogative")
 
 _DENIES = word_pattern("character_view_denied")
 """Beside the words of a state: they do not tell it."""
@@ -394,14 +401,18 @@ class CharacterView:
         planted_as, scene = thread.first_worded or thread.description, self._scene_of_step(step)
         place = None if scene is None else scene.position
         how = self.shared.rules.how_told_by_move(self.character_id, step.note, planted_as, scene)
-        if how is None or self._tells_secrets_of(step, planted_as, place):
+        if how is None or self._tells_secrets_of(step, planted_as, place, how=how):
             return Knowing(thread.loop_id, self.character_id, knows=False, reason="absent")
         knowing = Knowing(thread.loop_id, self.character_id, knows=True, how=how, since=place)
         # In words it is said, as who knows a note; else who is there takes part.
         return replace(knowing, is_said=True) if how == "told" else replace(knowing, certainty=TAKING_PART_CERTAINTY)
 
-    def _tells_secrets_of(self, step: ThreadStep, planted_as: str, place: StoryPosition | None) -> bool:
-        return self._tells_secret(planted_as, place, by_author=True) or self._tells_secret(step.note, place)
+    def _tells_secrets_of(
+        self, step: ThreadStep, planted_as: str, place: StoryPosition | None, *, how: str | None
+    ) -> bool:
+        is_kept = self._tells_secret(planted_as, place, by_author=True) or self._tells_secret(step.note, place)
+        # A move that tells them the thread tells also a note of the same.
+        return is_kept or (how != "told" and self._tells_kept_note(planted_as, place))
 
     def _scene_of_step(self, step: ThreadStep) -> KnowledgeScene | None:
         if step.chapter_index is None:
@@ -418,6 +429,8 @@ class CharacterView:
         if self.character_id == READER:
             return Knowing(thread.loop_id, READER, knows=True, how="read", since=place)
         knowing = Knowing(thread.loop_id, self.character_id, knows=False)
+        if self._tells_kept_note(planted_as, self._stage_of_planting(thread)):
+            return replace(knowing, reason="hidden")
         if thread.said_from is not None:
             knowing = self.knowing_of_statement(
                 planted_as,
@@ -435,6 +448,17 @@ class CharacterView:
         if self.shared.rules.words_keep_from(self.character_id, planted_as):
             reason = "hidden"
         return replace(knowing, source_id=thread.loop_id, reason=reason)
+
+    def _stage_of_planting(self, thread: OpenLoop) -> StoryPosition | None:
+        """Return the scene from which a thread waits."""
+        if thread.chapter_index is None:
+            return None
+        place = StoryPosition(thread.chapter_index, thread.scene_index)
+        if thread.said_from is None:
+            return place
+        is_of_chapter = thread.said_from[0] == thread.chapter_index
+        stage = self.shared.rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
+        return place if stage is None else stage.position
 
     def _witnessed(self, place: StoryPosition) -> Knowing:
         is_guess = self.is_guessed_in(place.chapter_index, place.scene_index)
@@ -454,7 +478,9 @@ class CharacterView:
 
     def _doubt_of_planting(self, thread: OpenLoop, planted_as: str) -> StoryPosition | None:
         place = StoryPosition(thread.chapter_index, thread.scene_index)
-        if self.shared.rules.words_keep_from(self.character_id, planted_as):
+        if self.shared.rules.words_keep_from(self.character_id, planted_as) or self._tells_kept_note(
+            planted_as, self._stage_of_planting(thread)
+        ):
             return None
         if thread.said_from is None or thread.chapter_index is None:
             return self.doubted_at(*_pair(place))
@@ -466,11 +492,12 @@ class CharacterView:
         """Return the scene of a move without a stated cast."""
         # With them in a stated cast it would tell them the thread.
         scene = self._scene_of_step(step)
-        if scene is None or scene.has_record or self._tells_secrets_of(step, planted_as, scene.position):
+        if scene is None or scene.has_record:
             return None
         with_them = replace(scene, has_record=True, present=scene.present | {self.character_id})
         how = self.shared.rules.how_told_by_move(self.character_id, step.note, planted_as, with_them)
-        return None if how is None else scene.position
+        is_kept = how is None or self._tells_secrets_of(step, planted_as, scene.position, how=how)
+        return None if is_kept else scene.position
 
     def witnessed_narration(self, text: str, chapter_index: int | None, scene_index: int | None) -> bool:
         """Return whether the character witnessed narration, without its secrets."""
@@ -539,6 +566,35 @@ class CharacterView:
             return False
         is_said = self.shared.rules.words_keep_from(self.character_id, note.content)
         return is_said or self.is_hidden_from_them(note.source_id)
+
+    def _tells_kept_note(self, thread: str, place: StoryPosition | None) -> bool:
+        """Tell whether a thread tells a note that is kept from them by its place, in more or in fewer words."""
+        notes = [note for note, _ in self._tellings_of_kept if self._may_be_told_at(note.source_id, place)]
+        if not notes:
+            return False
+        story, own_names = self.shared.rules.story, self._own_names
+        people = [story.names.get(entity_id, ()) for entity_id in story.character_ids]
+        clauses = [part for clause in _CLAUSES.findall(thread) for part in _SUBORDINATE.split(clause)]
+        clauses = [_PROMISING.sub(" ", clause) for clause in clauses]
+        naming = [one for one in clauses if any(name in one for names in people for name in names)]
+        # Who asks "who" or "where" does not tell the answer.
+        texts = naming or [one for one in clauses if _INTERROGATIVE.search(one) is None]
+        parts = [(text, note_telling(text, people, own_names=own_names)) for text in texts]
+        for secret in map(self._without_keeping, (note.content for note in notes)):
+            of_secret = note_telling(secret, people, own_names=own_names)
+            is_of_self = any(name in secret for name in own_names)
+            if any(
+                (part.is_within(secret) or of_secret.is_within(text))
+                and (is_of_self or not any(name in text for name in own_names))
+                for text, part in parts
+            ):
+                return True
+        return False
+
+    def _without_keeping(self, note: str) -> str:
+        """Return a note without the clauses that keep it from them."""
+        rest = [one for one in _CLAUSES.findall(note) if not self.shared.rules.words_keep_from(self.character_id, one)]
+        return "".join(rest) or note
 
     def is_identity_kept(self, cards: Sequence[Sequence[str]], *, is_told_to_all: bool) -> bool:
         """Tell whether it is kept from them that cards are one.
@@ -611,13 +667,13 @@ class CharacterView:
         """
         rules = self.shared.rules
         ignorance = Knowing("", self.character_id, knows=False)
-        if self._is_kept_statement(text, place):
+        stage = rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
+        if self._is_kept_statement(text, place if stage is None else stage.position):
             return ignorance
         if place is None or self.character_id in about:
             return Knowing("", self.character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
         if not rules.is_said_openly(text):
             return ignorance
-        stage = rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
         if stage is not None and stage.has_record and self.character_id in stage.present:
             return self._witnessed(stage.position)
         if about or (stage is not None and stage.has_record):

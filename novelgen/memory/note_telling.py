@@ -47,6 +47,10 @@ Of 26 notes of each language with 78 sentences that tell them and 104 beside the
 one wrongly.
 """
 
+LEAST_WITHIN = 1.5
+LEAST_SHARE_WITHIN = 0.7
+"""Least words of a thread that a kept note says, and least share of them, for it to tell no more than the note."""
+
 _DEAD = word_pattern("note_telling_dead")
 _BURIAL = word_pattern("note_telling_burial")
 """What is there of the dead alone."""
@@ -91,6 +95,16 @@ class NoteTelling:
             ):
                 is_told[number] = is_told[number + 1] = True
         return [span for span, tells in zip(spans, is_told, strict=True) if tells]
+
+    def is_within(self, text: str) -> bool:
+        """Tell whether another text says nearly all of it, in any order."""
+        if not all(any(name in text for name in own) for own in self.mentions):
+            return False
+        words = _words(text, self.people)
+        own = [word for phrase in self.phrases for word in phrase.words]
+        weight = sum(_weight_told(word, words) for word in own)
+        names = len(self.mentions) if len(own) <= 1 else 0
+        return weight >= LEAST_SHARE_WITHIN * sum(map(_weight, own)) and weight + names / 2 >= LEAST_WITHIN
 
     def _is_enough(self, matches: dict[int, float], piece: str, least: float, share: float) -> bool:
         if len(self.phrases) <= 1:
@@ -146,6 +160,23 @@ class _Words:
     stems: frozenset[str]
     pairs: frozenset[str]
     characters: frozenset[str]
+
+
+def _weight(word: str) -> float:
+    """Return one for a word, and for two Chinese characters."""
+    return max(1.0, len(word) / 2) if _CHINESE_RUN.match(word) else 1.0
+
+
+def _weight_told(word: str, words: _Words) -> float:
+    """Return how much of the weight of a word others tell."""
+    if not _CHINESE_RUN.match(word):
+        return float(word in words.stems)
+    if len(word) == 1:
+        return float(word in words.characters)
+    pairs = {place for place in range(len(word) - 1) if word[place : place + 2] in words.pairs}
+    told = {place for first in pairs for place in (first, first + 1)}
+    alone = {place for place, character in enumerate(word) if character in words.characters} - told
+    return _weight(word) * (len(told) + _HALF * len(alone)) / len(word)
 
 
 def note_telling(note: str, people: Iterable[Sequence[str]], *, own_names: Sequence[str] = ()) -> NoteTelling:

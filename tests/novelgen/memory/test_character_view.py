@@ -263,3 +263,139 @@ def test_a_thread_is_known_or_hidden_by_a_guess_alone_where_a_cast_is_not_stated
     knowing = view.knowing_of_thread(loop)
     position = view.guess_of(knowing) if knowing.knows else view.doubt_of_thread(loop)
     assert (knowing.knows, position) == (knows, None if guess is None else StoryPosition(*guess))
+
+
+THREAD_CARDS = {
+    "C1": ("character", "Odrin", "欧林"),
+    "C2": ("character", "Tess", "阿苔"),
+    "C3": ("character", "Perrin", "裴仁"),
+    "C4": ("character", "Hobb", "贺婆"),
+    "C5": ("character", "Irune", "伊如"),
+    "I1": ("item", "the plate", "银盘"),
+}
+KEPT_NOTES = """
+Odrin told Tess to take the plate to Irune into her own hand, and not to tell Perrin.
+- Tess must take the plate to Irune/Tess is to take the plate to Irune into her own hand.
++ Where is the plate?/Perrin must find the plate/Irune has called Tess before the council
+Odrin ordered Tess to burn the ledger before the Marshal comes and to keep it from Perrin.
+- Tess will burn the ledger
++ When will the Marshal come?/Who has the ledger?
+Hobb owes Irune two hundred marks since the fair. Perrin does not know it.
+- Hobb must pay Irune two hundred marks.
++ Perrin owes Hobb forty marks
+Irune asked Hobb to poison the well at midnight, behind Perrin's back.
+- Will Hobb poison the well?
++ Who will repair the well?
+Odrin hid the plate under the sundial. Perrin does not know.
+- Odrin hid the plate under the sundial; who will find it?
++ Odrin must mend the sundial/Why does Odrin pace round the sundial at night?
+Tess plans to leave the city by boat on Friday and has not told Perrin.
+- Tess plans to leave the city by boat
++ Tess plans to marry Hobb
+Odrin swore to Irune to forgive the debt and to tear up the bond. They keep it from Perrin.
+- Odrin will tear up the bond for Irune
++ Perrin must pay his debt
+Hobb is to open the gate to the riders at dawn; Perrin is not to know.
+- Hobb promised to open the gate to the riders
++ Hobb promised Perrin to wake him at dawn
+Odrin lies to Perrin about the drowned ship; Perrin does not know it.
+- Odrin lies about the drowned ship
++ The drowned ship must be raised
+欧林吩咐阿苔把银盘亲手交到伊如手里，不要告诉裴仁。
+- 阿苔要把银盘交给伊如/阿苔得把银盘亲手交到伊如手里
++ 银盘在哪里/裴仁要找到银盘/阿苔要把骡子牵到集市
+阿苔答应欧林在雪化之前守住银盘，这事瞒着裴仁。
+- 阿苔守住银盘，直到雪化
++ 阿苔答应贺婆看守骡子
+贺婆欠了伊如两百两银子，裴仁不知道。
+- 贺婆欠伊如两百两银子，要还
++ 裴仁欠贺婆四十两银子
+伊如叫贺婆半夜在井里下毒，瞒着裴仁。
+- 贺婆会不会在井里下毒
++ 谁来修井
+欧林把银盘藏在日晷底下，裴仁不知道。
+- 银盘藏在日晷底下，谁会找到
++ 欧林要修好日晷
+阿苔打算星期五坐船离开县城，她告诉了贺婆，没告诉裴仁。
+- 阿苔打算坐船离开县城
++ 阿苔打算嫁给贺婆的儿子
+伊如让阿苔仿刻行会的印章，别让裴仁知道。
+- 阿苔要仿刻行会的印章
++ 裴仁要加入行会
+贺婆天亮时要给马帮开城门，裴仁不知道。
+- 贺婆答应给马帮开城门
++ 马帮什么时候到
+欧林要阿苔烧掉账本，这件事不能让裴仁知道。
+- 阿苔必须烧掉账本
++ 谁拿着账本
+欧林对伊如发誓撕掉借据、不再讨债，这件事瞒着裴仁。
+- 欧林发誓撕掉借据
++ 裴仁得还清欠债
+伊如托阿苔去南岸接她的儿子回来，裴仁不知道。
+- 阿苔要去南岸接伊如的儿子
++ 阿苔要去南岸买药
+Hobb told Irune to sell the mules to the riders and to say nothing to Perrin.
+- Irune must sell the mules to the riders
++ Hobb must feed the mules/The riders have threatened Irune
+Odrin asked Irune to forge the will of the old count. Perrin does not know about it.
+- Irune promised to forge the count's will
++ Who inherits from the old count?/The old count asked Perrin to find his son
+Tess vowed revenge on Hobb for her brother. She hides it from Perrin.
+- Tess vowed revenge on Hobb
++ Tess looks for her brother
+Irune ordered Hobb to watch the harbour and to report every ship, and not to tell Perrin.
+- Hobb watches the harbour and reports every ship
++ Irune ordered a ship for Perrin
+Odrin told Tess to take the plate to Irune, and not to tell Perrin.
+- Tess must take the plate to Irune before the snow comes
++ Odrin told Perrin to polish the plate
+欧林叫贺婆把骡子卖给马帮，不许告诉裴仁。
+- 贺婆要把骡子卖给马帮
++ 贺婆要喂骡子/马帮威胁伊如
+欧林请伊如伪造老伯爵的遗嘱，裴仁不知道。
+- 伊如答应伪造遗嘱
++ 老伯爵的家产归谁
+贺婆要把木箱埋在果园里，不能让裴仁知道。
+- 贺婆得把木箱埋在果园
++ 贺婆要修剪果园
+阿苔发誓替哥哥向贺婆报仇，这事瞒着裴仁。
+- 阿苔发誓向贺婆报仇
++ 阿苔在找失散的哥哥
+伊如命贺婆盯住港口，每来一条船都要报信，别告诉裴仁。
+- 贺婆盯住港口报信
++ 伊如替裴仁订了一条船
+"""
+
+
+@pytest.mark.parametrize("is_author", [True, False], ids=["author", "record"])
+def test_a_thread_that_tells_a_kept_note_is_hidden_and_no_other_with_its_names(*, is_author: bool) -> None:
+    """From Perrin: the thread says less than the note, or says it as an order."""
+    scenes = [_scene(1, "C1 C2", "It rained."), _scene(2, "C3 C4", "It snowed.")]
+    content = ""
+    for line in KEPT_NOTES.strip().splitlines():
+        sign, _, threads = line.partition(" ")
+        if sign not in "-+":
+            content = line
+            continue
+        cards = [
+            Entity(entity_id=entity_id, project_id="p", entity_type=kind, name=chinese if has_cjk(line) else english)
+            for entity_id, (kind, english, chinese) in THREAD_CARDS.items()
+        ]
+        find_ids = NameResolver(cards).entity_ids_in
+        note = KnowledgeMemory(
+            "N0", content, None, list(find_ids(content)), "other", noted_at=StoryPosition(1, 1 if is_author else 2)
+        )
+        names = {card.entity_id: [card.name] for card in cards}
+        people = frozenset(THREAD_CARDS) - {"I1"}
+        story = KnowledgeStory(StoryPosition(2, 1), scenes, [note], names, people, [], entities=cards)
+        view = StoryKnowledge(KnowledgeRules(story)).of("C3", is_shown=True)
+        place: dict[str, Any] = (
+            {"chapter_index": 1, "scene_index": 1, "said_from": (1, 2)}
+            if is_author
+            else {"chapter_index": 1, "scene_index": 2}
+        )
+        for text in threads.split("/"):
+            loop = OpenLoop(
+                loop_id="OL0", description=text, related_entities=sorted(people & {*find_ids(text)}), **place
+            )
+            assert (content, text, view.knows_thread(loop)) == (content, text, sign == "+")
