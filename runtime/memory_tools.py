@@ -25,7 +25,7 @@ from novelgen.memory.knowledge_story import KnowledgeStory
 from novelgen.memory.outline import RECALLED_SCENES, StoryOutline, StoryRecap
 from novelgen.memory.protocol import DEFAULT_CHAPTERS_AROUND
 from novelgen.memory.search import RankedMemories, SearchRequest, SearchResult
-from novelgen.memory.story_changes import CardChanges, StoryChanges
+from novelgen.memory.story_changes import StoryChanges
 from novelgen.models.entity import is_entity_id
 from novelgen.models.memory import CONTENT_TYPES, ContentType, StoryMemoryChunk
 from novelgen.models.position import END_OF_STORY, StoryPosition, require_project_id
@@ -306,7 +306,7 @@ class StoryMemoryTools:
                 states=unit.states.changes_before(as_of, entity_ids=entity_ids) if entity_ids else [],
                 pairs=unit.relationships.changes_between(entity_ids, as_of=as_of) if entity_ids else {},
                 stands_for=unit.consolidations.stands_for(),
-                of_cards=_card_changes(unit, entity_ids, as_of=as_of),
+                of_cards=unit.card_changes(entity_ids, as_of=as_of),
             )
 
     def names_in_text(self, project_id: str, names: Sequence[str], *, as_of: StoryPosition) -> dict[str, list[str]]:
@@ -389,17 +389,3 @@ def position(text: str) -> StoryPosition:
 
 if __name__ == "__main__":
     main()
-
-
-def _card_changes(unit: Any, entity_ids: Sequence[str], *, as_of: StoryPosition) -> CardChanges:
-    """Return what stands on each card of revealed persons, nothing without such."""
-    identities = unit.entities.identities_as_of(as_of)
-    if not identities.persons:
-        return CardChanges()
-    card_ids = identities.cards([*entity_ids, *identities.persons.values()])
-    return CardChanges(
-        identities=identities,
-        cards=unit.entities.cards_as_of(as_of),
-        states=unit.states.of_cards_before(as_of, card_ids=card_ids),
-        pairs=unit.relationships.of_cards_between(card_ids, as_of=as_of),
-    )

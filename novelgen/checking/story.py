@@ -19,6 +19,7 @@ from novelgen.language.speech import QUOTED, is_first_person, narrator_of
 from novelgen.memory.attributes import seen_alive
 from novelgen.memory.knowledge_rules import KnowledgeRules
 from novelgen.memory.knowledge_story import KnowledgeScene
+from novelgen.memory.story_changes import CardChanges
 from novelgen.models.entity import Entity
 from novelgen.models.memory import StoryMemoryChunk
 from novelgen.models.plan import ScenePlan
@@ -123,6 +124,7 @@ class StoryBefore:
     plan: ScenePlan | None = None
     pov: str | None = None
     story_times: Sequence[SceneTime] = ()
+    of_cards: CardChanges = field(default_factory=CardChanges)
 
     @property
     def scenes(self) -> Sequence[KnowledgeScene]:

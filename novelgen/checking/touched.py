@@ -89,10 +89,10 @@ def find_touched(draft: Draft, story: StoryBefore, evidence: Sequence[Continuity
         *_of_numbers(draft, story, evidence, ages),
     ]
     matters.sort(key=lambda matter: (ORDER.index(matter.kind), -matter.sayings[0].score, matter.draft_span))
-    hidden = HiddenSayings(story)
+    listed = matters[:MAX_MATTERS]
+    hidden = HiddenSayings(draft, story, (saying for matter in listed for saying in matter.sayings))
     return [
-        matter.model_copy(update={"sayings": [hidden.mark(saying) for saying in matter.sayings]})
-        for matter in matters[:MAX_MATTERS]
+        matter.model_copy(update={"sayings": [hidden.mark(saying) for saying in matter.sayings]}) for matter in listed
     ]
 
 

@@ -467,17 +467,9 @@ class PointOfViewCut:
             if snapshot.entity_id in self._nameless_ids:
                 continue
             is_own = snapshot.entity_id == self.character_id
-            rendered_changes = self._known_changes.states if is_own and self._known_changes else self._seen_changes
-            changes = [change for change in rendered_changes if change.entity_id == snapshot.entity_id]
+            changes = self._changes_known_of(snapshot.entity_id)
             visible_snapshot: EntityStateSnapshot | None = snapshot
-            told_own = is_own and bool(changes)
-            if view is not None and told_own:
-                # Their own state, wherever it came to be, but for what a memory tells that is kept from them.
-                changes = [
-                    change
-                    for change in changes
-                    if not view.is_kept_from(self._said_of(change), change.chapter_index, change.scene_index)
-                ]
+            told_own = is_own and self._known_changes is not None and bool(self._changes_of.get(snapshot.entity_id))
             if not is_own or (view is not None and told_own):
                 standing_changes, doubted = without_places_left(seen_alive(changes), self._is_at(snapshot))
                 visible_snapshot = snapshot_of(
@@ -497,6 +489,42 @@ class PointOfViewCut:
                         "guessed_in": {} if is_own else self._guessed_in(visible_snapshot, changes),
                     }
                 )
+
+    def _changes_known_of(self, entity_id: str) -> list[StateChange]:
+        """Return the changes of an entity that they know.
+
+        Their own state, wherever it came to be, but for what a memory tells that is kept from them.
+        """
+        if entity_id != self.character_id:
+            return [change for change in self._seen_changes if change.entity_id == entity_id]
+        return [
+            change
+            for change in self._changes_of.get(entity_id, ())
+            if not self._view.is_kept_from(self._said_of(change), change.chapter_index, change.scene_index)
+        ]
+
+    def knows_state(self, change: StateChange) -> bool:
+        """Tell whether they know the value that a change gave and that holds."""
+        if not self._nameless_ids.isdisjoint((change.entity_id, str(change.value))):
+            return False
+        changes = seen_alive(self._changes_known_of(change.entity_id))
+        values = [one.value for one in changes if (one.attribute, one.kind) == (change.attribute, change.kind)]
+        return bool(values) and values[-1] == change.value
+
+    def is_guessed_away(self, change: StateChange) -> bool:
+        """Tell whether a guess alone hides a change from them."""
+        return self._doubt_of_change(change) is not None
+
+    def knows_field(self, entity: Entity, field: str, value: Any) -> bool:
+        """Tell whether they know what a field of a card says."""
+        if entity.entity_id == self.character_id:
+            return True
+        if attribute_named(field) in INNER_ATTRIBUTES or field in self._fields_of_other_cards(entity.entity_id):
+            return False
+        if entity.entity_type == "character" and field in SHOWN_FIELDS:
+            return self.knows_of_card(entity.entity_id, f"{field} {value}")
+        text = " ".join([*self._names_of(entity.entity_id), field, str(value)])
+        return self._view.knowing_of_statement(text, [entity.entity_id], None).knows
 
     def _is_at(self, whole: EntityStateSnapshot) -> Callable[[Any, str], bool]:
         """Return the comparison of two places, with a snapshot's own ones as same."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import cache
@@ -19,6 +19,7 @@ from tenacity import RetryError, Retrying, retry_if_exception_type, retry_if_res
 
 from novelgen.errors import DatabaseBusyError, DatabaseError, NovelgenError, UnknownProjectError, VectorIndexError
 from novelgen.memory.outline import CHAPTERS_PER_PART, NumberedPart
+from novelgen.memory.story_changes import CardChanges
 from novelgen.models.position import END_OF_STORY, StoryPosition, utc_now
 from runtime.storage.connection import (
     WRITING,
@@ -139,6 +140,19 @@ class UnitOfWork:
         from runtime.storage.knowledge import read_knowledge_story
 
         return read_knowledge_story(self._session, as_of)
+
+    def card_changes(self, entity_ids: Sequence[str], *, as_of: StoryPosition) -> CardChanges:
+        """Return what stands on each card of revealed persons, nothing without such."""
+        identities = self.entities.identities_as_of(as_of)
+        if not identities.persons:
+            return CardChanges()
+        card_ids = identities.cards([*entity_ids, *identities.persons.values()])
+        return CardChanges(
+            identities=identities,
+            cards=self.entities.cards_as_of(as_of),
+            states=self.states.of_cards_before(as_of, card_ids=card_ids),
+            pairs=self.relationships.of_cards_between(card_ids, as_of=as_of),
+        )
 
     def story_summaries(self, *, chapters_per_part: int, as_of: StoryPosition = END_OF_STORY) -> StorySummaries:
         """Return the summaries of finished chapters and parts at a position."""

@@ -424,7 +424,9 @@ def story_before(
     with stores.database(project_id).read() as unit:
         entities = unit.entities.list_as_of(as_of=as_of)
         language = unit.projects.require().language
-        changes = unit.states.changes_before(as_of, entity_ids=[entity.entity_id for entity in entities])
+        entity_ids = [entity.entity_id for entity in entities]
+        changes = unit.states.changes_before(as_of, entity_ids=entity_ids)
+        of_cards = unit.card_changes(entity_ids, as_of=as_of)
         memories = _standing_memories(unit, as_of)
         relationships = unit.relationships.list_as_of(as_of=as_of)
         threads = unit.threads.list_as_of(as_of=as_of, statuses=get_args(LoopStatus))
@@ -440,4 +442,5 @@ def story_before(
         knowledge=knowledge_rules(stores, project_id, as_of=as_of),
         plan=plan,
         story_times=times,
+        of_cards=of_cards,
     )

@@ -158,3 +158,24 @@ def test_every_surface_says_so(
         seen = " ".join(read(client.post("/page/projects/yard/check", data=form)).text.split())
         assert f"{told['hidden']} {told['mark'].strip()}" in seen
         assert f"{told['guess']} {told['mark'].strip()} {told['guess_mark'].strip()}" in seen
+
+
+def test_what_a_context_hides_of_cards_and_states_is_marked(story: Story, told: dict[str, Any]) -> None:
+    """A disguise, a state of a scene without her, and the age of somebody whom she has not met."""
+    heroine, other, thing, lantern = told["cards"]
+    stranger = {"en": "Silas", "zh": "顾三篙"}[told["language"]]
+    draft = {"en": "Clara thought of Abe, Silas and the green lantern.", "zh": "林渡想起老秦、顾三篙和绿灯笼。"}
+    story.entities.add(stranger, {"age": 50}, start="1:1")
+    story.entities.edit(other, {"disguise": stranger, "age": 40, "goals": "silver"}, start="1:1")
+    story.entities.edit(lantern, {"where": thing}, start="1:2")
+    story.entities.edit(heroine, {"disguise": "Ben"}, start="1:2")
+
+    def unknown(pov: str) -> set[str]:
+        check = story.check(draft[told["language"]], **_place(), pov=pov, use_model=False)
+        sayings = [saying for matter in check.touched for saying in matter.sayings if saying.source == "state"]
+        return {saying.source_id for saying in sayings if saying.unknown_to is not None}
+
+    ids = {name: story.entities.get(name).entity.entity_id for name in (heroine, other, stranger, thing, lantern)}
+    hidden = {f"{ids[other]}.disguise", f"{ids[other]}.goals", f"{ids[stranger]}.age", f"{ids[lantern]}.location_id"}
+    assert unknown(heroine) == {*hidden, f"{ids[thing]}.holder"}
+    assert unknown(other) == {f"{ids[heroine]}.disguise", f"{ids[stranger]}.age"}
