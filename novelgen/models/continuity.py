@@ -158,6 +158,14 @@ class DraftCheck(Shown, BaseModel):
     chapter_index: int
     scene_index: int
     language: str = ""
+    point_of_view: str = Field(
+        default="", exclude_if=not_, description="The name of whose knowledge is asked: `pov`, or the plan's."
+    )
+    plan_file: str = Field(
+        default="",
+        exclude_if=not_,
+        description="The project's own file from which the plan was taken: its chapter's plan, or the last context.",
+    )
     findings: list[ContinuityFinding] = Field(default_factory=list, description="Worst first.")
     waived: list[ContinuityFinding] = Field(default_factory=list, description="What the author means to be so.")
     touched: list[TouchedMatter] = Field(

@@ -155,6 +155,8 @@ class DraftChecker:
         return check.model_copy(
             update={
                 "language": story.language,
+                "point_of_view": story.name(story.pov) if story.pov else "",
+                "plan_file": read_story.plan_file,
                 "findings": concluded.findings,
                 "waived": concluded.waived,
                 "touched": _before(touched_matters or (), as_of),
@@ -215,7 +217,7 @@ class DraftChecker:
         self, scene: DraftScene, text: str, as_of: StoryPosition, report: _Reporting, *, deadline: Deadline
     ) -> tuple[_ReadStory | None, SentenceHits]:
         """Read the story before the draft while the draft's sentences are searched for."""
-        plan = scene.scene_plan or self._own_plan(scene, report)
+        plan, plan_file = (scene.scene_plan, "") if scene.scene_plan else self._own_plan(scene, report)
         within_s, search_s = (deadline.share(stage).remaining_s for stage in ("story", "meaning"))
         outcomes = run_concurrently(
             {
@@ -232,6 +234,7 @@ class DraftChecker:
                     f"nothing of project {self._project_id!r} is stored yet; run `novelgen ingest {self._project_id}`"
                 ) from outcome.error
         read_story: _ReadStory | None = report.take("story", outcomes["story"])
+        read_story = read_story and read_story._replace(plan_file=plan_file)
         hits: SentenceHits = report.take("meaning", outcomes["meaning"]) or SentenceHits()
         report.issues += [*(read_story.issues if read_story else ()), *hits.issues]
         return read_story, hits
@@ -242,14 +245,19 @@ class DraftChecker:
         queries = [text[start:end] for start, end in sentences]
         return find_by_sentences(self._stores, self._project_id, sentences=queries, as_of=as_of, timeout_s=timeout_s)
 
-    def _own_plan(self, scene: DraftScene, report: _Reporting) -> ScenePlan | None:
+    def _own_plan(self, scene: DraftScene, report: _Reporting) -> tuple[ScenePlan | None, str]:
+        """Return the project's plan of a scene, and its file within the project."""
+        paths = self._stores.paths(self._project_id)
         place = {"chapter_index": scene.chapter_index, "scene_index": scene.scene_index}
         try:
-            return own_scene_plan(self._stores.paths(self._project_id), **place)[0]
+            plan, chapter_plan = own_scene_plan(paths, **place)
         except InvalidFileError as error:
             message = f"checked without a plan: {error}"
             report.issues.append(ReportIssue(stage="plan", kind="malformed", message=message))
-            return None
+            return None, ""
+        is_of_chapter = chapter_plan is not None and chapter_plan.scene(scene.scene_index) is not None
+        file = paths.chapter_plan_file(scene.chapter_index) if is_of_chapter else paths.context_file(*place.values())
+        return plan, file.relative_to(paths.folder).as_posix() if plan is not None else ""
 
     def _read_story(self, text: str, as_of: StoryPosition, plan: ScenePlan | None, pov: str) -> _ReadStory:
         story = story_before(self._stores, self._project_id, as_of=as_of, plan=plan)
@@ -273,6 +281,7 @@ class _ReadStory(NamedTuple):
     draft: Draft
     waived: dict[str, str]
     issues: tuple[ReportIssue, ...]
+    plan_file: str = ""
 
 
 @dataclass

@@ -236,6 +236,7 @@ def _option(name: str, info: FieldInfo, forms: Sequence[Schema], entry: Operatio
     default = info.default
     suggestion = r".  [default: \1]" if default is None else "."
     text = re.sub(r"[;,] None (?:means|takes) (.+?)\.?$", suggestion, info.description or "").replace("`", "")
+    text = text.replace("an empty list", 'an empty list ("")') if is_many else text
     is_told = "[default" in text or info.is_required() or default in (None, False, True, "", [])
     told_text = text if is_told else f"{text}  [default: {default}]"
     if spelling == "--file":
@@ -286,5 +287,7 @@ def _payload(value: Any, info: FieldInfo, forms: Sequence[Schema]) -> Any:
     if kind in ("dimension", "change"):
         return dict(value) if kind == "dimension" else parameters.changes_by_field(value)
     if is_many:
-        return list(value) if isinstance(value, tuple) else [value]
+        values = list(value) if isinstance(value, tuple) else [value]
+        # Of a list that says nothing where it is left out, an empty one says something.
+        return [] if values == [""] and info.default is None and not info.is_required() else values
     return None if value is False and info.default is False else value

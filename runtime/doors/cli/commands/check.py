@@ -185,7 +185,10 @@ def _report_issues(checks: list[DraftCheck]) -> None:
 def _print_check(finished_check: DraftCheck, *, with_waived: bool) -> None:
     labels = view_labels_for(finished_check.language)
     place = labels.place(finished_check.chapter_index, finished_check.scene_index)
-    output.print_heading(labels["line.continuity_of_scene_of"].format(place, finished_check.project_id))
+    heading = labels["line.continuity_of_scene_of"].format(place, finished_check.project_id)
+    seen_as = {"checked_point_of_view": finished_check.point_of_view, "checked_plan": finished_check.plan_file}
+    parts = [labels[f"line.{name}"].format(value) for name, value in seen_as.items() if value]
+    output.print_heading(heading + (labels.in_brackets(labels["line.comma"].join(parts)) if parts else ""))
     for finding in finished_check.findings:
         _print_finding(finding, labels, finished_check.language)
     if not finished_check.findings:
