@@ -27,6 +27,7 @@ BEFORE_CHARACTERS, AFTER_CHARACTERS = 600, 300
 
 _FIRST_PERSON = re.compile(r"\bI$")
 _THIRD_PERSON = re.compile(r"\b(?:he|she)$", re.IGNORECASE)
+_PRONOUN_BEHIND = re.compile(r",?\s+(?:he|she)\b", re.IGNORECASE)
 _WHO = re.compile(r",?\s*\bwho$")
 _FIRST_PERSON_CHINESE = re.compile(f"(?:{wording('ages_first_person_zh')})$")
 _BEGINS_WITH_FIRST_PERSON = re.compile(f"(?:{wording('ages_first_person_zh')})(?!{wording('ages_kin_zh')})")
@@ -205,6 +206,8 @@ def _person_id(
         return mention.entity_id
     if _THIRD_PERSON.search(before) or re.search(r"[他她]$", before):
         return _named_after(text, age, people) or _third_person_id(text, len(before), people, quote, speaker_id)
+    if _PRONOUN_BEHIND.match(text, age.end):
+        return _named_after(text, age, people) or _alone_before(text, age.start, people, quote)
     if who := _WHO.search(before):
         return next((one.entity_id for one in people if one.end == who.start()), default_id)
     behind = _named_behind(text, age, people)
@@ -220,6 +223,17 @@ def _person_id(
 def _named_after(text: str, age: Age, people: Sequence[Mention]) -> str | None:
     """Return the person in apposition: He was sixty-one, the Guv'nor."""
     return next((one.entity_id for one in people if re.fullmatch(r", (?:the |old )*", text[age.end : one.start])), None)
+
+
+def _alone_before(text: str, position: int, people: Sequence[Mention], quote: Span | None) -> str | None:
+    """Return the one person whom the sentence of a place, or the one before it, names till there."""
+    begin = max(quote.start if quote else 0, text.rfind("\n", 0, position) + 1)
+    borders = [begin, *(match.end() for match in re.finditer(r"[.!?]\s", text[:position]) if match.end() > begin)]
+    for start in borders[-2:][::-1]:
+        named_ids = {one.entity_id for one in people if start <= one.start < position}
+        if named_ids:
+            return named_ids.pop() if len(named_ids) == 1 else None
+    return None
 
 
 def _named_behind(text: str, age: Age, people: Sequence[Mention]) -> str | None:

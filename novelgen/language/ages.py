@@ -83,6 +83,8 @@ _VERB = (
     r"|(?<=\byou)(?:\s+are|[’']re)|[’'](?:m|s|ve|ll\s+be)(?:\s+turned)?)"
     r"\s+(?:(?:now|just|only|all of|already|still|barely|not)\s+)*"
 )
+_AT = rf"\b(?P<at>at)\s+(?:(?:the\s+)?age\s+(?:of\s+)?)?{_NUMBER}"
+_WHO_BEHIND = r",?\s+(?:he|she|(?:[\w.’'-]+\s){0,2}[\w.’'-]+)\s+(?:is|was)\s+(?:still|yet|now)\b"
 _ENGLISH = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -91,8 +93,18 @@ _ENGLISH = [
         rf"(?:\baged\s+|(?<!of )(?<!at )\bage\b\W{{1,3}}){_BOUND}{_NUMBER}",
         rf"\b{_SOMEBODY_OF}{_BOUND}{_NUMBER}{_END}",
         rf"(?<![\w-])(?<!\bor )(?<!\band ){_NUMBER}{_OLD}",
+        rf"{_AT}(?={_WHO_BEHIND})",
+        rf"(?<=[;,:—–]\s)(?:and\s+)?{_AT}(?=,?\s+(?:he|she)\s+(?:is|was)\s)",
+        rf"\bnow,?\s+{_AT}(?=\s*,)",
+        rf"(?<=\S)(?<!\bit)(?P<verb>\s+(?:am|is|was))\s+still\s[^,.;:!?\n“”\"]{{0,60}}?{_AT}{_END}",
     )
 ]
+_ONCE = re.compile(rf"\b(?:{wording('ages_once_en')})\b[^.!?\n]*(?:[.!?]\s[^.!?\n]*)?$", re.IGNORECASE)
+"""Before an age at which somebody was something: it may be of another time."""
+
+_LAST_HOUR = 12
+"""Up to it a number behind "at" is an hour."""
+
 _DECADES = {word: 10.0 * value for value, word in enumerate(wording("ages_decades_en").split("|"), 2)}
 _IN_DECADE = re.compile(
     rf"(?<=\S)(?P<verb>\s+(?:am|is|was)|[’'](?:m|s))\s+(?:already |now |well )?in\s+(?:his|her|my)\s+"
@@ -104,7 +116,7 @@ _DIGITS = rf"(?<![{CHINESE_DIGITS}廿卅第数几\d])(?P<n>\d{{1,3}}|[{CHINESE_D
 _MARKER = f"(?P<marker>{wording('ages_marker_zh')})(?:才|刚|已经|已|都|快|满|是|有|也|又)*"
 _ABOUT = "(?P<over>[多余来]|有余)?"
 _AFTER = "(?P<after>出头|开外|上下|左右|挂零)?"
-_CHINESE_END = "(?=了?(?:吧|啦|咯|喽|哩|呢)?(?:[，。！；、,.!”」』…—]|$))"
+_CHINESE_END = "(?=了?(?:吧|啦|咯|喽|哩|呢)?(?:[，。！；、,.!”」』…—]|$)|的[他她某])"
 _PAST_ZH = f"(?!{wording('ages_then_zh')})"
 _CHINESE = [
     re.compile(pattern)
@@ -123,6 +135,8 @@ _UNDER_ZH = re.compile(r"(?:不到|未满|不满|未到|没到|没满|还差.{1,
 _OVER_ZH = re.compile(r"(?:过了?|超过|逾|不止)$")
 _NEAR_ZH = re.compile(r"(?:快要?|近|将近|将|眼看就?|眼瞅着就?)$")
 _NOT_ZH = re.compile(wording("ages_not_zh") + r"[^，。！？；：、“”\n]{0,8}$")
+
+_ONCE_ZH = re.compile(f"(?:{wording('ages_once_zh')})[^。！？；\n]{{0,20}}$")
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
@@ -160,6 +174,9 @@ def _english(text: str) -> Iterator[Age]:
             amount = english_amount(match["n"])
             if amount is None or amount <= 1 or _HYPOTHETICAL.search(text, max(0, match.start() - 40), match.start()):
                 continue
+            is_at = groups.get("at") is not None
+            if is_at and (amount <= _LAST_HOUR or _ONCE.search(text, max(0, match.start() - 120), match.start())):
+                continue
             verb = (groups.get("verb") or "").casefold()
             bound = (groups.get("bound") or "").casefold()
             if not bound.startswith("not") and re.search(
@@ -196,6 +213,8 @@ def _chinese(text: str) -> Iterator[Age]:
                 values = chinese_numbers(match["n"].replace("廿", "二十").replace("卅", "三十"))
             before = text[max(0, match.start() - 16) : match.start("named" if groups.get("named") else "n")]
             if values is None or _NOT_ZH.search(before):
+                continue
+            if re.match("的[他她]", text[match.end() :]) and _ONCE_ZH.search(text, 0, match.start()):
                 continue
             low, high = (value * (10 if is_decade else 1) for value in values)
             if "done" in groups and low < 10:

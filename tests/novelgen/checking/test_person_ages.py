@@ -443,3 +443,79 @@ def test_a_word_within_a_name_changes_no_age(name: str, draft: str, is_denied: b
     text = f"进来的是他女儿{name}，十九岁，手里端着一碗银耳。"
     story = replace(told((entity("C0", name), entity("C1", "秦班主")), text=text), language="zh")
     assert bool(denials(draft.format(name), story)) == is_denied
+
+
+AT_AN_AGE = """
+The Guv'nor swung the axe at the door; at fifty-eight he was still the strongest man in the house.
+The Guv'nor swung the axe; at forty-five he was the strongest man in the house.
+At fifty-eight the Guv'nor was still the strongest man in the hall.
+The Guv'nor came in. At forty, he was still quick.
+The Guv'nor lifted the chest, and at forty he was still strong enough for it.
+The Guv'nor was still dancing at seventy-three.
+The Guv'nor laughed; he was still handsome at forty-five, and knew it.
+"At seventy-three the Guv'nor is still on his feet," said Alf.
+The Guv'nor bowed; at the age of fifty he was still no early riser.
+Now, at forty-four, the Guv'nor began to tire.
+班主推开门，五十八岁的他还是全班力气最大的。
+班主推开门；他今年五十八，还唱得动。
+班主推开门，五十八岁的他仍旧腰板笔直。
+班主咳了一声。四十八岁的他还能翻跟头。
+班主咳了一声，他今年四十八，还能翻跟头。
+班主咳了一声，今年四十八的他还能翻跟头。
+班主咳了一声，他如今五十岁了，还能翻跟头。
+年已七十三的班主还在唱。
+班主笑了，他也才四十出头。
+班主叹了口气，七十三岁的人了，还要登台。
+"""
+AT_ANOTHER_TIME = """
+At seventeen the Guv'nor went to sea.
+The Guv'nor looked at Alf; at twenty he was still a boy.
+Alf kissed the Guv'nor; at twenty he was still a boy.
+Alf swept, and at twenty he was still a boy. The Guv'nor sat.
+The Guv'nor had one son. At twenty he was still a boy.
+The Guv'nor remembered the war; at seventeen he was a drummer boy.
+The Guv'nor thought of Wapping, where at fifteen he was a potboy.
+At fifteen he had left home, the Guv'nor said.
+The Guv'nor came in. At eight he was still asleep.
+The Guv'nor was still waiting at ten.
+The Guv'nor was still waiting at twelve, and Alf slept.
+The Guv'nor came in; at sixty-one he was still the strongest man in the house.
+The Guv'nor was still dancing at sixty-one.
+The Guv'nor came in; at fifty-eight Alf was still the strongest man in the house.
+The Guv'nor, at nine, climbed the ladder.
+The Guv'nor sold the barley at forty, and was glad.
+The barley was still selling at forty, and the Guv'nor was glad.
+The Guv'nor hoped that at seventy he would still be on his feet.
+The Guv'nor said that at seventy he will still dance.
+The Guv'nor looked at thirty, and went on.
+The Guv'nor had been a wonder: at twenty he was the best dancer in London.
+As the Guv'nor told it, at twenty he was still a clerk.
+Once, at thirty, the Guv'nor was still a clerk.
+Years ago the Guv'nor sang; at thirty he was still a clerk.
+班主想起从前，十八岁的他还在跑龙套。
+班主推开门，六十一岁的他还是全班力气最大的。
+班主推开门；他今年六十一，还唱得动。
+班主看着小豆子，十二岁的他还在练功。
+那年班主刚进戏班，十八岁的他什么都不懂。
+班主记得，十八岁的她第一次登台。
+班主说，到了七十岁的他也要唱。
+当年十八岁的他在班主门下学戏。
+三十年前的班主，十九岁的他还没成名。
+班主看见一个四十八岁的他乡客。
+照片里，二十岁的他站在班主旁边。
+"""
+
+
+@pytest.mark.parametrize(("drafts", "is_denied"), [(AT_AN_AGE, True), (AT_ANOTHER_TIME, False)])
+def test_at_an_age_somebody_still_is_something_whatever_newer_notes_say(drafts: str, *, is_denied: bool) -> None:
+    """Six notes share words with the draft; what was once, an hour or a price is no age of now."""
+    for draft in drafts.strip().splitlines():
+        notes = {"en": "The Guv'nor keeps the strongest door number {}.", "zh": "班主守着第{}扇门。"}[
+            story_language(draft)
+        ]
+        memories = tuple(
+            memory(notes.format(number), "C0").model_copy(update={"content_type": "note"}) for number in range(1, 7)
+        )
+        matters = [matter for matter in denials(draft, story_of(draft, memories=memories)) if matter.entity_id == "C0"]
+        firsts = [matter.sayings[0].text[-2:] for matter in matters]
+        assert (draft, firsts) == (draft, ["61"] if is_denied else [])
