@@ -236,7 +236,7 @@ def _option(name: str, info: FieldInfo, forms: Sequence[Schema], entry: Operatio
     default = info.default
     suggestion = r".  [default: \1]" if default is None else "."
     text = re.sub(r"[;,] None (?:means|takes) (.+?)\.?$", suggestion, info.description or "").replace("`", "")
-    text = text.replace("an empty list", 'an empty list ("")') if is_many else text
+    text = re.sub(r"(\ban empty list)\b", r'\1 ("")', text) if is_many else text
     is_told = "[default" in text or info.is_required() or default in (None, False, True, "", [])
     told_text = text if is_told else f"{text}  [default: {default}]"
     if spelling == "--file":

@@ -179,3 +179,30 @@ def test_what_a_context_hides_of_cards_and_states_is_marked(story: Story, told: 
     hidden = {f"{ids[other]}.disguise", f"{ids[other]}.goals", f"{ids[stranger]}.age", f"{ids[lantern]}.location_id"}
     assert unknown(heroine) == {*hidden, f"{ids[thing]}.holder"}
     assert unknown(other) == {f"{ids[heroine]}.disguise", f"{ids[stranger]}.age"}
+
+
+def test_a_check_says_whose_knowledge_and_which_file_of_a_plan_it_takes(
+    story: Story, told: dict[str, Any], tmp_path: Path, run: Run
+) -> None:
+    """Of the last context where nothing is typed."""
+    heroine, other, *_ = told["cards"]
+    file = tmp_path / "draft.txt"
+    file.write_text(told["draft"], encoding="utf-8")
+    check = ("check", "yard", "--chapter", "2", "--scene", "1", "--text", str(file), "--no-model")
+    assert heroine not in run(*check).stdout.strip().splitlines()[0]
+    place = ("--chapter", "2", "--scene", "1")
+    run("context", "yard", *place, "--purpose", told["draft"], "--with", heroine, "--pov", heroine)
+    heading = {
+        "en": "Continuity of scene 2:1 of yard (what {} knows, plan: scene_2_1_memory.json)",
+        "zh": "2:1 场与前文是否相合（yard）（按{}所知，计划：scene_2_1_memory.json）",
+    }[told["language"]]
+    assert run(*check).stdout.strip().splitlines()[0] == heading.format(heroine)
+    assert run(*check, "--pov", other).stdout.strip().splitlines()[0] == heading.format(other)
+
+
+def test_an_empty_list_takes_back_what_a_note_ends(story: Story, run: Run) -> None:
+    """An empty text says so in a shell."""
+    run("memory", "edit", "yard", "note-N2", "--ends", "note-N0")
+    assert story.memories.get("note-N2").chunk.also_supersedes == ["note-N0"]
+    run("memory", "edit", "yard", "note-N2", "--ends", "")
+    assert story.memories.get("note-N2").chunk.also_supersedes == []
