@@ -101,7 +101,15 @@ class LangChainIndex:
                 "rows were written to the vector index, but are gone, or this is another index; rebuild it"
             )
         self._holds_rows |= any(map(bool, results))
-        return [[IndexHit(document.page_content, document.metadata) for document in documents] for documents in results]
+        # One object for a document that several questions find: hits cross the border of a process.
+        hits: dict[str | int, IndexHit] = {}
+        return [
+            [
+                hits.setdefault(document.id or id(document), IndexHit(document.page_content, document.metadata))
+                for document in documents
+            ]
+            for documents in results
+        ]
 
     def ids(self, chunk_ids: Sequence[str]) -> set[str]:
         """See `VectorIndex`."""
