@@ -432,14 +432,10 @@ class CharacterView:
         if self._tells_kept_note(planted_as, self._stage_of_planting(thread)):
             return replace(knowing, reason="hidden")
         if thread.said_from is not None:
-            knowing = self.knowing_of_statement(
-                planted_as,
-                thread.related_entities,
-                None if place.chapter_index is None else place,
-                is_of_chapter=thread.said_from[0] == place.chapter_index,
-            )
-        elif self.saw(planted_as, *_pair(place)) or self.is_own_thread(
-            planted_as, thread.related_entities, *_pair(place)
+            knowing = self._knowing_of_own_words(self.shared.rules.note_of_thread(thread), thread)
+        elif not self.shared.rules.words_keep_from(self.character_id, planted_as) and (
+            self.saw(planted_as, *_pair(place))
+            or self.is_own_thread(planted_as, thread.related_entities, *_pair(place))
         ):
             knowing = self._witnessed(place)
         if knowing.knows:
@@ -459,6 +455,35 @@ class CharacterView:
         is_of_chapter = thread.said_from[0] == thread.chapter_index
         stage = self.shared.rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
         return place if stage is None else stage.position
+
+    def _knowing_of_own_words(self, note: KnowledgeMemory, thread: OpenLoop) -> Knowing:
+        """Return whether and how they know an author's thread, by its words as those of a note."""
+        rules, place = self.shared.rules, StoryPosition(thread.chapter_index, thread.scene_index)
+        ignorance = Knowing("", self.character_id, knows=False)
+        if self._is_kept_statement(note.content, place):
+            return ignorance
+        if rules.is_among_knowers(self.character_id, note.content):
+            return replace(self._known_by_author, certainty=1.0, is_said=True)
+        about = rules.subjects_of_thread(thread)
+        knowing = self.knowing_of_statement(
+            note.content,
+            [one for one in about if one != self.character_id or rules.takes_part_in_note(one, note)],
+            None if place.chapter_index is None else place,
+            is_of_chapter=thread.said_from is not None and thread.said_from[0] == place.chapter_index,
+        )
+        if rules.is_of_their_scenes(self.character_id, note):
+            return knowing
+        is_open = rules.is_said_openly(note.content) and rules.scene_of_note(note) is not None
+        scene = rules.scene_of_left_deed(self.character_id, note) if is_open else None
+        return (
+            ignorance
+            if scene is None
+            else replace(self._witnessed(scene.position), certainty=GUESSED_PRESENCE_CERTAINTY)
+        )
+
+    @property
+    def _known_by_author(self) -> Knowing:
+        return Knowing("", self.character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
 
     def _witnessed(self, place: StoryPosition) -> Knowing:
         is_guess = self.is_guessed_in(place.chapter_index, place.scene_index)
@@ -486,7 +511,8 @@ class CharacterView:
             return self.doubted_at(*_pair(place))
         is_of_chapter = thread.said_from[0] == thread.chapter_index
         stage = self.shared.rules.scene_of_statement(place, is_of_chapter=is_of_chapter)
-        return None if stage is None else self._doubt_of_words(planted_as, stage)
+        doubt = None if stage is None else self._doubt_of_words(planted_as, stage)
+        return doubt or self._doubt_of_scene_before(self.shared.rules.note_of_thread(thread), stage)
 
     def _doubt_of_move(self, step: ThreadStep, planted_as: str) -> StoryPosition | None:
         """Return the scene of a move without a stated cast."""
@@ -671,7 +697,7 @@ class CharacterView:
         if self._is_kept_statement(text, place if stage is None else stage.position):
             return ignorance
         if place is None or self.character_id in about:
-            return Knowing("", self.character_id, knows=True, how="author", certainty=ABSENT_CERTAINTY)
+            return self._known_by_author
         if not rules.is_said_openly(text):
             return ignorance
         if stage is not None and stage.has_record and self.character_id in stage.present:

@@ -22,6 +22,19 @@ _PEOPLE = re.compile(f"{_PERSON}(?:{_JOINT}+{_PERSON})*")
 _ABOUT = frozenset("为替因比像")
 """Characters before a person who is only spoken of, or helped."""
 
+_CLAUSE = re.compile("[^,;:.!?，；：。！？]+")
+_SENTENCE_END = re.compile("[;.!?；。！？]")
+
+_REPORT_START = re.compile(
+    r"(?<![a-z])(?:that|whether|if|how|why|what|where|when|who|whom|whose|which|of|about)\b|[，：]?[“”「」]"
+    f"|(?<=[说道诉知告白认露誓证咐嘱{_PERSON}了])[，：]"
+)
+"""Where what is said in a deed begins."""
+
+_SAID = re.compile(
+    "告诉|告知|[说道]|透露|坦白|承认|嘱咐|吩咐|叮嘱|警告|提醒|答应|发誓|保证|许诺|应允|约定|商量|托付|拜托|威胁|要求"
+)
+
 _OWNS = re.compile(r"['’]s?\b|['’](?= )|的")
 
 
@@ -43,6 +56,8 @@ class _Words(NamedTuple):
     no_doer: re.Pattern[str]
     """What stands before a person who does nothing."""
     done: re.Pattern[str]
+    happening: re.Pattern[str]
+    """A verb of a deed."""
     suffered: re.Pattern[str]
     """What stands between who suffers a deed and who does it."""
     end: re.Pattern[str]
@@ -108,6 +123,38 @@ def deed_of(text: str, mentions: Sequence[Mention], people: Collection[str]) -> 
         doers = frozenset(one for at, one in taking_part.items() if doer.start() <= at < doer.end())
         return Deed(doers, frozenset(taking_part.values()) - doers, signed[:stop])
     return None
+
+
+def people_of_deeds(text: str, mentions: Sequence[Mention], people: Collection[str]) -> frozenset[str] | None:
+    """Return the people who take part in a text's deeds, None where nobody named does one.
+
+    Its later clauses may tell of further deeds, unless they are what is said in the first.
+
+    Args:
+        text: A note.
+        mentions: The names in it.
+        people: The ids of all people.
+    """
+    first = deed_of(text, mentions, people)
+    if first is None:
+        return None
+    signed, person_ids = _signed(text, mentions, people)
+    words = _LANGUAGES["zh" if has_cjk(text) else "en"]
+    taking_part = set(first.doers | first.others)
+    end = len(first.core)
+    if _REPORT_START.match(signed, end) and (not has_cjk(text) or _SAID.search(first.core)):
+        # What is said goes on to the end of its sentence.
+        end = next((stop.end() for stop in _SENTENCE_END.finditer(signed, end)), len(signed))
+    for clause in _CLAUSE.finditer(signed, end):
+        if not words.happening.search(clause[0]):
+            continue
+        stop = words.end.search(signed, clause.start(), clause.end())
+        taking_part |= {
+            person_id
+            for at, person_id in person_ids.items()
+            if clause.start() <= at < (stop.start() if stop else clause.end()) and signed[at - 1 : at] not in _ABOUT
+        }
+    return frozenset(taking_part)
 
 
 def _signed(text: str, mentions: Sequence[Mention], people: Collection[str]) -> tuple[str, dict[int, str]]:

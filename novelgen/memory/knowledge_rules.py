@@ -18,9 +18,9 @@ from novelgen.language.language import patterns, significant_words, stated_langu
 from novelgen.language.resolver import NameResolver
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death, shows_beside
-from novelgen.memory.deeds import Deed, deed_of
+from novelgen.memory.deeds import Deed, deed_of, people_of_deeds
 from novelgen.memory.earshot import has_words_of_telling, hears, is_addressed, is_said, is_subject, takes_part
-from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, openly_said
+from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, openly_said, without_knowers
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.memory.spoken import Saying, SpokenStates
 from novelgen.memory.stated import Statement, plain_wound_of, statements_of
@@ -39,6 +39,7 @@ from novelgen.words import LANGUAGES, words
 
 if TYPE_CHECKING:
     from novelgen.memory.retelling import Retellings
+    from novelgen.models.state import OpenLoop
 
 INNER_EVENTS = frozenset({"relationship_change", "goal_change", "decision", "other"})
 """Kinds of memories that may tell what goes on in somebody's mind."""
@@ -49,6 +50,12 @@ _UNSUSPECTING = word_pattern("knowledge_rules_unsuspecting")
 
 _APART = word_pattern("knowledge_rules_apart")
 """What is done or said so that not all who are there perceive it."""
+
+_UNSEEN = word_pattern("knowledge_rules_unseen")
+"""What is done so that nobody sees it, whomever or whatever group the words name for that."""
+
+_ASKS = word_pattern("knowledge_rules_asks")
+"""What a thread leaves open as a question: it tells nobody whom it names."""
 
 _DEED = word_pattern("knowledge_rules_deed")
 """Those of its words that tell a deed of a note: only further words say that those who are there do not perceive it."""
@@ -278,7 +285,7 @@ class KnowledgeRules:
         is_entering = character_id in self.story.entering and not (character_id in people and is_part)
         if is_open and is_entering and memory.begins_at(self.story.as_of):
             return replace(knowing, how="witnessed", since=self.story.as_of, certainty=TAKING_PART_CERTAINTY)
-        seen_before = self._scene_of_left_deed(character_id, memory) if stage is not None else None
+        seen_before = self.scene_of_left_deed(character_id, memory) if stage is not None else None
         if seen_before is not None:
             certainty = GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=seen_before.position, certainty=certainty)
@@ -370,17 +377,30 @@ class KnowledgeRules:
     def takes_part_in_note(self, character_id: str, note: KnowledgeMemory) -> bool:
         """Tell whether a note names a character, as more than one spoken of.
 
-        Of a deed by somebody who has left by the note's scene, whoever is only spoken of takes no part.
+        Of a deed in secret, or by somebody who has left by the note's scene, whoever is only spoken of takes no part.
         """
         if character_id not in note.entities:
             return False
+        if self._is_done_in_secret(note):
+            doing = self._doing_in(note)
+            return doing is None or character_id in doing
         deed = self._deed_of_scene_before(note)
         if deed is None or character_id in deed.doers | deed.others or note.noted_at is None:
             return True
         before = self.scene_at_or_before(note.noted_at)
         return before is not None and character_id in before.present
 
-    def _scene_of_left_deed(self, character_id: str, note: KnowledgeMemory) -> KnowledgeScene | None:
+    def _doing_in(self, note: KnowledgeMemory) -> frozenset[str] | None:
+        """Return those who take part in the deeds of a note, None where nobody named does one."""
+        mentions = NameResolver(self.story.entities).find_mentions(note.content)
+        return people_of_deeds(note.content, mentions, self.story.character_ids)
+
+    def _is_done_in_secret(self, note: KnowledgeMemory) -> bool:
+        """Tell whether the words of a note have its deed done in secret."""
+        names = [name for entity_id in self.story.character_ids for name in self.story.names.get(entity_id, ())]
+        return _UNSEEN.search(note.content) is not None or _is_apart(without_knowers(note.content, names))
+
+    def scene_of_left_deed(self, character_id: str, note: KnowledgeMemory) -> KnowledgeScene | None:
         """Return the scene before a note's own in which a character saw its deed done."""
         before = None if note.noted_at is None else self.scene_at_or_before(note.noted_at)
         if before is None or not before.has_record or character_id not in before.present:
@@ -504,6 +524,31 @@ class KnowledgeRules:
             return True
         return is_among_knowers(text, names, self.story.names_of_others(character_id)) is False
 
+    def is_among_knowers(self, character_id: str, text: str) -> bool | None:
+        """Tell whether words list a character as one who knows it, None where they do not settle it."""
+        return is_among_knowers(
+            text, self.story.names_in_notes.get(character_id, ()), self.story.names_of_others(character_id)
+        )
+
+    def note_of_thread(self, thread: OpenLoop) -> KnowledgeMemory:
+        """Return the words of an author's thread as a note that begins where it waits."""
+        content = thread.first_worded or thread.description
+        chapter, number = thread.said_from or (None, None)
+        place = None if chapter is None or thread.chapter_index is None else StoryPosition(chapter, (number or 1) - 1)
+        entities = dict.fromkeys([*thread.related_entities, *self._people_named_in(content)])
+        return KnowledgeMemory(thread.loop_id, content, entities=[*entities], noted_at=place)
+
+    def subjects_of_thread(self, thread: OpenLoop) -> Sequence[str]:
+        """Return the entities of a thread, with the people in its words where it has no characters and asks nothing."""
+        content = thread.first_worded or thread.description
+        if not self.story.character_ids.isdisjoint(thread.related_entities) or _ASKS.search(content):
+            return thread.related_entities
+        return [*thread.related_entities, *self._people_named_in(content)]
+
+    def _people_named_in(self, text: str) -> list[str]:
+        named_ids = NameResolver(self.story.entities).entity_ids_in(text)
+        return [entity_id for entity_id in named_ids if entity_id in self.story.character_ids]
+
     def limits_knowers(self, note: KnowledgeMemory) -> bool:
         """Tell whether an author's note is for some alone: by a list of them, or as done apart or thought."""
         if note.position is not None:
@@ -541,6 +586,8 @@ class KnowledgeRules:
 
         Words that keep it from people by name hide it from them alone, and by a relation or as a group from nobody.
         """
+        if _UNSEEN.search(statement):
+            return False
         if not _is_apart(statement) and _INNER.search(statement) is None:
             return True
         if _INNER.search(_UNSUSPECTING.sub("", statement)):
@@ -637,7 +684,9 @@ class KnowledgeRules:
 
     def _witnesses(self, character_id: str, memory: KnowledgeMemory, scene: KnowledgeScene) -> bool:
         """Return whether a participant perceives a fact about others."""
-        if memory.event_type in APART_EVENTS or _APART.search(memory.content) or _INNER.search(memory.content):
+        if memory.event_type in APART_EVENTS or any(
+            pattern.search(memory.content) for pattern in (_APART, _UNSEEN, _INNER)
+        ):
             return False
         key = (scene.position, character_id)
         names = self.story.names.get(character_id, ())

@@ -169,7 +169,8 @@ def names_by_words(content: str, known_entities: Sequence[Entity]) -> NamesByWor
     is_over = lists_former_knowers(content, [name for person in people for name in names[person.entity_id]])
     if is_over or all(is_knower is None for _, is_knower in listings):
         return NamesByWords(kept_from, [], knowers_over=is_over)
-    return NamesByWords(kept_from, [name for name, is_knower in listings if is_knower is not False], knowers_over=False)
+    knowers = [name for name, is_knower in listings if is_knower is not False and name not in kept_from]
+    return NamesByWords(kept_from, knowers, knowers_over=False)
 
 
 _PLACES = (LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE)

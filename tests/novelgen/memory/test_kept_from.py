@@ -213,7 +213,6 @@ def test_what_somebody_told_nobody_is_known_to_whom_it_names(content: str) -> No
 @pytest.mark.parametrize(
     "content",
     [
-        "Ada promised Ben to tell nobody who he is.",
         "Ada told everybody.",
         "Nobody told Ada of the sale.",
         "Ada did not tell Ben the price.",
@@ -227,7 +226,7 @@ def test_what_somebody_told_nobody_is_known_to_whom_it_names(content: str) -> No
     ],
 )
 def test_who_was_told_or_said_nothing_keeps_it_from_nobody_else(content: str) -> None:
-    """A promise, a saying to somebody and mere silence list nobody."""
+    """A saying to somebody and mere silence list nobody."""
     assert is_among_knowers(content, ["Sal"], ["Ada", "Ben", "砚秋", "小满"]) is None
 
 
