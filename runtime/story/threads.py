@@ -24,6 +24,7 @@ from runtime.storage.events import ThreadNotes
 from runtime.stores import MemoryStores
 from runtime.story import base
 from runtime.story.changes import DeletionResult, followed_deletion
+from runtime.story.note_states import names_by_words
 from runtime.story.versions import Version, require_unchanged, require_version, thread_version
 
 
@@ -32,6 +33,21 @@ class ListedThread(OpenLoop, ThreadNotes):
 
     change_id: base.ChangeNumber = None
     version: str = Field(default="", exclude_if=not_, description="Of a thread read by itself; a change may name it.")
+    kept_from: list[str] = Field(
+        default_factory=list,
+        exclude_if=not_,
+        description="Of a thread just planted or reworded: names of those from whom its words keep it.",
+    )
+    known_only_by: list[str] = Field(
+        default_factory=list,
+        exclude_if=not_,
+        description="Of a thread just planted or reworded: names of those of whom its words say that they alone know it.",
+    )
+    knowers_over: bool = Field(
+        default=False,
+        exclude_if=not_,
+        description="Its words list all who know it, and say that this is over or to come.",
+    )
 
 
 WAITING: tuple[LoopStatus, ...] = ("open", "advanced")
@@ -127,7 +143,8 @@ class StoryThreads(base.StoryBase):
             with unit.journal.changing_thread("add", thread.id, description) as journal_entry:
                 unit.threads.append(thread, at=at, follows_scene=scene_id is not None)
                 unit.threads.describe(thread.id, fields)
-            return _changed(unit, self.project_id, thread.id, as_of, journal_entry)
+            planted = _changed(unit, self.project_id, thread.id, as_of, journal_entry)
+            return _with_names_by_words(unit, planted)
 
     def edit(
         self,
@@ -208,7 +225,8 @@ class StoryThreads(base.StoryBase):
                     unit.threads.move_planting(loop_id, at=place, said_from=said_from)
                 if changes:
                     unit.threads.describe(loop_id, changes)
-            return _changed(unit, self.project_id, loop_id, END_OF_STORY, journal_entry)
+            changed = _changed(unit, self.project_id, loop_id, END_OF_STORY, journal_entry)
+            return changed if description is None else _with_names_by_words(unit, changed)
 
     def advance(
         self, loop_id: base.Name, note: str, *, pays_part: bool = False, start: base.Place = None
@@ -493,6 +511,12 @@ def _changed(
         update={"change_id": journal_entry.change_id}
     )
     return _versioned(unit, project_id, changed)
+
+
+def _with_names_by_words(unit: UnitOfWork, thread: ListedThread) -> ListedThread:
+    """Return a thread with those from whom its words keep it, and its only knowers."""
+    names = names_by_words(thread.first_worded or thread.description, base.known_entities(unit, None))
+    return thread.model_copy(update=names._asdict())
 
 
 def _versioned(unit: UnitOfWork, project_id: str, thread: ListedThread) -> ListedThread:

@@ -497,3 +497,86 @@ def test_whom_later_words_tell_it_is_in_the_list() -> None:
     ):
         assert _knowers(text)["Tubby"] is False
     assert _knowers("韦恩是贼，只有阿宁知道，现在多了一把锁，土比在看门。")["土比"] is False
+
+
+PEOPLE_OF_PROMISES = ("Hugh", "Nell", "Tom", "Jem", "顾晚", "许海", "孟小舟", "阿九")
+PROMISES_OF_SILENCE = """
+Nell promised Hugh to tell nobody that he cut the rope.|Hugh Nell
+Nell swore to keep it secret that Hugh cut the rope.|Hugh Nell
+Nell promised Hugh never to tell anyone that he cut the rope.|Hugh Nell
+Nell agreed to hold her tongue about the cut rope.|Nell
+Hugh cut the rope, and Nell has promised not to tell a soul.|Hugh Nell
+Nell vowed that she would never tell anybody about the rope.|Nell
+Jem has sworn to say nothing of the packet.|Jem
+Hugh made Nell swear to tell no one about the rope.|Hugh Nell
+Hugh and Nell agreed to keep it between themselves that the rope was cut.|Hugh Nell
+Nell gave Hugh her word to keep his secret.|Hugh Nell
+Nell is sworn to secrecy about Hugh's debt.|Hugh Nell
+Nell promised Hugh she'd keep quiet about the rope.|Hugh Nell
+Hugh swore Jem to silence about the packet.|Hugh Jem
+Nell promised never to speak of the rope again.|Nell
+Nell pledged not to breathe a word of what Hugh did.|Hugh Nell
+Nell and Jem promised each other not to let on.|Nell Jem
+顾晚答应许海不告诉任何人是他割断了绳子。|顾晚 许海
+顾晚发誓保密，绝不说出许海割断绳子的事。|顾晚 许海
+顾晚和许海约好谁也不说。|顾晚 许海
+顾晚答应许海绝不把割绳子的事说出去。|顾晚 许海
+许海让阿九发誓对谁也不提那个包裹。|许海 阿九
+顾晚向许海保证不对别人说。|顾晚 许海
+顾晚许诺替许海保守秘密。|顾晚 许海
+阿九立誓守口如瓶。|阿九
+顾晚答应过许海，这件事永远不向任何人透露。|顾晚 许海
+顾晚同意对割绳的事保密。|顾晚
+顾晚与阿九说好了，谁都不告诉。|顾晚 阿九
+顾晚承诺不会声张。|顾晚
+顾晚答应许海把这件事烂在肚子里。|顾晚 许海
+孟小舟发誓不把顾晚的身世告诉别人。|孟小舟 顾晚
+"""
+OTHER_PROMISES = """
+Nell promised Hugh to mend the gate.
+Nell would not promise to tell nobody.
+Nell broke her promise to tell nobody about the rope.
+Nell promised to tell everyone about the rope.
+Hugh wonders if Nell promised to tell nobody.
+Nell agreed to keep the secret drawer locked.
+Nell promised not to tell Hugh.
+Nell promised to say nothing rude at dinner.
+Nell had sworn to tell nobody, but in the end she told everyone.
+Did Nell promise to tell nobody?
+Tom promised to be quiet at dinner.
+Hugh ordered Nell to say nothing more.
+Nell promised to speak of Hugh to the judge.
+The people swore to keep the secret ballot.
+Nell cannot promise to keep it secret.
+Tom agreed to keep the accounts.
+顾晚答应许海修好大门。
+顾晚没有答应保密。
+顾晚不肯发誓保密。
+顾晚发誓从不说谎。
+顾晚答应不说话。
+顾晚保证不再迟到，也不告诉许海。
+顾晚答应告诉所有人。
+顾晚违背了保密的诺言。
+如果顾晚答应保密，许海就放他走。
+顾晚答应许海不说脏话。
+顾晚拒绝答应谁也不说。
+顾晚发誓不再提起笔写字。
+顾晚答应许海不说破嘴皮也要劝。
+顾晚答应不走。
+"""
+
+
+def _not_among_knowers(text: str) -> set[str]:
+    return {
+        name
+        for name in PEOPLE_OF_PROMISES
+        if is_among_knowers(text, [name], [other for other in PEOPLE_OF_PROMISES if other != name]) is False
+    }
+
+
+def test_a_promise_of_silence_is_known_to_whom_it_names() -> None:
+    """No other promise lists anybody, nor one that is denied, asked for in vain or broken."""
+    for text, knowers in (line.split("|") for line in PROMISES_OF_SILENCE.strip().splitlines()):
+        assert (text, {*PEOPLE_OF_PROMISES} - _not_among_knowers(text)) == (text, {*knowers.split()})
+    for text in OTHER_PROMISES.strip().splitlines():
+        assert (text, _not_among_knowers(text)) == (text, set())

@@ -8,12 +8,14 @@ import pytest
 
 from novelgen.language.language import has_cjk
 from novelgen.language.resolver import NameResolver
+from novelgen.memory.character_view import StoryKnowledge
 from novelgen.memory.knowledge_rules import ABSENT_CERTAINTY, KnowledgeRules, why_unknown
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory, recorded_events
 from novelgen.models.entity import Entity
 from novelgen.models.knowledge import READER, KnowledgeEvent
 from novelgen.models.position import StoryPosition
 from novelgen.models.record import SceneRecord
+from novelgen.models.state import OpenLoop
 from novelgen.words import words
 
 NAMES = {
@@ -931,3 +933,160 @@ def test_whom_the_authors_list_leaves_out_is_kept_from_it_by_the_author() -> Non
         unknown = rules(scene(1, 1, "C1 C2 C3"), events=events, about=note).of_character("C2", [note]).not_known
         assert [(one.kind, one.is_guess) for one in unknown] == [("hidden", False)]
         assert "leaves them out" in unknown[0].why
+
+
+UNSEEN_PEOPLE = ("Nell", "Hugh", "Tom", "Jem", "Silas"), ("顾晚", "许海", "孟小舟", "阿九", "陈默")
+UNSEEN = """
+Tom looked into the clock; nobody saw him.
+Tom looked into the clock unseen.
+Tom took the key, and nobody noticed.
+Tom took the key while no one was looking.
+Tom opened the letter without anyone noticing.
+Tom came back when nobody was there.
+Tom crept out while the others slept.
+Tom hid the key while the others slept.
+Nobody noticed him take it: Tom has the ring.
+Tom burned the will without being seen.
+No one saw her go, but Nell left by the garden.
+Tom read the letter when nobody was about.
+Tom dug up the box while everyone was asleep.
+Tom changed the lock, and not a soul saw it.
+Tom took it by stealth.
+Tom swapped the cups and no one saw this.
+Tom searched the room with nobody there to see him.
+孟小舟看了钟里面，没人看见。
+孟小舟拿走了钥匙，谁也没看到。
+孟小舟换了杯子，没有人注意。
+孟小舟趁没人进了书房。
+孟小舟神不知鬼不觉地换了信。
+孟小舟烧了遗嘱，无人察觉。
+孟小舟趁大家睡着，溜了出去。
+谁也没注意到他，孟小舟拿走了戒指。
+孟小舟拆了信，谁都没有发现。
+孟小舟避开众人，进了祠堂。
+孟小舟把信放回原处，没被人发现。
+没有人看见她，顾晚走了后门。
+孟小舟趁四下无人挖出了匣子。
+众人都睡着时，孟小舟开了门。
+孟小舟乘人不备拿走了印章。
+"""
+SEEN = """
+Tom left, and nobody saw him again.
+Nobody has seen him since the fair: Tom is missing.
+Tom knocked, but nobody was there.
+Nobody saw the storm coming, and Tom lost his boat.
+Tom slept while Nell watched.
+Nobody has seen Tom for a week.
+Tom told the others that the mill was sold.
+Everybody saw Tom break the glass.
+Tom was heard by everyone.
+An unheard of price was paid by Tom.
+Tom was asleep when Hugh came.
+No one caught the thief.
+Nobody saw him alive after that: Tom drowned.
+Nobody has heard of it yet in the town.
+Nobody was hurt when Tom fell.
+孟小舟走后，再没人看见他。
+谁也没看见过孟小舟的父亲。
+没人发现许海的才华。
+孟小舟睡着了，许海来了。
+人人都看见孟小舟打碎了杯子。
+没有人受伤。
+没人注意身体，孟小舟病了。
+孟小舟注意到门开着。
+孟小舟没有发现钥匙丢了。
+无人发现的岛上住着孟小舟。
+孟小舟让大家睡下。
+顾晚没看见孟小舟。
+谁也没看见他再出来。
+"""
+DONE_IN_SECRET = """
+Hugh gave Jem the packet in secret: he is to give it to Nell when Hugh is dead.|Hugh Jem
+Hugh secretly told Jem that Nell is ill.|Hugh Jem
+Hugh and Jem buried Tom's box in secret.|Hugh Jem
+Hugh took the letter unseen and told Jem to keep it for Nell.|Hugh Jem
+Hugh burned Nell's letter; nobody saw him.|Hugh
+Hugh gave Jem the packet in secret, and Jem gave it to Nell.|Hugh Jem Nell
+Hugh secretly married Nell.|Hugh Nell
+Hugh is secretly Nell's father.|Hugh Nell
+Hugh met Nell in secret by the mill.|Hugh Nell
+Hugh whispered to Jem that Tom stole the ring.|Hugh Jem
+Hugh hid the packet in secret; later he gave it to Nell.|Hugh Nell
+Hugh secretly wrote to Silas about Nell.|Hugh Silas
+Nell secretly loves Tom.|Nell Tom
+Hugh told Jem in private that Nell struck Tom.|Hugh Jem
+Hugh told Jem aside to watch Nell.|Hugh Jem
+Behind everybody's back, Hugh promised Silas the house of Nell.|Hugh Silas
+Hugh gave Jem the packet while the others slept, for Nell.|Hugh Jem
+许海暗中把包裹交给了阿九，等许海死后由他转交顾晚。|许海 阿九
+许海偷偷告诉阿九，顾晚病了。|许海 阿九
+许海私下把顾晚的戒指卖给了陈默。|许海 陈默
+许海背着人烧了顾晚的信。|许海
+许海暗中把包裹交给了阿九，阿九又交给了顾晚。|许海 阿九 顾晚
+许海私下见了顾晚。|许海 顾晚
+许海趁没人把信塞给了阿九，要他防着顾晚。|许海 阿九
+许海偷偷写信给陈默，说顾晚要走。|许海 陈默
+许海悄悄对阿九说孟小舟是贼。|许海 阿九
+许海私下许诺陈默，把顾晚嫁给他。|许海 陈默
+许海偷偷娶了顾晚。|许海 顾晚
+许海烧了顾晚的信，神不知鬼不觉。|许海
+许海偷偷拿走了孟小舟的表，又还给了孟小舟。|许海 孟小舟
+"""
+THREADS = """
+Nell promised Hugh to tell nobody that he cut the rope.|C0 C1|C0 C1
+Nell promised Hugh to tell nobody that he cut the rope.||C0 C1
+Nell promised Hugh to mend the gate.||C0 C1 C3
+Nell tells nobody that Hugh cut the rope.||C0 C1
+Hugh secretly told Jem that Nell is ill.||C1 C3
+Will Nell tell Hugh who cut the rope?||C2 C3 C4
+The mill must be mended by the spring.||C2 C3 C4
+Tom must find the ring of Silas.||C2 C3 C4
+顾晚答应许海不告诉任何人是他割断了绳子。||C0 C1
+顾晚答应许海修好大门。||C0 C1 C3
+许海暗中把包裹交给了阿九，等许海死后由他转交顾晚。||C1 C3
+顾晚会告诉许海真相吗？||C2 C3 C4
+磨坊开春前要修好。||C2 C3 C4
+"""
+
+
+def _story_of_unseen(content: str, note: KnowledgeMemory | None = None) -> KnowledgeRules:
+    """Return a story of two scenes: Jem alone is in both, Nell and Hugh in the first, Tom and Silas in the second."""
+    cards = [
+        Entity(entity_id=f"C{number}", project_id="p", entity_type="character", name=name)
+        for number, name in enumerate(UNSEEN_PEOPLE[has_cjk(content)])
+    ]
+    scenes = (scene(1, 1, "C0 C1 C3"), scene(1, 2, "C2 C3 C4"))
+    names = {card.entity_id: [card.name] for card in cards}
+    notes = [] if note is None else [note]
+    return KnowledgeRules(KnowledgeStory(at(1, 3), scenes, notes, names, frozenset(names), entities=cards))
+
+
+def test_what_nobody_sees_is_done_in_secret() -> None:
+    """Who is only spoken of in it does not know it, be they there or not."""
+    for text in UNSEEN.strip().splitlines():
+        assert (text, _story_of_unseen(text).is_said_openly(text)) == (text, False)
+    for text in SEEN.strip().splitlines():
+        assert (text, _story_of_unseen(text).is_said_openly(text)) == (text, True)
+    for content, knowers in (line.split("|") for line in DONE_IN_SECRET.strip().splitlines()):
+        cards = _story_of_unseen(content).story.entities
+        named_ids = NameResolver(cards).entity_ids_in(content)
+        note = memory(content, " ".join(named_ids), position=None, noted_at=at(1, 1))
+        story = _story_of_unseen(content, note)
+        known = {card.name for card in cards if story.knows(card.entity_id, note).knows}
+        assert (content, known) == (content, {*knowers.split()})
+
+
+def test_a_thread_is_known_by_its_words_as_a_note() -> None:
+    """It is from the second scene on; its words name its people where it has no characters and asks nothing."""
+    for description, related, knowers in (line.split("|") for line in THREADS.strip().splitlines()):
+        thread = OpenLoop(
+            loop_id="OL0",
+            description=description,
+            related_entities=related.split(),
+            chapter_index=1,
+            scene_index=1,
+            said_from=(1, 2),
+        )
+        knowledge = StoryKnowledge(_story_of_unseen(description))
+        known = [f"C{number}" for number in range(5) if knowledge.of(f"C{number}", is_shown=True).knows_thread(thread)]
+        assert (description, " ".join(known)) == (description, knowers)

@@ -189,7 +189,7 @@ def _show_note(result: Any, view: View) -> None:
             view.say("states_nothing")
         _say_all_stated(result, view, key="would_state")
         _say_standing(result, view)
-        _say_kept(result, view, note_id="NOTE")
+        say_kept(result, view, source_id="NOTE")
         _say_ended(result, view)
         return
     start, note = view.values.get("start"), result.note
@@ -207,15 +207,15 @@ def _say_effects(result: Any, view: View, *, note_id: str) -> None:
     """Say what a note that was added or changed does to states, knowers and earlier notes."""
     _say_all_stated(result, view, key="states")
     _say_standing(result, view)
-    _say_kept(result, view, note_id=note_id)
+    say_kept(result, view, source_id=note_id)
     _say_ended(result, view, note_id=note_id)
 
 
-def _say_kept(result: Any, view: View, *, note_id: str) -> None:
-    """Say the only knowers of a note, and from whom its words keep it."""
+def say_kept(result: Any, view: View, *, source_id: str) -> None:
+    """Say the only knowers of a note or a thread, and from whom its words keep it."""
     if result.known_only_by:
         view.say("note_known_by", names=view.labels.listing(result.known_only_by))
-    command = f"novelgen memory knowledge {view.project} {note_id}"
+    command = f"novelgen memory knowledge {view.project} {source_id}"
     if result.knowers_over:
         view.say("note_knowers_over", command=f"{command} NAME hidden")
     if not result.kept_from:

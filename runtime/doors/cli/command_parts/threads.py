@@ -8,6 +8,7 @@ import click
 
 from novelgen.models.position import deadline_text
 from runtime.doors.cli import output
+from runtime.doors.cli.command_parts.memories import say_kept
 from runtime.doors.cli.command_view import View, cell, cells_of, does
 
 
@@ -70,3 +71,8 @@ def _last_moved(item: Any, view: View) -> str:
     if (item.last_chapter_index, item.last_scene_index) == (item.chapter_index, item.scene_index):
         return str(_place_or_none(item, view))
     return view.labels.place(item.last_chapter_index, item.last_scene_index)
+
+
+@does("show", "add_thread", "edit_thread")
+def _show_kept(result: Any, view: View) -> None:
+    say_kept(result, view, source_id=result.loop_id)
