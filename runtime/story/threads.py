@@ -41,7 +41,7 @@ class ListedThread(OpenLoop, ThreadNotes):
     known_only_by: list[str] = Field(
         default_factory=list,
         exclude_if=not_,
-        description="Of a thread just planted or reworded: names of those of whom its words say that they alone know it.",
+        description="Of a thread just planted or reworded: names of its only knowers, as its words say.",
     )
     knowers_over: bool = Field(
         default=False,
