@@ -33,6 +33,7 @@ from novelgen.memory.outline import OutlineScene, PairChange, StoryOutline
 from novelgen.memory.search import Candidate, SearchQuery, SearchResult
 from novelgen.memory.stated import NOBODY, Statement, statements_of
 from novelgen.memory.story_changes import StoryChanges
+from novelgen.memory.whereabouts import tells_value
 from novelgen.models.context import (
     ContextItem,
     HiddenContext,
@@ -774,10 +775,39 @@ class PointOfViewCut:
         return " ".join([*names, change.attribute, json.dumps(change.value, ensure_ascii=False)])
 
     def _notes_telling(self, change: StateChange) -> list[KnowledgeMemory]:
-        """Return the known notes that state a change at its place or later."""
+        """Return the known notes that state a change at its place or later, in a form or in plain words."""
         place = _place(change) or _BEGINNING
         notes = self._known_statements.get(_statement(change), ())
-        return [note for note in notes if (note.noted_at or _BEGINNING) >= place]
+        notes = [note for note in notes if (note.noted_at or _BEGINNING) >= place]
+        return notes or [note for note in self._known_notes_on.get(change.entity_id, ()) if self._tells(note, change)]
+
+    def _tells(self, note: KnowledgeMemory, change: StateChange) -> bool:
+        """Tell whether the words of a note say a change while it holds."""
+        since, noted_at, end = _place(change), note.noted_at, self._end_of(change)
+        if since is None or noted_at is None or noted_at < since:
+            return False
+        if end is not None and noted_at >= (_place(end) or _BEGINNING):
+            return False
+        kinds = {name: entity.entity_type for entity in self.found.outline.entities for name in entity.names()}
+        values = self._names_of_values(change)
+        return bool(values) and all(
+            tells_value(
+                note.content,
+                self._names_of(change.entity_id),
+                names,
+                kind=next((kinds[name] for name in names if name in kinds), None),
+            )
+            for names in values
+        )
+
+    @cached_property
+    def _known_notes_on(self) -> Mapping[str, Sequence[KnowledgeMemory]]:
+        """The notes that they know, by each whom they name."""
+        notes = defaultdict(list)
+        for note in self._view.notes(known=True):
+            for entity_id in note.entities:
+                notes[entity_id].append(note)
+        return notes
 
     @cached_property
     def _known_statements(self) -> Mapping[Statement, Sequence[KnowledgeMemory]]:

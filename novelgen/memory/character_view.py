@@ -67,6 +67,9 @@ _GIVING = word_pattern("character_view_giving")
 """Words of giving: beside names and words of placing alone they tell nothing, either."""
 
 _ASKS = re.compile("[?？]")
+_CLAUSE_END = re.compile(r"[;；。！!]|\.(?:\s|$)")
+_OVER = word_pattern("character_view_over")
+"""Words by which what a secret tells is no longer so."""
 
 _PROMISING = word_pattern("character_view_promising")
 """Words that make a thread of a deed: a note of the same may lack them."""
@@ -778,7 +781,7 @@ class CharacterView:
         """
 
         def says(piece: str, names_of_each: Iterable[Collection[str]]) -> bool:
-            return all(any(name in piece for name in names) for names in names_of_each)
+            return all(any(_begins_or_stands_in(name, piece) for name in names) for names in names_of_each)
 
         def shows(scene: KnowledgeScene) -> bool:
             pieces = _pairs_of_sentences(scene.text)
@@ -881,7 +884,8 @@ class CharacterView:
         place = memory.position or memory.noted_at
         if memory.position is None:
             stage = self.shared.rules.scene_of_note(memory)
-            secret_ids = self._told_secrets(memory.content, place if stage is None else stage.position)
+            told_text = self._beside_own_deed(memory)
+            secret_ids = self._told_secrets(told_text, place if stage is None else stage.position)
             return not any(
                 self._names_subject(source_id, memory.content)
                 and not self._is_other_move(self.shared.memory_of[source_id], memory)
@@ -907,6 +911,21 @@ class CharacterView:
             and share_told(memory.content, other_memory.content, leaving_out=self._own_names) >= MIN_RETOLD
             for other_memory in self.shared.told_at.get(knowing.since, ())
         )
+
+    def _beside_own_deed(self, note: KnowledgeMemory) -> str:
+        """Return a note without their own deed, and without clauses by which something is over.
+
+        It must be a deed of theirs in a scene of a stated cast: they know what they did there.
+        """
+        rules = self.shared.rules
+        deed = rules.deed_of_note(note)
+        stage = rules.scene_of_note(note)
+        before = None if note.noted_at is None else rules.scene_at_or_before(note.noted_at)
+        is_there = any(scene and scene.has_record and self.character_id in scene.present for scene in (stage, before))
+        if deed is None or self.character_id not in deed.doers or not is_there:
+            return note.content
+        rest = f"{note.content[: deed.span.start]}; {note.content[deed.span.end :]}"
+        return "; ".join(clause for clause in _CLAUSE_END.split(rest) if not _OVER.search(clause))
 
     def _is_other_move(self, secret: KnowledgeMemory, note: KnowledgeMemory) -> bool:
         """Tell whether a note has another move of a secret's thing.

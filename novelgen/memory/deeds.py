@@ -1,4 +1,4 @@
-"""Deeds that notes tell, with those who take part."""
+"""Deeds that notes tell, with those who take part or are only spoken of."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from novelgen.language.language import has_cjk, patterns
 from novelgen.language.resolver import Mention
+from novelgen.language.sentences import Span
 
 _PERSON = "\x02"
 _OWNER = "\x03"
@@ -23,6 +24,7 @@ _ABOUT = frozenset("为替因比像")
 """Characters before a person who is only spoken of, or helped."""
 
 _CLAUSE = re.compile("[^,;:.!?，；：。！？]+")
+_CLAUSE_END = re.compile("[,;:.!?，；：。！？]")
 _SENTENCE_END = re.compile("[;.!?；。！？]")
 
 _REPORT_START = re.compile(
@@ -46,6 +48,8 @@ class Deed(NamedTuple):
     """To whom it is done or said."""
     core: str
     """The words that tell it, without what is said."""
+    span: Span
+    """Where it stands in the text, from the first of its people on."""
 
 
 class _Words(NamedTuple):
@@ -64,6 +68,11 @@ class _Words(NamedTuple):
     """What follows a deed: what is said or thought, and of whom."""
     report: re.Pattern[str]
     """A last clause that tells who says the rest."""
+    spoken: re.Pattern[str]
+    """A verb of saying, believing or knowing, and its object clause as a group."""
+    unsaid: re.Pattern[str]
+    """Words before such a verb that deny it, or say it of everybody."""
+    speaker: re.Pattern[str]
 
 
 def _words(language: str) -> _Words:
@@ -73,6 +82,9 @@ def _words(language: str) -> _Words:
             re.compile(
                 patterns(f"deeds_{name}")[language]
                 .replace("\n", "")
+                .replace("<say>", patterns("deeds_say")[language].replace("\n", ""))
+                .replace("<mind>", patterns("deeds_mind")[language].replace("\n", ""))
+                .replace("<clause>", f"(?P<clause>{patterns('deeds_clause')[language]})".replace("\n", ""))
                 .replace("<happened>", f"(?:{happened})")
                 .replace("<act>", patterns("deeds_act")[language].replace("\n", ""))
                 .replace("<lasting>", f"(?:{patterns('deeds_lasting')[language]})".replace("\n", ""))
@@ -118,10 +130,11 @@ def deed_of(text: str, mentions: Sequence[Mention], people: Collection[str]) -> 
         taking_part = {
             at: person_id
             for at, person_id in person_ids.items()
-            if first.start() <= at < stop and signed[at - 1 : at] not in _ABOUT
+            if first.start() <= at < stop and signed[at] == _PERSON and signed[at - 1 : at] not in _ABOUT
         }
         doers = frozenset(one for at, one in taking_part.items() if doer.start() <= at < doer.end())
-        return Deed(doers, frozenset(taking_part.values()) - doers, signed[:stop])
+        span = Span(*(_place_in_text(at, mentions) for at in (first.start(), stop)))
+        return Deed(doers, frozenset(taking_part.values()) - doers, signed[:stop], span)
     return None
 
 
@@ -152,23 +165,60 @@ def people_of_deeds(text: str, mentions: Sequence[Mention], people: Collection[s
         taking_part |= {
             person_id
             for at, person_id in person_ids.items()
-            if clause.start() <= at < (stop.start() if stop else clause.end()) and signed[at - 1 : at] not in _ABOUT
+            if clause.start() <= at < (stop.start() if stop else clause.end())
+            and signed[at] == _PERSON
+            and signed[at - 1 : at] not in _ABOUT
         }
     return frozenset(taking_part)
 
 
+def _place_in_text(at: int, mentions: Sequence[Mention]) -> int:
+    """Return the place in a text of a place in it with signs."""
+    for mention in mentions:
+        if mention.start >= at:
+            break
+        at += mention.end - mention.start - 1
+    return at
+
+
+def people_spoken_of(text: str, mentions: Sequence[Mention], people: Collection[str]) -> frozenset[str]:
+    """Return the people that a text names in object clauses alone.
+
+    Those are of somebody's saying, believing, suspecting, thinking or knowing. What is denied tells of others:
+    "Ben does not know that Ada lied" is no secret of Ben's.
+
+    Args:
+        text: A note.
+        mentions: The names in it.
+        people: The ids of all people.
+    """
+    signed, person_ids = _signed(text, mentions, people)
+    words = _LANGUAGES["zh" if has_cjk(text) else "en"]
+    spans = [
+        match.span(match.lastgroup or 0)
+        for match in words.spoken.finditer(signed)
+        if not words.unsaid.search(_CLAUSE_END.split(signed[: match.start()])[-1])
+        and words.speaker.search(_SENTENCE_END.split(signed[: match.start()])[-1])
+    ]
+    report = words.report.search(signed)
+    if report is not None:
+        leading = words.leading.match(signed)
+        spans.append((0 if leading is None else leading.end(), report.start()))
+    inside = {at for at in person_ids if any(start <= at < end for start, end in spans)}
+    outside_ids = {person_id for at, person_id in person_ids.items() if at not in inside and signed[at] == _PERSON}
+    return frozenset(person_ids[at] for at in inside) - outside_ids
+
+
 def _signed(text: str, mentions: Sequence[Mention], people: Collection[str]) -> tuple[str, dict[int, str]]:
-    """Return a text with signs in place of names, and the person of each sign."""
+    """Return a text with signs in place of names, and the people of the signs."""
     signed, person_ids, end = "", {}, 0
     for mention in mentions:
         signed += text[end : mention.start]
         end = mention.end
         if mention.entity_id not in people:
             signed += _OTHER
-        elif _OWNS.match(text, end):
-            signed += _OWNER
         else:
             person_ids[len(signed)] = mention.entity_id
-            signed += _PERSON
+            signed += _OWNER if _OWNS.match(text, end) else _PERSON
     signed += text[end:]
     return _ROW.sub(lambda row: re.sub(f"[^{_PERSON}]", _JOINT, row[0]), signed), person_ids

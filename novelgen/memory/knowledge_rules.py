@@ -18,7 +18,7 @@ from novelgen.language.language import patterns, significant_words, stated_langu
 from novelgen.language.resolver import NameResolver
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death, shows_beside
-from novelgen.memory.deeds import Deed, deed_of, people_of_deeds
+from novelgen.memory.deeds import Deed, deed_of, people_of_deeds, people_spoken_of
 from novelgen.memory.earshot import has_words_of_telling, hears, is_addressed, is_said, is_subject, takes_part
 from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, openly_said, without_knowers
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
@@ -137,6 +137,7 @@ class KnowledgeRules:
     _stated_by: dict[str, Sequence[Statement]] = field(default_factory=dict, init=False, compare=False)
     _came_before: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
     _left_deeds: dict[str, Deed | None] = field(default_factory=dict, init=False, compare=False)
+    _spoken_of: dict[str, frozenset[str]] = field(default_factory=dict, init=False, compare=False)
 
     def of_character(
         self,
@@ -293,7 +294,7 @@ class KnowledgeRules:
             return self._unknown_result(character_id, memory, "unsaid")
         if is_part if character_id in people else not (people or memory.noted_at):
             return knowing
-        about = people or memory.entities
+        about = [one for one in people if one != character_id or is_part] or memory.entities
         scene = self.scene_beside(character_id, about, memory.noted_at, stage=stage) if is_open else None
         if scene is not None:
             certainty = WITNESSED_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
@@ -377,18 +378,29 @@ class KnowledgeRules:
     def takes_part_in_note(self, character_id: str, note: KnowledgeMemory) -> bool:
         """Tell whether a note names a character, as more than one spoken of.
 
-        Of a deed in secret, or by somebody who has left by the note's scene, whoever is only spoken of takes no part.
+        Whoever stands only in what somebody says, believes or knows takes no part. Of a deed in secret, or by somebody
+        who has left by the note's scene, nobody who is only spoken of does, but for those who saw the latter.
         """
         if character_id not in note.entities:
             return False
-        if self._is_done_in_secret(note):
-            doing = self._doing_in(note)
-            return doing is None or character_id in doing
+        if self._is_done_in_secret(note) and (doing := self._doing_in(note)) is not None:
+            return character_id in doing
         deed = self._deed_of_scene_before(note)
-        if deed is None or character_id in deed.doers | deed.others or note.noted_at is None:
+        if deed is not None and character_id in deed.doers | deed.others:
             return True
+        is_spoken_of = character_id in self._people_spoken_of(note)
+        if deed is None or note.noted_at is None:
+            return not is_spoken_of
         before = self.scene_at_or_before(note.noted_at)
-        return before is not None and character_id in before.present
+        is_there = before is not None and character_id in before.present
+        return is_there and not (is_spoken_of and not self.is_said_openly(note.content))
+
+    def _people_spoken_of(self, note: KnowledgeMemory) -> frozenset[str]:
+        """Return the people that a note names only in what somebody says, believes or knows."""
+        if note.source_id not in self._spoken_of:
+            mentions = NameResolver(self.story.entities).find_mentions(note.content)
+            self._spoken_of[note.source_id] = people_spoken_of(note.content, mentions, self.story.character_ids)
+        return self._spoken_of[note.source_id]
 
     def _doing_in(self, note: KnowledgeMemory) -> frozenset[str] | None:
         """Return those who take part in the deeds of a note, None where nobody named does one."""
@@ -415,24 +427,34 @@ class KnowledgeRules:
         return before if is_seen else None
 
     def _deed_of_scene_before(self, note: KnowledgeMemory) -> Deed | None:
-        """Return the deed of a note whose doers were in the scene before, and are not all in the note's own."""
+        """Return the deed of a note whose doers were in the scene before, and are not all in the note's own.
+
+        Of a note after the last scene of a chapter that scene is both.
+        """
         if note.source_id not in self._left_deeds:
             self._left_deeds[note.source_id] = self._find_left_deed(note)
         return self._left_deeds[note.source_id]
 
     def _find_left_deed(self, note: KnowledgeMemory) -> Deed | None:
         stage = self.scene_of_note(note)
-        if stage is None and self.story.entering and note.begins_at(self.story.as_of):
-            stage = KnowledgeScene(self.story.as_of, self.story.entering)
         before = None if note.noted_at is None else self.scene_at_or_before(note.noted_at)
+        if self.story.entering and note.begins_at(self.story.as_of) and not note.is_of_scene:
+            stage = KnowledgeScene(self.story.as_of, self.story.entering)
         people = self.story.character_ids.intersection(note.entities)
-        if before is None or stage is None or before is stage or not stage.has_record or people <= stage.present:
+        if before is None or stage is None or not stage.has_record or people <= stage.present:
             return None
-        deed = deed_of(note.content, NameResolver(self.story.entities).find_mentions(note.content), people)
-        is_left = deed is not None and deed.doers <= before.present and not deed.doers <= stage.present
+        deed = self.deed_of_note(note)
+        is_left = deed is not None and deed.doers <= before.present
+        if before is not stage and deed is not None:
+            is_left = is_left and not deed.doers <= stage.present
         if deed is None or not is_left or _LONG_AGO.search(deed.core) or self._shows_its_state(note):
             return None
         return deed
+
+    def deed_of_note(self, note: KnowledgeMemory) -> Deed | None:
+        """Return the first deed that a note tells."""
+        people = self.story.character_ids.intersection(note.entities)
+        return deed_of(note.content, NameResolver(self.story.entities).find_mentions(note.content), people)
 
     def _shows_its_state(self, note: KnowledgeMemory) -> bool:
         """Tell whether a note states how somebody or something looks, as a death."""

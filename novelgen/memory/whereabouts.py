@@ -1,11 +1,11 @@
 """Things that a text places, or gives to somebody."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
-from novelgen.language.language import patterns, word_pattern
+from novelgen.language.language import has_cjk, patterns, word_pattern
 from novelgen.memory.stated import mentions_in, statements_of
-from novelgen.models.entity import Entity
+from novelgen.models.entity import Entity, EntityType
 
 _CLAUSE_END = re.compile(r"[,;，；。！!：:]|\.(?:\s|$)")
 _IT = re.compile(r"\b(?:it|they|them)\b|它", re.IGNORECASE)
@@ -23,6 +23,18 @@ _INSIDE = re.compile(r"的?[里中内上下]")
 """Right after what holds a thing."""
 
 _NOT_NOW = word_pattern("whereabouts_not_now")
+_DENIED = word_pattern("character_view_denied")
+_GUESSED = word_pattern("stated_guess")
+_SENTENCE_END = re.compile(r"[;；。！!]|\.(?:\s|$)")
+_BESIDE = {
+    kind: re.compile(
+        "|".join(words.replace("\n", "").replace("<V>", _OTHER) for words in patterns(f"whereabouts_{kind}").values()),
+        re.IGNORECASE,
+    )
+    for kind in ("held_by", "placed_at", "left")
+}
+LEAST_VALUE_CHARACTERS = {"en": 4, "zh": 2}
+"""A shorter value may stand in any text."""
 
 
 def things_located(text: str, entities: Sequence[Entity]) -> frozenset[str]:
@@ -79,3 +91,35 @@ def tells_whereabouts(text: str, entities: Sequence[Entity], people: Iterable[st
         _UNNAMED.search(clause) and not _NOT_NOW.search(clause) and not _ASKS.search(clause)
         for clause in _CLAUSE_END.split(signed)
     )
+
+
+def tells_value(text: str, names: Collection[str], values: Collection[str], *, kind: EntityType | None = None) -> bool:
+    """Tell whether a sentence of a text plainly says a value of somebody or something.
+
+    Args:
+        text: A note.
+        names: The names of the bearer.
+        values: The names of the value, or the value in words.
+        kind: The kind of card that the value is, None for words.
+    """
+    for sentence in _SENTENCE_END.split(text):
+        if any(words.search(sentence) for words in (_NOT_NOW, _DENIED, _GUESSED, _ASKS)):
+            continue
+        if not _signed(sentence, names, _THING).count(_THING):
+            continue
+        signed = _signed(sentence, values, _OTHER)
+        if _OTHER not in signed or _BESIDE["left"].search(signed):
+            continue
+        if kind is None:
+            return any(len(value) >= LEAST_VALUE_CHARACTERS["zh" if has_cjk(value) else "en"] for value in values)
+        if _BESIDE["held_by" if kind == "character" else "placed_at"].search(signed):
+            return True
+    return False
+
+
+def _signed(text: str, names: Iterable[str], sign: str) -> str:
+    """Return a text with a sign in place of some names."""
+    for name in sorted(filter(None, names), key=len, reverse=True):
+        pattern = re.escape(name) if has_cjk(name) else rf"\b{re.escape(name)}\b"
+        text = re.sub(pattern, sign, text, flags=re.IGNORECASE)
+    return text

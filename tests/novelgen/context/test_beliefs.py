@@ -199,6 +199,26 @@ def test_what_still_holds_is_known_as_before() -> None:
 
 
 @pytest.mark.parametrize(
+    ("pov", "slot", "change", "text", "note", "is_known"),
+    [
+        ("C2", "I0.where", "the mill", "", "The silver watch is hidden in the mill; only Ben knows it.", True),
+        ("C2", "I0.where", "the mill", "", "The silver watch is not in the mill; only Ben knows it.", False),
+        ("C2", "I0.where", "the mill", "", "The silver watch is hidden in the mill; only Tom knows it.", False),
+        ("C5", "I1.where", "祠堂", "", "铜钥匙藏在祠堂后面，只有周岚知道。", True),
+        ("C5", "I1.where", "祠堂", "", "陈默以为铜钥匙在祠堂，只有周岚知道。", False),
+        ("C2", "I0.where", "mill", "“Silver watch and chain lie in the mill,” said Ben.", "", True),
+    ],
+)
+def test_a_known_note_or_the_scene_before_says_where_a_thing_is(
+    pov: str, slot: str, change: str, text: str, note: str, is_known: bool
+) -> None:
+    """In plain words; a name may begin its sentence."""
+    scenes = [(1, pov, text), (2, "C0 C3", "It rained.")]
+    states = known_states(pov, [stated(slot, change, (1, 1))], scenes, (note,) if note else ())
+    assert [state.state_data.get("where") for state in states] == ([change] if is_known else [])
+
+
+@pytest.mark.parametrize(
     ("note", "text", "guesses"),
     [
         ("Nils is dead; Tom poisoned him.", "They mourned. “Nils is dead,” said Tom to Ben.", {"status": (1, 3)}),

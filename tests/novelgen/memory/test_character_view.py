@@ -147,6 +147,8 @@ The brass fish is with Nell.|The brass fish is with Tom Reed.
 Nell hid the brass fish under the hearth.|Nell took the brass fish from under the hearth and gave it to Tom Reed.
 Hugh Ashby gave the brass fish to Nell.|Tom Reed returned the brass fish to Nell.
 Hugh Ashby gave the brass fish to Nell.|Nell gave the brass fish to Silas.
+Nell believes that Tom Reed burned the mill.|Tom Reed gave Nell a letter; Nell no longer believes he burned the mill.
+宋蘅以为孟小舟烧了磨坊。|孟小舟给了宋蘅一封信；宋蘅不再以为他烧了磨坊。
 """
 TELLING = """
 宋怀远把铜鱼符交给了宋蘅。|宋蘅说，铜鱼符是宋怀远交给宋蘅的，孟小舟没有作声。
@@ -157,6 +159,9 @@ TELLING = """
 Nell poisoned the wine.|Nell gave the silver lock and the poisoned wine to Tom Reed.
 Hugh Ashby gave the brass fish to Nell.|Nell owned to Tom Reed that Hugh Ashby gave her the brass fish.
 The brass fish is with Nell.|Nell has the brass fish while Tom Reed sleeps.
+Nell believes that Tom Reed burned the mill.|Tom Reed gave Nell a letter; Nell believes that he burned the mill.
+Nell believes that Tom Reed burned the mill.|Nell gave Tom Reed a letter; she no longer believes he burned the mill.
+宋蘅在酒壶里下了毒。|孟小舟给了宋蘅一封信；宋蘅在酒壶里下了毒。
 Nell is a smuggler.|Tom Reed says Nell looks like a smuggler.
 """
 
