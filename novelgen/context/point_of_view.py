@@ -4,6 +4,7 @@ Retrieval and planning use everything; only what comes out is cut. Where in doub
 """
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -63,6 +64,9 @@ _BEGINNING = StoryPosition(0, 0)
 
 _IDENTITY = word_pattern("point_of_view_identity")
 """Words by which a note says that two names are of one."""
+
+_CAPITALISED = re.compile(r"[A-Z][\w'’-]+(?: [A-Z][\w'’-]+)*")
+"""A name within free words."""
 
 SHOWN_FIELDS = ("public_identity", "age", "gender", "occupation", "appearance")
 """What everybody sees or knows who has met somebody.
@@ -756,7 +760,10 @@ class PointOfViewCut:
         behind, shown = names.get(change.entity_id, ()), str(change.value)
         if shown in (change.entity_id, *self._revealed_names.get(change.entity_id, ())):
             return True
-        shown_names = {shown}.union(*(own for key, own in names.items() if shown == key or shown in own))
+        # Free words may hold the name: "Daniel Oakes under a false name".
+        held_names = {name for own in names.values() for name in own if name in shown}
+        shown_names = {shown, *held_names, *_CAPITALISED.findall(shown)}
+        shown_names.update(*(own for key, own in names.items() if shown == key or not held_names.isdisjoint(own)))
         return any(
             _IDENTITY.search(note.content) is not None
             and any(name in note.content for name in behind)

@@ -220,7 +220,7 @@ def _digital(match: re.Match[str]) -> tuple[int, int, bool]:
 
 # --- Numbers with their units: three hours, eight-and-twenty days, 五百余年, 八百里 ---
 
-Dimension = Literal["duration", "length", "weight", "money", "age", "clock", "count"]
+Dimension = Literal["duration", "length", "weight", "volume", "money", "age", "clock", "count"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,7 @@ from runtime.storage.records import Knowledge
 from runtime.story import base
 from runtime.story.base import place_before
 from runtime.story.knowledge import knower_ids
-from runtime.story.note_mentions import mentioned_in
+from runtime.story.note_mentions import mentioned_in, people_by_description
 from runtime.story.note_states import (
     EndedNotes,
     NotedState,
@@ -258,7 +258,9 @@ class StoryMemories(base.StoryBase):
             endings = follow_ending(unit, note, ends=ends, known_entities=now_known)
             if endings.over:
                 note = unit.memories.require(note.chunk_id).chunk
-            named_ids = list(dict.fromkeys([*ids, *NameResolver(known_entities).entity_ids_in(content)]))
+            described_ids = people_by_description(known_entities)
+            mentioned_ids = NameResolver(known_entities).entity_ids_in(content, also_present=described_ids)
+            named_ids = list(dict.fromkeys([*ids, *mentioned_ids]))
             occurs_nowhere = _occurs_nowhere(unit, ids)
             for character_id, kind in knowers:
                 unit.knowledge.say(

@@ -1,13 +1,15 @@
 """Entities that notes name, also those whose cards come later."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import NamedTuple
 
 from novelgen.language.matching import NameFinder
+from novelgen.language.normalise import is_description, name_key
 from novelgen.language.resolver import NameResolver
 from novelgen.models.context import ReportIssue
-from novelgen.models.entity import Entity, EntityAlias, names_from_the_start
+from novelgen.models.entity import Entity, EntityAlias, guessed_names, names_from_the_start
 from novelgen.models.position import StoryPosition
 from runtime.storage.change import RowChange
 from runtime.storage.database import UnitOfWork
@@ -88,7 +90,24 @@ def _is_attached_by_hand(unit: UnitOfWork, memory: StoredMemory) -> bool:
 
 def mentioned_in(unit: UnitOfWork, text: str, entities: Sequence[Entity], start: StoryPosition | None) -> list[str]:
     """Return the entities a note's text names, by names known then."""
-    return _names_by(unit, entities, start).entity_ids_in(text)
+    return _names_by(unit, entities, start).entity_ids_in(text, also_present=people_by_description(entities))
+
+
+def people_by_description(entities: Sequence[Entity]) -> list[str]:
+    """Return the ids of people with a description of their own, as their author names them in notes.
+
+    In a scene "the Colonel" may be anybody; in a note it is whose alias the author made it, unless two have it.
+    """
+    people = [entity for entity in entities if entity.entity_type == "character"]
+    bearers = Counter(name_key(name) for entity in people for name in entity.names())
+    return [
+        entity.entity_id
+        for entity in people
+        if any(
+            is_description(name) and bearers[name_key(name)] == 1
+            for name in set(entity.names()).difference(guessed_names(entity))
+        )
+    ]
 
 
 def names_in_notes(unit: UnitOfWork) -> Callable[[StoryPosition | None], NameResolver]:

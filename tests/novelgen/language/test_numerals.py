@@ -63,6 +63,8 @@ def test_chinese_digits_say_the_least_and_the_most(digits: str, numbers: tuple[f
         ("已有五百余年了", "zh", "五百余年", "duration", 500 * YEAR, 600 * YEAR),
         ("离城八十里", "zh", "八十里", "length", 40000, 40000),
         ("重三千斤", "zh", "三千斤", "weight", 1500, 1500),
+        ("有盐三斗", "zh", "三斗", "volume", 30, 30),
+        ("五石米", "zh", "五石", "volume", 500, 500),
         ("纹银一万两白银", "zh", "一万两", "money", 10000, 10000),
         ("今年六十一岁", "zh", "六十一岁", "age", 61, 61),
     ],

@@ -1,6 +1,6 @@
 """Deeds that notes tell, and people who are only spoken of."""
 
-from novelgen.language.language import has_cjk
+from novelgen.language.language import has_cjk, word_pattern
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.deeds import deed_of, people_spoken_of
 from novelgen.models.entity import Entity
@@ -136,3 +136,17 @@ def test_a_debt_paid_with_the_money_of_another_is_a_deed() -> None:
         people = [" ".join(sorted(one)) for one in (deed.doers, deed.others)] if deed else ["", ""]
         results.append([content, *people])
     assert results == _lines(DOERS)
+
+
+def test_a_deadline_is_no_time_long_ago() -> None:
+    """以前 after a day or a coming event says until when, alone it says long ago."""
+    past = word_pattern("stated_past")
+    of_past = ["李二郎以前是船夫。", "很久以前他偷了船。", "三年以前他走了。", "Ada once stole a horse."]
+    of_deadlines = [
+        "李二郎答应端午以前回来。",
+        "她发誓天黑之前把信送到。",
+        "中秋以前替她修屋顶。",
+        "下雪之前他把羊赶下山。",
+    ]
+    assert [text for text in of_past if not past.search(text)] == []
+    assert [text for text in of_deadlines if past.search(text)] == []

@@ -509,6 +509,23 @@ def test_who_is_kept_from_an_identity_gets_the_one_card_that_they_know(
     assert play.person in prompt
 
 
+@pytest.mark.parametrize("shape", ["{0}", "{0} under a false name"])
+def test_a_disguise_is_known_with_the_note_on_who_is_behind_it(story: Story, play: Play, shape: str) -> None:
+    """Also where it says the name in free words; without the note it stays hidden."""
+    story.scenes.set_staging("3:1", cast=[play.other, play.person])
+    note = story.memories.add(play.identity, start="2:1", known_by=[play.friend])
+    story.entities.edit(play.person, {}, state={"disguise": shape.format(play.mask)}, start="2:1")
+
+    def is_hidden() -> bool:
+        context = story.context(4, 1, _plan(play.other, play.person), pov=play.other)
+        states = context.hidden.entity_states if context.hidden else []
+        return any("disguise" in state.state_data for state in states)
+
+    before = is_hidden()
+    story.knowledge.set(play.other, note.note.memory_id, "knows", start="3:1")
+    assert (before, is_hidden()) == (True, False)
+
+
 def _hidden_contents(story: Story, play: Play, place: str) -> set[str]:
     context = story.context(*map(int, place.split(":")), _plan(play.other, play.person), pov=play.other)
     return {memory.content for memory in context.hidden.memories} if context.hidden else set()

@@ -120,3 +120,17 @@ def test_a_note_of_the_book_stays_the_books(story: Story, words: dict[str, Any])
     note = story.memories.add(words["death"], attached_to=["book"]).note.chunk_id
     _add_people(story, words)
     assert story.memories.get(note).chunk.entities_mentioned == []
+
+
+def test_a_note_is_about_whom_its_author_describes(story: Story, words: dict[str, Any]) -> None:
+    """A description that one person has for an alias; what two have names neither."""
+    title, content = {"en": ("the Colonel", "The Colonel likes pears."), "zh": ("师父", "师父爱吃梨。")}[
+        words["language"]
+    ]
+    first, second = words["people"]
+    ids = [story.entities.add(name, start="1:1").entity.entity_id for name in (first, second)]
+    assert story.memories.add(content, start="1:2").note.entities_mentioned == []
+    story.entities.edit(first, {"alias": title})
+    assert story.memories.add(content, start="1:2").note.entities_mentioned == ids[:1]
+    story.entities.edit(second, {"alias": title})
+    assert story.memories.add(content, start="1:2").note.entities_mentioned == []
