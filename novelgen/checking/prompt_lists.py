@@ -357,10 +357,19 @@ def threads_of(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEv
 
 
 def of_thread(thread: OpenLoop, story: StoryBefore) -> ContinuityEvidence:
-    """Return what an unresolved thread says."""
-    text = words(SUBJECT, story.language)["prompt.thread"] + thread.description
+    """Return what a thread says, and how it ended."""
+    is_over = thread.status not in UNRESOLVED_STATUSES
+    text = words(SUBJECT, story.language)["prompt.thread_over" if is_over else "prompt.thread"] + thread.description
+    text += f" – {thread.resolution_summary}" if is_over and thread.resolution_summary else ""
+    end = (thread.last_chapter_index, thread.last_scene_index)
+    is_ended_there = is_over and end[0] is not None
     return ContinuityEvidence.at(
-        thread, "thread", thread.loop_id, text, entity_ids=list(thread.related_entities), said_from=thread.said_from
+        StoryPosition(*end) if is_ended_there else thread,
+        "thread",
+        thread.loop_id,
+        text,
+        entity_ids=list(thread.related_entities),
+        said_from=None if is_ended_there else thread.said_from,
     )
 
 

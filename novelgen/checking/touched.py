@@ -263,6 +263,10 @@ def _of_words(
 # --- Threads and numbers ---
 
 
+SHARE_OF_ENDED = 0.4
+"""Least share of the words of a thread that is over that a sentence says, for it to be listed."""
+
+
 def _of_threads(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
     asking_ids = {thread.loop_id for thread in story.threads if asks_something(thread.category, thread.description)}
     terms = [telling_words(draft.plain[start:end]) for start, end in draft.sentences]
@@ -276,6 +280,14 @@ def _of_threads(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
             name = story.name(thread.entity_ids[0]) if thread.entity_ids else thread.source_id
             kind: TouchedKind = "question" if thread.source_id in asking_ids else "promise"
             yield _matter(draft, kind, name, draft.sentences[best], [thread])
+    for ended in story.threads:
+        # What is over is touched only where a sentence says the same again, kept or broken.
+        own, people = telling_words(ended.description), draft.mentions_of.keys() & {*ended.related_entities}
+        best = max(range(len(terms)), key=lambda at: len(own & terms[at]), default=None)
+        is_same = best is not None and people and len(own & terms[best]) >= max(2, SHARE_OF_ENDED * len(own))
+        if best is not None and is_same and ended.status not in UNRESOLVED_STATUSES:
+            kind = "question" if ended.loop_id in asking_ids else "promise"
+            yield _matter(draft, kind, story.name(min(people)), draft.sentences[best], [of_thread(ended, story)])
 
 
 def _of_numbers(

@@ -297,11 +297,24 @@ def reading_of(content: str, entities: Sequence[Entity]) -> Reading:
             reading = several
     if not reading.statements and (plain := without_secrecy(text, _names(entities, people=True))) != text:
         reading = _reading_in(plain, entities)
+    if not reading.statements and (sourceless := _without_source(text, entities)) != text:
+        reading = _reading_in(sourceless, entities)
     if (uncounted := _without_counts(text, entities)) != text:
         of_uncounted = reading_of(uncounted, entities)
         if len(of_uncounted.statements) > len(reading.statements):
             return of_uncounted
     return reading
+
+
+def _without_source(text: str, entities: Sequence[Entity]) -> str:
+    """Return a text without the person from whom a thing is taken: "from Ben", 从贺老三手里."""
+    names = "|".join(map(re.escape, sorted(_names(entities, people=True), key=len, reverse=True))) or "(?!)"
+    return re.sub(
+        rf" (?:back )?from (?:{names})(?:['’]s (?:hands?|pockets?|bag|room|house))?(?=,? and |,)"
+        rf"|从(?:{names})的?(?:手[里中上]|那里|那儿|身[上边]|怀里|处)",
+        "",
+        text,
+    )
 
 
 _COUNTED_CHINESE = re.compile(wording("stated_counted_zh"))

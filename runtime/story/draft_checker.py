@@ -426,6 +426,20 @@ def _told_before(as_of: StoryPosition) -> MemoryFilter:
     return MemoryFilter(as_of=as_of, content_types=list(DISTILLED_TYPES), unconsolidated=True)
 
 
+def _of_persons(memories: list[StoryMemoryChunk], persons: Mapping[str, str]) -> list[StoryMemoryChunk]:
+    """Return memories under whom their cards have turned out to be."""
+    if not persons:
+        return memories
+    return [
+        memory.model_copy(
+            update={
+                "entities_mentioned": list(dict.fromkeys(persons.get(one, one) for one in memory.entities_mentioned))
+            }
+        )
+        for memory in memories
+    ]
+
+
 def story_before(
     stores: MemoryStores, project_id: str, *, as_of: StoryPosition, plan: ScenePlan | None = None
 ) -> StoryBefore:
@@ -436,7 +450,7 @@ def story_before(
         entity_ids = [entity.entity_id for entity in entities]
         changes = unit.states.changes_before(as_of, entity_ids=entity_ids)
         of_cards = unit.card_changes(entity_ids, as_of=as_of)
-        memories = _standing_memories(unit, as_of)
+        memories = _of_persons(_standing_memories(unit, as_of), of_cards.identities.persons)
         relationships = unit.relationships.list_as_of(as_of=as_of)
         threads = unit.threads.list_as_of(as_of=as_of, statuses=get_args(LoopStatus))
         times = scene_times(unit.scenes.tellings(as_of=as_of))

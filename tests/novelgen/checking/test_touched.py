@@ -193,6 +193,47 @@ def test_an_open_question_is_no_promise(
     assert [matter.kind for matter in touched(draft, story) if matter.sayings[0].source == "thread"] == [kind]
 
 
+@pytest.mark.parametrize(
+    ("people", "promise", "ending", "same", "other"),
+    [
+        (
+            ENGLISH,
+            "Anselm promised to mend the roof before Easter",
+            "Easter came and the roof leaked",
+            "Anselm kept his word and mended the roof before Easter.",
+            "Anselm looked at the lamp before supper.",
+        ),
+        (
+            CHINESE,
+            "陆青崖答应中秋以前修好屋顶",
+            "中秋过了，他没有来",
+            "陆青崖守了诺，中秋以前修好了屋顶。",
+            "陆青崖看着那盏灯。",
+        ),
+    ],
+)
+def test_a_promise_that_is_over_stands_beside_a_sentence_that_says_it_again(
+    people: tuple[Entity, ...], promise: str, ending: str, same: str, other: str
+) -> None:
+    """With how it ended, at the place of its end; no other sentence on its people lists it."""
+    thread = OpenLoop(
+        loop_id="OL0",
+        description=promise,
+        category="promise",
+        related_entities=["C0"],
+        status="abandoned",
+        chapter_index=1,
+        scene_index=1,
+        last_chapter_index=1,
+        last_scene_index=2,
+        resolution_summary=ending,
+    )
+    story = replace(told(people), threads=[thread], language=story_language(promise))
+    [saying] = [one for matter in touched(same, story) for one in matter.sayings if one.source == "thread"]
+    assert (promise in saying.text, ending in saying.text, saying.scene_index) == (True, True, 2)
+    assert not [one for matter in touched(other, story) for one in matter.sayings if one.source == "thread"]
+
+
 def test_promises_and_numbers_come_last() -> None:
     """An open thread of whom the draft names, and a number of which the story says another."""
     thread = OpenLoop(loop_id="OL0", description="Anselm owes Pym a debt", related_entities=["C0", "C3"])

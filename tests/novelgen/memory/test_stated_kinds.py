@@ -278,3 +278,26 @@ def test_a_name_of_one_character_is_a_thing_where_one_stands() -> None:
     """So that the answer tells its holder where a note changes nothing."""
     assert named_ids_in("周苇把信给孙立国看了。", KNOWN) == ["周苇", "信", "孙立国"]
     assert named_ids_in("周苇相信孙立国，信任他，写了回信。", KNOWN) == ["周苇", "孙立国"]
+
+
+def test_a_thing_taken_from_one_and_given_to_another_is_with_the_last() -> None:
+    """In one sentence, also where it names from whom; a gift that is denied or only promised moves nothing."""
+    kinds = {"Ada": "character", "Ben": "character", "Walter": "character", "the key": "item"}
+    kinds |= {"林阿秀": "character", "贺老三": "character", "刘七": "character", "玉佩": "item"}
+    entities = [
+        Entity(entity_id=name, project_id="p", entity_type=kind, name=name)  # type: ignore[arg-type]
+        for name, kind in kinds.items()
+    ]
+    holders = {
+        "Walter took the key from Ben and gave it to Ada.": "Ada",
+        "Walter took the key from Ben, and handed it to Ada.": "Ada",
+        "Walter took the key from Ben, and Ada wept.": "Walter",
+        "Walter never took the key from Ben, and gave it to Ada.": None,
+        "刘七从贺老三手里拿回玉佩，交给了林阿秀。": "林阿秀",
+        "刘七从贺老三手里拿回玉佩，林阿秀哭了。": "刘七",
+        "刘七从贺老三手里拿回玉佩，没有交给林阿秀。": None,
+        "刘七从贺老三手里拿回玉佩，答应交给林阿秀。": None,
+    }
+    for text, holder in holders.items():
+        values = [one.value for one in statements_of(text, entities) if one.attribute == "holder"]
+        assert (text, values) == (text, [holder] if holder else [])

@@ -526,6 +526,19 @@ def test_a_disguise_is_known_with_the_note_on_who_is_behind_it(story: Story, pla
     assert (before, is_hidden()) == (True, False)
 
 
+def test_a_check_after_the_reveal_lists_what_was_noted_under_the_mask(story: Story, play: Play) -> None:
+    """It is of one person: what its words share with the draft stands before newer notes on the other name."""
+    wound = {"en": "{0} broke the left wrist.", "zh": "{0}的左手腕骨折了。"}[play.language]
+    draft = {"en": "The right wrist of {0} had been broken.", "zh": "{0}的右手腕曾经骨折。"}[play.language]
+    story.memories.add(wound.format(play.mask), start="2:1")
+    story.entities.merge(play.person, play.mask, start="3:1")
+    for number in range(8):
+        story.memories.add(f"{play.person} 喜欢第{number}种梨 likes pear number {number}.", start="3:1")
+    report = story.check(draft.format(play.person), chapter_index=3, scene_index=1, use_model=False)
+    sayings = [saying.text for matter in report.touched for saying in matter.sayings]
+    assert wound.format(play.mask) in sayings
+
+
 def _hidden_contents(story: Story, play: Play, place: str) -> set[str]:
     context = story.context(*map(int, place.split(":")), _plan(play.other, play.person), pov=play.other)
     return {memory.content for memory in context.hidden.memories} if context.hidden else set()
