@@ -10,9 +10,10 @@ from functools import lru_cache, reduce
 import numpy as np
 from numpy.typing import NDArray
 
+from novelgen.checking.body_parts import body_parts
 from novelgen.checking.findings import of_memory
 from novelgen.checking.story import Draft, Piece, StoryBefore, place_or_none, telling_words
-from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens, idf, patterns, rarity_of, word_list
+from novelgen.language.language import StoryLanguage, TokenCounter, estimate_tokens, idf, rarity_of, word_list
 from novelgen.language.numerals import find_quantities
 from novelgen.language.sentences import Span, chunk_text
 from novelgen.models.continuity import ContinuityEvidence
@@ -42,9 +43,6 @@ MIN_CLAUSE_WORDS = 5.0
 PIECES_PER_TEXT = 2
 CONSIDERED_PASSAGES = 600
 REMEMBERED_TEXTS = 2000
-
-_PARTS = {name: re.compile(words, re.IGNORECASE) for name, words in patterns("body_parts").items()}
-"""Parts of a body: what the story says of one may be in quite other words than the draft's."""
 
 _CLAUSE = re.compile(r"[^,;:—–!?.，；：。！？、“”\"‘「」『』…\n]+")
 
@@ -284,11 +282,6 @@ def _best_of(scores: NDArray[np.float64]) -> list[int]:
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _dimensions(text: str, language: StoryLanguage) -> frozenset[str]:
     return frozenset(quantity.dimension for quantity in find_quantities(text, language))
-
-
-def body_parts(text: str) -> frozenset[str]:
-    """Return the parts of a body that a text names."""
-    return frozenset(name for name, pattern in _PARTS.items() if pattern.search(text))
 
 
 def _clauses(text: str) -> Iterator[frozenset[str]]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from novelgen.checking.evidence import body_parts
+from novelgen.checking.body_parts import body_parts
 from novelgen.language.language import patterns, word_pattern
 from novelgen.language.resolver import NameResolver
 from novelgen.memory.stated import harms_told

@@ -5,7 +5,7 @@ from collections.abc import Collection, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from novelgen.checking.evidence import body_parts
+from novelgen.checking.body_parts import body_parts
 from novelgen.checking.story import telling_words
 from novelgen.language.ages import find_ages
 from novelgen.language.counted_nouns import find_counts

@@ -16,7 +16,7 @@ from novelgen.models.base import Model
 from novelgen.models.context import ReportIssue
 from novelgen.models.dated_values import entity_at, with_values_from
 from novelgen.models.entity import METADATA, Entity, EntityAlias, EntityType, entity_counts
-from novelgen.models.position import END_OF_STORY, Placed, StoryPosition
+from novelgen.models.position import END_OF_STORY, StoryPosition
 from novelgen.models.shown import Shown, ShownList
 from novelgen.models.state import EntityStateSnapshot, StateChange
 from novelgen.shell_words import in_shell
@@ -221,7 +221,6 @@ class StoryEntities(base.StoryBase):
             )
             # What a new card says holds from where the card is known, not from where its author writes it.
             said_at = named_at or at
-            bare = _with_dated_aliases(unit, bare, own_names, said_at)
             entity, _, attributes = fields_by_name.with_said(unit, bare, stated_fields, said_at, state=state)
             _refuse_own_disguise(entity, name, attributes, project_id=self.project_id)
             entity = with_guessed_names(unit, entity, known_entities=known_entities)
@@ -357,8 +356,6 @@ class StoryEntities(base.StoryBase):
             if name_key(changed.name) not in map(name_key, entity.names()):
                 _refuse_taken_name(unit, changed.name, entity.entity_type, END_OF_STORY)
             new_names = [new_name for new_name in changed.names() if new_name not in stored_entity.names()]
-            first = first_appearance(stored_entity, unit.entities.first_mentions([entity.entity_id]))
-            changed = _with_dated_aliases(unit, changed, new_names, first)
             with unit.journal.recording_card(entity.entity_id) as rows:
                 rescanned = changed != stored_entity and _store(self._stores, unit, stored_entity, changed)
                 notes = follow_notes_of_names(unit, entity.entity_id, new_names, stores=self._stores)
@@ -592,22 +589,6 @@ def _with_first_mentions(unit: UnitOfWork, entities: Sequence[Entity]) -> list[E
         )
         for entity in entities
     ]
-
-
-def _with_dated_aliases(unit: UnitOfWork, entity: Entity, new_names: Sequence[str], first: Placed) -> Entity:
-    """Return a card whose new aliases that no text has yet count from where the card is known.
-
-    A later scene that says one is not where it begins: its author has said it before.
-    """
-    undated = {alias.alias for alias in entity.aliases if alias.first_chapter is None} & {*new_names}
-    if not undated or first.chapter_index is None:
-        return entity
-    finder = NameFinder(entity.names())
-    texts = (scene.text or "" for scene in unit.scenes.list_as_of(with_text=True))
-    unsaid = undated - {match.name for text in texts for match in finder.find(text)}
-    place = {"first_chapter": first.chapter_index, "first_scene": first.scene_index}
-    aliases = [alias.model_copy(update=place) if alias.alias in unsaid else alias for alias in entity.aliases]
-    return entity.model_copy(update={"aliases": aliases})
 
 
 def _first_named(unit: UnitOfWork, names: Sequence[str]) -> StoryPosition | None:
