@@ -280,12 +280,11 @@ def _of_threads(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
             name = story.name(thread.entity_ids[0]) if thread.entity_ids else thread.source_id
             kind: TouchedKind = "question" if thread.source_id in asking_ids else "promise"
             yield _matter(draft, kind, name, draft.sentences[best], [thread])
-    for ended in story.threads:
-        # What is over is touched only where a sentence says the same again, kept or broken.
+    for ended in (thread for thread in story.threads if thread.status not in UNRESOLVED_STATUSES):
         own, people = telling_words(ended.description), draft.mentions_of.keys() & {*ended.related_entities}
         best = max(range(len(terms)), key=lambda at: len(own & terms[at]), default=None)
-        is_same = best is not None and people and len(own & terms[best]) >= max(2, SHARE_OF_ENDED * len(own))
-        if best is not None and is_same and ended.status not in UNRESOLVED_STATUSES:
+        # What is over is touched only where a sentence says the same again, kept or broken.
+        if best is not None and people and len(own & terms[best]) >= max(2, SHARE_OF_ENDED * len(own)):
             kind = "question" if ended.loop_id in asking_ids else "promise"
             yield _matter(draft, kind, story.name(min(people)), draft.sentences[best], [of_thread(ended, story)])
 

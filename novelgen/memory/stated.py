@@ -308,6 +308,8 @@ def reading_of(content: str, entities: Sequence[Entity]) -> Reading:
 
 def _without_source(text: str, entities: Sequence[Entity]) -> str:
     """Return a text without the person from whom a thing is taken: "from Ben", 从贺老三手里."""
+    if " from " not in text and "从" not in text:
+        return text
     names = "|".join(map(re.escape, sorted(_names(entities, people=True), key=len, reverse=True))) or "(?!)"
     return re.sub(
         rf" (?:back )?from (?:{names})(?:['’]s (?:hands?|pockets?|bag|room|house))?(?=,? and |,)"
@@ -318,11 +320,14 @@ def _without_source(text: str, entities: Sequence[Entity]) -> str:
 
 
 _COUNTED_CHINESE = re.compile(wording("stated_counted_zh"))
+_COUNTED_CHINESE_SOMEWHERE = re.compile(wording("stated_counted_zh").removesuffix("$"))
 _COUNTED = re.compile(wording("stated_counted_en").replace("\n", ""), re.IGNORECASE)
 
 
 def _without_counts(text: str, entities: Sequence[Entity]) -> str:
     """Return a text whose things stand without numbers: 十二张照片, "all three letters"."""
+    if not (_COUNTED_CHINESE_SOMEWHERE.search(text) or _COUNTED.search(text)):
+        return text
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     for mention in reversed(_mentions(text, entities)):
         before = _COUNTED_CHINESE.search(text, 0, mention.start) if kinds[mention.entity_id] == "item" else None
@@ -335,7 +340,7 @@ def _without_counts(text: str, entities: Sequence[Entity]) -> str:
         for name in one.names()
         if not has_cjk(name) and name.casefold().endswith("s")
     }
-    if not names or not _COUNTED.search(text):
+    if not names:
         return text
     listing = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
     return re.sub(rf"\b{_COUNTED.pattern} (?=(?:{listing})\b)", "the ", text, flags=re.IGNORECASE)

@@ -62,8 +62,8 @@ class IndexRow(IndexedText):
 class IndexHit:
     """A store's hit for a query.
 
-    SQL decides its visibility and distance. Without slots, for which pickling takes three times as long: hits come by
-    the thousand from the process of the index.
+    SQL decides its visibility and distance. Without slots, with which pickling takes twice as long: hits come by the
+    thousand from the process of the index.
     """
 
     content: str
