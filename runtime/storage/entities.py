@@ -11,6 +11,7 @@ from sqlmodel import and_, col, or_
 
 from novelgen.errors import UnknownEntityError
 from novelgen.language.normalise import name_key, visible_name
+from novelgen.language.short_names import parts_of_name
 from novelgen.memory.attributes import STATUS_ATTRIBUTES
 from novelgen.memory.identities import TOLD_OF_THE_DEAD, Identities, identities_of
 from novelgen.models.dated_values import KnownFrom, MaskCard, entity_at, undated, with_mask_cards
@@ -88,7 +89,7 @@ def entity_as_of(stored_entity: StoredEntity, mentions: FirstMentions, as_of: St
     is_over = as_of == END_OF_STORY
     is_told = is_over or stored_entity.origin == "author"
     author_aliases = frozenset(entity.names() if is_over else stored_entity.author_aliases)
-    aliases = _introduced_aliases(entity, first, mentions, author_aliases, as_of)
+    aliases = _introduced_aliases(entity, (first, own_name), mentions, author_aliases, as_of)
     name = entity.name
     if not as_of.admits(*own_name):
         name = aliases[0].alias if aliases else entity.entity_id
@@ -134,8 +135,13 @@ def is_unmasked(entity: Entity, as_of: StoryPosition) -> bool:
 
 
 def _introduced_aliases(
-    entity: Entity, first: Introduction, mentions: FirstMentions, author_aliases: frozenset[str], as_of: StoryPosition
+    entity: Entity,
+    introductions: tuple[Introduction, Introduction],
+    mentions: FirstMentions,
+    author_aliases: frozenset[str],
+    as_of: StoryPosition,
 ) -> list[EntityAlias]:
+    first, own_name = introductions
     placed_introductions: list[tuple[Introduction, EntityAlias]] = []
     for alias in entity.aliases:
         place = mentions.get((entity.entity_id, alias.alias))
@@ -143,6 +149,9 @@ def _introduced_aliases(
             introduction = Introduction(alias.first_chapter, alias.first_scene)
         elif place is not None:
             introduction = Introduction(*place)
+            # Who knows Silas Pruyn knows him as Pruyn, too, wherever the text first says so.
+            if story_place(own_name) < story_place(introduction) and alias.alias in parts_of_name(entity.name):
+                introduction = own_name
         elif alias.alias in author_aliases:
             introduction = first
         else:

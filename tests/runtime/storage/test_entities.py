@@ -57,6 +57,15 @@ _DAD = EntityAlias(alias="Dad", first_chapter=4, first_scene=2)
             },
             id="a display name that is told later gives way to the earliest alias",
         ),
+        *(
+            pytest.param(
+                _entity("C0", name, part, nickname),
+                {(1, 1): [name], (3, 1): [part, nickname]},
+                {(1, 2): [name, part], (3, 2): [name, part, nickname]},
+                id=f"who knows {name} knows the name {part}",
+            )
+            for name, part, nickname in (("Silas Pruyn", "Pruyn", "the Lamb"), ("周阿福", "阿福", "小羊"))
+        ),
         pytest.param(
             _entity("C0", "Anakin", first_chapter=1, first_scene=1),
             {(5, 1): ["Anakin"]},
