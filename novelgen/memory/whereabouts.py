@@ -28,7 +28,10 @@ _GUESSED = word_pattern("stated_guess")
 _SENTENCE_END = re.compile(r"[;；。！!]|\.(?:\s|$)")
 _BESIDE = {
     kind: re.compile(
-        "|".join(words.replace("\n", "").replace("<V>", _OTHER) for words in patterns(f"whereabouts_{kind}").values()),
+        "|".join(
+            words.replace("\n", "").replace("<V>", _OTHER).replace("<I>", _THING)
+            for words in patterns(f"whereabouts_{kind}").values()
+        ),
         re.IGNORECASE,
     )
     for kind in ("held_by", "placed_at", "left")
@@ -105,10 +108,8 @@ def tells_value(text: str, names: Collection[str], values: Collection[str], *, k
     for sentence in _SENTENCE_END.split(text):
         if any(words.search(sentence) for words in (_NOT_NOW, _DENIED, _GUESSED, _ASKS)):
             continue
-        if not _signed(sentence, names, _THING).count(_THING):
-            continue
-        signed = _signed(sentence, values, _OTHER)
-        if _OTHER not in signed or _BESIDE["left"].search(signed):
+        signed = _signed(_signed(sentence, names, _THING), values, _OTHER)
+        if _THING not in signed or _OTHER not in signed or _BESIDE["left"].search(signed):
             continue
         if kind is None:
             return any(len(value) >= LEAST_VALUE_CHARACTERS["zh" if has_cjk(value) else "en"] for value in values)

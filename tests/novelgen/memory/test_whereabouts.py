@@ -17,7 +17,24 @@ Perrin put the plate into the chest.|the plate|the chest|item|yes
 顾晚一直收着铜盘。|铜盘|顾晚|character|yes
 程叔病得很重。|程叔|病得很重||yes
 铜盘放进了箱子。|铜盘|箱子|item|yes
+Hobb gave the plate to Perrin as a pledge.|the plate|Perrin|character|yes
+Perrin bought the plate, and Hobb gave it to Tess.|the plate|Tess|character|yes
+The plate was sold to Perrin in the end.|the plate|Perrin|character|yes
+Hobb handed Perrin the plate.|the plate|Perrin|character|yes
+Perrin stole the plate.|the plate|Perrin|character|yes
+刘七把铜盘偷走，转手送给了顾晚。|铜盘|顾晚|character|yes
+铜盘落到了顾晚手里。|铜盘|顾晚|character|yes
+程叔还给了顾晚铜盘。|铜盘|顾晚|character|yes
+顾晚把铜盘买回来了。|铜盘|顾晚|character|yes
 The plate is not under the sundial.|the plate|the sundial|location|no
+Hobb gave Perrin a look at the plate.|the plate|Perrin|character|no
+Hobb promised the plate to Perrin.|the plate|Perrin|character|no
+Perrin stole the plate and sold it to Tess.|the plate|Perrin|character|no
+Hobb polished the plate and gave his coat to Perrin.|the plate|Perrin|character|no
+程叔答应把铜盘还给顾晚。|铜盘|顾晚|character|no
+程叔没把铜盘还给顾晚。|铜盘|顾晚|character|no
+顾晚偷走铜盘，卖给了程叔。|铜盘|顾晚|character|no
+程叔拿着铜盘，还给顾晚一杯茶。|铜盘|顾晚|character|no
 The plate is older than the sundial.|the plate|the sundial|location|no
 Odrin took the plate from under the sundial.|the plate|the sundial|location|no
 Odrin believes the plate is under the sundial.|the plate|the sundial|location|no
