@@ -5,10 +5,12 @@ import shutil
 import sqlite3
 from contextlib import closing, suppress
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 import chromadb
 import httpx
+import numpy as np
 from chromadb import errors as chroma_errors
 from chromadb.api import ClientAPI
 from chromadb.api.client import SharedSystemClient
@@ -17,12 +19,15 @@ from chromadb.config import Settings
 from chromadb.errors import NotFoundError
 from filelock import FileLock, Timeout
 from langchain_chroma import Chroma
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
+from numpy.typing import NDArray
 
 from novelgen.errors import EmbeddingMismatchError, VectorIndexDamagedError, VectorIndexError
 from runtime.index import locations
-from runtime.index.langchain_index import Collection, Collections
+from runtime.index.langchain_index import Collections, LangChainIndex, VectorStoreFactory, batches
 from runtime.index.rows import IndexColumns
+from runtime.index.vector_index import Collection
 
 try:
     import resource
@@ -66,6 +71,24 @@ _DAMAGED_TEXT = re.compile(
 )
 
 
+class _ChromaIndex(LangChainIndex):
+    """One collection, asked all questions at once.
+
+    `langchain_chroma` takes one question, and reads a row anew for each that finds it: 8 questions for 410 rows take
+    about three times as long.
+    """
+
+    def __init__(self, factory: VectorStoreFactory, collection: Collection, client: ClientAPI) -> None:
+        super().__init__(factory, collection)
+        self._collection = client.get_collection(collection.name, embedding_function=None)
+
+    def _nearest_documents(self, vectors: NDArray[np.float32], top_k: int) -> list[list[Document]]:
+        id_lists = self._collection.query(query_embeddings=vectors, n_results=top_k, include=[])["ids"]
+        ids = list(dict.fromkeys(chain.from_iterable(id_lists)))
+        documents = {document.id: document for batch in batches(ids) for document in self.store.get_by_ids(batch)}
+        return [[documents[row_id] for row_id in row_ids if row_id in documents] for row_ids in id_lists]
+
+
 class ChromaCollections(Collections):
     """Collections of one embedded index or Chroma server, opened on first use."""
 
@@ -102,6 +125,9 @@ class ChromaCollections(Collections):
         store = Chroma(name, embeddings, client=self._opened_client(), collection_configuration={"hnsw": HNSW})
         _require_vectors(store, embeddings.embed_query(""))
         return store
+
+    def _index_of(self, collection: Collection) -> LangChainIndex:
+        return _ChromaIndex(self._factory, collection, self._opened_client())
 
     def _drop(self, client: ClientAPI, collection: Collection) -> None:
         """Delete a collection, and in an embedded index the leftovers of others."""

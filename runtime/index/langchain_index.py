@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
+from langchain_core.documents import Document
 from langchain_core.embeddings import Embeddings
 from langchain_core.vectorstores import VectorStore
 from numpy.typing import NDArray
@@ -90,12 +91,12 @@ class LangChainIndex:
     def delete(self, chunk_ids: Sequence[str]) -> None:
         """See `VectorIndex`."""
         # Some stores refuse ids that are absent.
-        for existing in _batches(sorted(self._stored(chunk_ids))):
+        for existing in batches(sorted(self._stored(chunk_ids))):
             self.store.delete(self._store_ids(existing))
 
     def query(self, vectors: NDArray[np.float32], top_k: int, *, must_hold_rows: bool = False) -> list[list[IndexHit]]:
         """See `VectorIndex`."""
-        results = [self.store.similarity_search_by_vector(vector, k=top_k) for vector in vectors.tolist()]
+        results = self._nearest_documents(vectors, top_k)
         if must_hold_rows and not any(results):
             raise VectorIndexGoneError(
                 "rows were written to the vector index, but are gone, or this is another index; rebuild it"
@@ -110,6 +111,9 @@ class LangChainIndex:
             ]
             for documents in results
         ]
+
+    def _nearest_documents(self, vectors: NDArray[np.float32], top_k: int) -> list[list[Document]]:
+        return [self.store.similarity_search_by_vector(vector, k=top_k) for vector in vectors.tolist()]
 
     def ids(self, chunk_ids: Sequence[str]) -> set[str]:
         """See `VectorIndex`."""
@@ -131,8 +135,8 @@ class LangChainIndex:
 
     def _stored(self, chunk_ids: Sequence[str]) -> set[str]:
         """Return which of the chunks are stored, by their metadata: not every store gives the ids of documents back."""
-        batches = map(self.store.get_by_ids, _batches(self._store_ids(chunk_ids)))
-        return {IndexHit("", document.metadata).chunk_id for documents in batches for document in documents}
+        document_lists = map(self.store.get_by_ids, batches(self._store_ids(chunk_ids)))
+        return {IndexHit("", document.metadata).chunk_id for documents in document_lists for document in documents}
 
     def _store_ids(self, chunk_ids: Sequence[str]) -> list[str]:
         return [store_id(self._name, chunk_id) for chunk_id in chunk_ids]
@@ -162,8 +166,11 @@ class Collections:
         """Return the index of a collection, opened at the first call."""
         index = self._opened.get(collection)
         if index is None:
-            index = self._opened[collection] = LangChainIndex(self._factory, collection)
+            index = self._opened[collection] = self._index_of(collection)
         return index
+
+    def _index_of(self, collection: Collection) -> LangChainIndex:
+        return LangChainIndex(self._factory, collection)
 
     def index_error(self, error: Exception) -> VectorIndexError:
         """Translate a failure of the store into an error of the index."""
@@ -175,6 +182,7 @@ class Collections:
             self._opened.pop(collection, None)
 
 
-def _batches(items: Sequence[Item]) -> Iterator[list[Item]]:
+def batches(items: Sequence[Item]) -> Iterator[list[Item]]:
+    """Yield as many items as a store takes at once."""
     for start in range(0, len(items), IDS_AT_ONCE):
         yield list(items[start : start + IDS_AT_ONCE])
