@@ -57,6 +57,8 @@ _UNSEEN = word_pattern("knowledge_rules_unseen")
 _ASKS = word_pattern("knowledge_rules_asks")
 """What a thread leaves open as a question: it tells nobody whom it names."""
 
+_CLAUSE_END = re.compile("[,;，。；！!：:]|\\.(?:\\s|$)")
+
 _DEED = word_pattern("knowledge_rules_deed")
 """Those of its words that tell a deed of a note: only further words say that those who are there do not perceive it."""
 
@@ -556,7 +558,7 @@ class KnowledgeRules:
         """Return the words of an author's thread as a note that begins where it waits."""
         content = thread.first_worded or thread.description
         chapter, number = thread.said_from or (None, None)
-        is_placed = chapter is not None and thread.chapter_index is not None and not _ASKS.search(content)
+        is_placed = chapter is not None and thread.chapter_index is not None and not _is_question(content)
         # A question is of the scene in which it is asked, whatever deeds it asks about.
         place = StoryPosition(chapter, (number or 1) - 1) if is_placed else None
         entities = dict.fromkeys([*thread.related_entities, *self._people_named_in(content)])
@@ -565,7 +567,7 @@ class KnowledgeRules:
     def subjects_of_thread(self, thread: OpenLoop) -> Sequence[str]:
         """Return the entities of a thread, with the people in its words where it has no characters and asks nothing."""
         content = thread.first_worded or thread.description
-        if not self.story.character_ids.isdisjoint(thread.related_entities) or _ASKS.search(content):
+        if not self.story.character_ids.isdisjoint(thread.related_entities) or _is_question(content):
             return thread.related_entities
         return [*thread.related_entities, *self._people_named_in(content)]
 
@@ -955,6 +957,13 @@ class KnowledgeRules:
 
     def _unknown_result(self, character_id: str, memory: KnowledgeMemory, reason: Reason) -> Knowing:
         return Knowing(memory.source_id, character_id, knows=False, reason=reason)
+
+
+def _is_question(text: str) -> bool:
+    """Tell whether a thread asks, and no clause of it says what happened."""
+    return _ASKS.search(text) is not None and not any(
+        _HAPPENED.search(clause) and not _ASKS.search(clause) for clause in _CLAUSE_END.split(text)
+    )
 
 
 def _is_apart(note: str) -> bool:

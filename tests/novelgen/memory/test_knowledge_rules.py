@@ -1068,6 +1068,13 @@ Tom must find the ring of Silas.||C2 C3 C4
 许海暗中把包裹交给了阿九，等许海死后由他转交顾晚。||C1 C3
 顾晚会告诉许海真相吗？||C2 C3 C4
 磨坊开春前要修好。||C2 C3 C4
+顾晚答应许海：这件事谁问都不说。|C0 C1|C0 C1 C3
+顾晚答应许海：谁来也不开门。||C0 C1 C3
+顾晚答应许海，怎么求也不松口。||C0 C1 C3
+顾晚把戒指丢在井边了，谁拿走的？|C0|C0 C1 C3
+Nell dropped the ring by the well; who has it?|C0|C0 C1 C3
+谁拿走了顾晚的戒指？||C2 C3 C4
+顾晚的戒指，怎么会在井边？||C2 C3 C4
 """
 
 
