@@ -26,7 +26,7 @@ from runtime.story.entity_fields import OfferedField
 from runtime.story.knowledge import Knower, KnowledgeRow, Narrowing, Unaware, author_words
 from runtime.story.renaming import Renaming
 from runtime.story.states import AttributeHistory, StoryStateHistories
-from runtime.story.who_is_who import EVERY_STATUS, Order
+from runtime.story.who_is_who import Order
 
 FACTS_AT_ONCE = 6
 KINDS: tuple[EntityType, ...] = get_args(EntityType)
@@ -99,7 +99,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
     known_appearances = visit.kept(visit.story.entities.list_appearances)
     names = {appearance.entity.entity_id: appearance.entity.name for appearance in known_appearances}
     about = visit.story.memories.list_about(entity_id, limit=shown, as_of=as_of)
-    threads = visit.kept(visit.story.threads.list, statuses=EVERY_STATUS)
+    threads = visit.kept(visit.story.threads.ledger).entries
     labels = labels_for(visit.language)
     histories = visit.kept(as_part(visit.story, StoryStateHistories).attribute_histories, entity_id=entity_id)
     states = {} if card.state is None else shown_state(card.state)
@@ -134,7 +134,7 @@ def card_page(visit: Visited, entity: Name, shown: Shown = 20) -> Response:
         related=visit.kept(visit.story.relationships.query, character_id=entity_id) if is_person else [],
         knows=_facts(visit, entity_id, "known") if is_person else [],
         kept_from=_facts(visit, entity_id, "secret") if is_person else [],
-        threads=[listed_thread for listed_thread in threads if entity_id in listed_thread.related_entities],
+        threads=[thread for thread in threads if entity_id in thread.related_entities],
         memories=about.memories,
         more=min(about.more, MAX_SHOWN - shown),
         shown=shown,

@@ -36,6 +36,17 @@ def test_an_end_is_taken_back(client: TestClient) -> None:
         assert _ledger(client, as_of="2:1")["OL1"] == before
 
 
+def test_the_card_of_a_character_says_how_its_threads_ended(client: TestClient) -> None:
+    """With the scene of the end."""
+    for ending, word in (("paid", "paid"), ("broken", "broken_promise"), ("dropped", "dropped")):
+        form = {"loop_id": "OL1", "ending": ending, "summary": "It opens the box."}
+        send(client, "threads/end?as_of=2:1", **form)
+        place = _ledger(client, as_of="2:1")["OL1"]["last_chapter_index"]
+        card = read(client.get(f"{HERE}/card?entity=C0&as_of=2:1")).text
+        assert f"{ENGLISH[word]}, {place}:" in card
+        send(client, "threads/reopen?as_of=2:1", loop_id="OL1")
+
+
 def test_a_thread_names_who_knows_it(client: TestClient) -> None:
     """Each leads to the cell where it is said otherwise, and the word that is said there stands in it."""
     (cell,) = [
