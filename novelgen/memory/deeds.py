@@ -115,8 +115,11 @@ def deed_of(text: str, mentions: Sequence[Mention], people: Collection[str]) -> 
     while leading := words.leading.match(signed, start):
         start = leading.end()
     report = words.report.search(signed, start)
+    object_clauses = _object_clauses(signed, words)
     for first in _PEOPLE.finditer(signed, start if report is None else report.start()):
-        if words.no_doer.search(signed[: first.start()]):
+        # "Ada suspects Tom stole the book": nobody is told of a deed of his.
+        is_object = any(begin <= first.start() < end for begin, end in object_clauses)
+        if is_object or words.no_doer.search(signed[: first.start()]):
             continue
         suffered = words.suffered.match(signed, first.end())
         doer = first if suffered is None else _PEOPLE.match(signed, suffered.end())
@@ -194,12 +197,7 @@ def people_spoken_of(text: str, mentions: Sequence[Mention], people: Collection[
     """
     signed, person_ids = _signed(text, mentions, people)
     words = _LANGUAGES["zh" if has_cjk(text) else "en"]
-    spans = [
-        match.span(match.lastgroup or 0)
-        for match in words.spoken.finditer(signed)
-        if not words.unsaid.search(_CLAUSE_END.split(signed[: match.start()])[-1])
-        and words.speaker.search(_SENTENCE_END.split(signed[: match.start()])[-1])
-    ]
+    spans = _object_clauses(signed, words)
     report = words.report.search(signed)
     if report is not None:
         leading = words.leading.match(signed)
@@ -207,6 +205,16 @@ def people_spoken_of(text: str, mentions: Sequence[Mention], people: Collection[
     inside = {at for at in person_ids if any(start <= at < end for start, end in spans)}
     outside_ids = {person_id for at, person_id in person_ids.items() if at not in inside and signed[at] == _PERSON}
     return frozenset(person_ids[at] for at in inside) - outside_ids
+
+
+def _object_clauses(signed: str, words: _Words) -> list[tuple[int, int]]:
+    """Return the spans of what somebody says, believes or knows."""
+    return [
+        match.span(match.lastgroup or 0)
+        for match in words.spoken.finditer(signed)
+        if not words.unsaid.search(_CLAUSE_END.split(signed[: match.start()])[-1])
+        and words.speaker.search(_SENTENCE_END.split(signed[: match.start()])[-1])
+    ]
 
 
 def _signed(text: str, mentions: Sequence[Mention], people: Collection[str]) -> tuple[str, dict[int, str]]:
