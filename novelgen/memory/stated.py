@@ -158,6 +158,7 @@ _WITNESSED = word_pattern("stated_witnessed")
 
 _UNREAL = re.compile(f"{word_pattern('stated_unreal').pattern}|{FIGURATIVE_DEATH.pattern}", re.IGNORECASE)
 _PAST = word_pattern("stated_past")
+_AFTERMATH = word_pattern("stated_aftermath")
 _UNSET = {attribute: re.compile(words, re.IGNORECASE) for attribute, words in patterns("stated_unset").items()}
 
 _WOUND_FILLERS = word_pattern("stated_wound_fillers")
@@ -633,6 +634,11 @@ def is_in_doubt(content: str) -> bool:
     """Tell whether a note calls anything untrue or uncertain."""
     clauses = _clauses(content.strip(), [], _STATEMENT_END)
     return any(pattern.search(clause.text) for clause in clauses for pattern in (_DOUBT, _UNREAL))
+
+
+def is_called_untrue(content: str) -> bool:
+    """Tell whether a note calls its harm untrue, uncertain or to come, whatever it says of what follows from it."""
+    return is_in_doubt(_AFTERMATH.sub(" ", content))
 
 
 class Harm(NamedTuple):

@@ -23,7 +23,7 @@ from novelgen.memory.stated import (
     STATED_ATTRIBUTES,
     Statement,
     Unset,
-    is_in_doubt,
+    is_called_untrue,
     named_ids_in,
     passed_on,
     reading_of,
@@ -241,7 +241,7 @@ def standing_values(
                 name=name,
                 attribute=unset.attribute,
                 value_name="",
-                is_in_doubt=is_in_doubt(content),
+                is_in_doubt=is_called_untrue(content),
             )
         )
     if repeats_death(content):

@@ -5,7 +5,7 @@ import pytest
 from novelgen.memory.stated import (
     NOBODY,
     Statement,
-    is_in_doubt,
+    is_called_untrue,
     passed_on,
     plain_wound_of,
     reading_of,
@@ -1125,12 +1125,19 @@ def test_a_death_beside_a_lie_or_a_belief_of_another_matter_is_one(content: str)
         ("阿秀梦见林叔死了。", True),
         ("By the mill lay Tom, killed, and Ada with him.", False),
         ("塘边躺着死了的林叔。", False),
+        ("Tom's arm is broken and in splints until the middle of July.", False),
+        ("Tom's hand was crushed; he cannot write for three days.", False),
+        ("Tom will not be killed.", True),
+        ("Tom will never be killed.", True),
+        ("林叔右手被门割伤，三天不能写字。", False),
+        ("林叔的腿断了，要养三个月。", False),
+        ("林叔不会死。", True),
     ],
 )
 def test_a_note_that_calls_something_untrue_says_why_it_sets_nothing(content: str, is_doubted: bool) -> None:
     """The answer gives the reason where its words do."""
     assert told_of_somebody(content, RUMOURED) is not None
-    assert is_in_doubt(content) == is_doubted
+    assert is_called_untrue(content) == is_doubted
 
 
 RETURNED = [
