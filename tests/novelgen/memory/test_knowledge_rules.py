@@ -550,6 +550,12 @@ Ada Penrose gave Tom Hale leave to speak of the brooch.|1 3 4
 Before she died, Ada Penrose told Ben Carver about Tom Hale's debts.|1 2 4
 Ada Penrose tells Ben Carver that Tom Hale was once a thief.|1 2 4
 Ada Penrose warned Ben Carver against Tom Hale.|1 2 4
+Ada Penrose set fire to the mill.|1 4
+Ada Penrose lit the thatch.|1 4
+Ada Penrose put poison in the well.|1 4
+Ada Penrose shut the sluice.|1 4
+Ada Penrose laid a fuse.|1 4
+Ada Penrose read Ben Carver's letter.|1 2 4
 Ada Penrose promised Ben Carver to marry Tom Hale.|1 2 4
 Ada Penrose, who lay dying, told Ben Carver where Tom Hale was born.|1 2 4
 Ben Carver was told by Ada Penrose that Tom Hale is a thief.|1 2 4

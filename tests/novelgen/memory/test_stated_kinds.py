@@ -301,6 +301,17 @@ def test_a_thing_taken_from_one_and_given_to_another_is_with_the_last() -> None:
         "Walter wanted to redeem the key and give it to Ada.": None,
         "Walter received the key and will give it to Ada.": None,
         "刘七从贺老三手里拿回玉佩，交给了林阿秀。": "林阿秀",
+        "The key fell to the floor and Ada has it.": "Ada",
+        "The key fell out of Ben's pocket, and Ada picked it up.": "Ada",
+        "Ada picked up the key.": "Ada",
+        "Ada gave the key to Ben to repair.": "Ben",
+        "The key fell to the floor and Ada laughed.": None,
+        "The key fell to the floor and Ada nearly caught it.": None,
+        "玉佩从贺老三怀里掉出来，刘七捡走了。": "刘七",
+        "玉佩落在井边，林阿秀拾到了。": "林阿秀",
+        "刘七把玉佩交给贺老三修。": "贺老三",
+        "玉佩没有了。": "",
+        "玉佩没有了光泽。": None,
         "刘七把玉佩偷走，转手送给了林阿秀。": "林阿秀",
         "玉佩被刘七偷走，送给了林阿秀。": "林阿秀",
         "刘七买下玉佩，送给了林阿秀。": "林阿秀",
@@ -315,4 +326,4 @@ def test_a_thing_taken_from_one_and_given_to_another_is_with_the_last() -> None:
     }
     for text, holder in holders.items():
         values = [one.value for one in statements_of(text, entities) if one.attribute == "holder"]
-        assert (text, values) == (text, [holder] if holder else [])
+        assert (text, values) == (text, [] if holder is None else [holder])
