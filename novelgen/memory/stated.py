@@ -169,8 +169,8 @@ _PRONOUN_FIRST = re.compile(
 )
 
 _BEFORE_WORD = re.compile(
-    r"\W*(?:(?:and|but|then|also|was|is|got|has|been|himself|herself|badly|gravely) ?)*"
-    r"|\W*(?:而|但|自己|也|当夜|当场|还|又|却|并|且|[左右双两一条只腿臂手脚腕肩头胸腰背膝踝脸眼肋]|胳膊)*",
+    r"\W*(?:(?:and|but|then|also|was|is|got|has|been|himself|herself|badly|gravely|shot|stabbed|cut) ?)*"
+    r"|\W*(?:而|但|自己|也|中[枪箭弹刀]|[受负重]伤|伤重|倒地|当夜|当场|还|又|却|并|且|[左右双两一条只腿臂手脚腕肩头胸腰背膝踝脸眼肋]|胳膊)*",
     re.IGNORECASE,
 )
 """What stands before a word of harm where the subject is that of the clause before."""
@@ -674,7 +674,8 @@ def harms_told(content: str, entities: Sequence[Entity]) -> Iterator[Harm]:
                 not people and _BEFORE_WORD.fullmatch(clause.text, 0, word.start())
             ):
                 # "He was hurt pushing Nora aside": the one of whom the clause before spoke.
-                yield Harm(earlier_id, attribute, clause.text)
+                if not _is_done_to_others(clause.text, word):
+                    yield Harm(earlier_id, attribute, clause.text)
                 continue
             if _PRONOUN_AS_SUBJECT.search(clause.text[: word.start()]):
                 # "Ada gave it to Ben before she died": either may be meant.
@@ -696,6 +697,9 @@ _REPORTED, _DONE_TO, _PASSIVE, _OTHER_OBJECT = (
     }
     for name in ("stated_reported", "stated_done_to", "stated_passive", "stated_other_object")
 )
+_OBJECT_BEFORE = re.compile(f"[把将](?!{_OTHER}|自己|[他她])[^，。；{_OTHER}]*$")
+"""What is done to somebody or something without a card: 把狗绑在树上."""
+
 _OBJECT = re.compile(f"了?(?:那个)?(?={_OTHER})| (?:(?:the|old|poor) )*(?={_OTHER})", re.IGNORECASE)
 _NAME_OF_DEAD = re.compile(f" of (?:(?:the|old|poor) )*(?={_OTHER})", re.IGNORECASE)
 _DEAD_PERSON = re.compile(f"了?的(?={_OTHER})")
@@ -730,6 +734,8 @@ def _sufferer(clause: _Clause, people: Sequence[Mention], word: re.Match[str], a
     after = [one for one in people if one.start >= word.end()]
     if attribute != "status" and _NOT_HURT.search(signed, start, word.start()):
         return None
+    if attribute == "status" and _OBJECT_BEFORE.search(signed[start : word.start()]):
+        return None
     is_passive = _PASSIVE[language].search(signed, start, word.start()) is not None
     if not is_passive and _DONE_TO[language].fullmatch(signed, word.start(), word.end()):
         inside = [one for one in people if word.start() <= one.start < word.end()]
@@ -752,6 +758,16 @@ def _sufferer(clause: _Clause, people: Sequence[Mention], word: re.Match[str], a
     # Whoever died stands before it.
     near = before if attribute == "status" else before + [one for one in after if one in unaided]
     return min(reversed(near), key=lambda one: max(one.start - word.end(), word.start() - one.end, 0), default=None)
+
+
+def _is_done_to_others(text: str, word: re.Match[str]) -> bool:
+    """Tell whether a clause without a name tells harm that its subject does: 杀了十七个人."""
+    language = "zh" if has_cjk(text) else "en"
+    return (
+        _PASSIVE[language].search(text, 0, word.start()) is None
+        and _DONE_TO[language].fullmatch(text, word.start(), word.end()) is not None
+        and _OTHER_OBJECT[language].match(text, word.end()) is not None
+    )
 
 
 def plain_wound_of(content: str, entities: Sequence[Entity]) -> str | None:

@@ -327,3 +327,27 @@ def test_a_thing_taken_from_one_and_given_to_another_is_with_the_last() -> None:
     for text, holder in holders.items():
         values = [one.value for one in statements_of(text, entities) if one.attribute == "holder"]
         assert (text, values) == (text, [] if holder is None else [holder])
+
+
+def test_who_is_dead_or_held_is_whoever_suffers_it() -> None:
+    """So that the answer names the one to change, and nobody where others without a card suffer it."""
+    people_by_text = {
+        "周苇被孙立国逮捕了。": "周苇",
+        "孙立国逮捕了周苇。": "周苇",
+        "孙立国把周苇抓了起来。": "周苇",
+        "孙立国把周苇绑在柱子上。": "周苇",
+        "周苇关在黑礁屿北边的水洞里。": "周苇",
+        "周苇扑住洋枪，中枪死在黑礁屿。": "周苇",
+        "周苇劫了商船，杀了十七个人。": None,
+        "周苇把狗绑在树上。": None,
+        "周苇把自己关在屋里写信。": None,
+        "Anna is locked in the cellar.": "Anna",
+        "Anna was taken away by Ben in handcuffs.": "Anna",
+        "Anna threw herself on the gun and was shot dead.": "Anna",
+        "Anna fell, and killed a dog.": None,
+    }
+    assert {text: sufferer(text, "status") for text in people_by_text} == people_by_text
+    assert [sufferer(text, "physical_state") for text in ("周苇的右腿膝盖打碎了。", "周苇的房门打碎了。")] == [
+        "周苇",
+        None,
+    ]
