@@ -23,6 +23,9 @@ _PEOPLE = re.compile(f"{_PERSON}(?:{_JOINT}+{_PERSON})*")
 _ABOUT = frozenset("为替因比像")
 """Characters before a person who is only spoken of, or helped."""
 
+_UNAWARE = re.compile("(?:[趁乘等]|[趁瞒背]着|瞒过|[避躲支]开)$")
+"""Words before a person that does not notice the deed."""
+
 _CLAUSE = re.compile("[^,;:.!?，；：。！？]+")
 _CLAUSE_END = re.compile("[,;:.!?，；：。！？]")
 _SENTENCE_END = re.compile("[;.!?；。！？]")
@@ -34,7 +37,7 @@ _REPORT_START = re.compile(
 """Where what is said in a deed begins."""
 
 _SAID = re.compile(
-    "告诉|告知|[说道]|透露|坦白|承认|嘱咐|吩咐|叮嘱|警告|提醒|答应|发誓|保证|许诺|应允|约定|商量|托付|拜托|威胁|要求"
+    "告诉|告知|[说道]|透露|吐露|倾吐|坦白|承认|嘱咐|吩咐|叮嘱|警告|提醒|答应|发誓|保证|许诺|应允|约定|商量|托付|拜托|威胁|要求"
 )
 
 _OWNS = re.compile(r"['’]s?\b|['’](?= )|的")
@@ -73,6 +76,8 @@ class _Words(NamedTuple):
     unsaid: re.Pattern[str]
     """Words before such a verb that deny it, or say it of everybody."""
     speaker: re.Pattern[str]
+    mishap: re.Pattern[str]
+    """A mishap of somebody's body."""
 
 
 def _words(language: str) -> _Words:
@@ -133,12 +138,34 @@ def deed_of(text: str, mentions: Sequence[Mention], people: Collection[str]) -> 
         taking_part = {
             at: person_id
             for at, person_id in person_ids.items()
-            if first.start() <= at < stop and signed[at] == _PERSON and signed[at - 1 : at] not in _ABOUT
+            if first.start() <= at < stop and signed[at] == _PERSON and not _is_spoken_of(signed[:at])
         }
         doers = frozenset(one for at, one in taking_part.items() if doer.start() <= at < doer.end())
         span = Span(*(_place_in_text(at, mentions) for at in (first.start(), stop)))
         return Deed(doers, frozenset(taking_part.values()) - doers, signed[:stop], span)
     return None
+
+
+def mishap_of(text: str, mentions: Sequence[Mention], people: Collection[str]) -> Deed | None:
+    """Return the mishap of somebody's body in a text, None without one.
+
+    Args:
+        text: A note.
+        mentions: The names in it.
+        people: The ids of all people.
+    """
+    signed, person_ids = _signed(text, mentions, people)
+    mishap = _LANGUAGES["zh" if has_cjk(text) else "en"].mishap.search(signed)
+    if mishap is None:
+        return None
+    start, stop = mishap.span()
+    bearers = frozenset(person_id for at, person_id in person_ids.items() if start <= at < stop)
+    return Deed(bearers, frozenset(), signed[:stop], Span(*(_place_in_text(at, mentions) for at in (start, stop))))
+
+
+def _is_spoken_of(before: str) -> bool:
+    """Tell whether words before a person have them take no part."""
+    return before[-1:] in _ABOUT or _UNAWARE.search(before) is not None
 
 
 def people_of_deeds(text: str, mentions: Sequence[Mention], people: Collection[str]) -> frozenset[str] | None:
@@ -170,7 +197,7 @@ def people_of_deeds(text: str, mentions: Sequence[Mention], people: Collection[s
             for at, person_id in person_ids.items()
             if clause.start() <= at < (stop.start() if stop else clause.end())
             and signed[at] == _PERSON
-            and signed[at - 1 : at] not in _ABOUT
+            and not _is_spoken_of(signed[:at])
         }
     return frozenset(taking_part)
 

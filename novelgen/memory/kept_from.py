@@ -8,7 +8,7 @@ from novelgen.language.language import has_cjk, phrases, word_pattern, wording
 from novelgen.language.normalise import CHINESE_TITLES_AFTER, TITLES
 from novelgen.memory.own_deeds import OTHER as _OTHER
 from novelgen.memory.own_deeds import WHOM as _WHOM
-from novelgen.memory.own_deeds import does_it, is_telling, tells_it
+from novelgen.memory.own_deeds import does_it, is_telling, tells_it, tells_own_state, whom_it_concerns
 
 KIN = "\x04"
 """Sign of somebody by a relation to a person."""
@@ -24,9 +24,19 @@ _LIST = re.compile(
 """People in a row: what is said of all of them is said of each."""
 
 
+_SIGN = {language: wording(f"kept_from_no_sign_{language}") for language in ("en", "zh")}
+"""Words of perceiving or doing without a sign of it."""
+
+
 def _patterns(name: str) -> list[re.Pattern[str]]:
     return [
-        re.compile(text.replace("\n", "").replace("<N>", _WHOM).replace("<O>", _OTHER), re.IGNORECASE)
+        re.compile(
+            text.replace("\n", "")
+            .replace("<N>", _WHOM)
+            .replace("<O>", _OTHER)
+            .replace("<SIGN>", _SIGN["zh" if has_cjk(text) else "en"]),
+            re.IGNORECASE,
+        )
         for text in phrases(name)
     ]
 
@@ -37,6 +47,16 @@ _WORDS = word_pattern("kept_from_words")
 _UNTOLD = _patterns("kept_from_untold")
 _KEPT = _patterns("kept_from_kept")
 """Words of keeping: a negation before them in their clause takes them back."""
+
+_APART = _patterns("kept_from_apart")
+_FELT = _patterns("kept_from_felt")
+_LIED = _patterns("kept_from_lied")
+_SEEN_THROUGH = word_pattern("kept_from_seen_through")
+_NO_SIGN = _patterns("kept_from_no_sign")
+"""Words by which somebody is out of the way, loved in secret, lied to, or watched without a sign."""
+
+_UNAWARE = {language: re.compile(wording(f"kept_from_unaware_{language}"), re.IGNORECASE) for language in ("en", "zh")}
+"""A clause of somebody unaware of the words before it."""
 
 _DENIED = word_pattern("kept_from_denied")
 _OVER = _patterns("kept_from_over")
@@ -70,6 +90,14 @@ _TELLER = {"en": f"(?:he|she|they|[{_WHOM}{_OTHER}])", "zh": f"(?:[他她]们?|[
 
 _BEGIN, _END = "\x07", "\x08"
 """Signs around a list of knowers."""
+
+
+_LEADING = re.compile(
+    rf"((?:^|[.;!?] )(?:unknown|unbeknown(?:st)?|without|after|before|when|while|once|instead|because|behind|far)\b"
+    rf"[^,;.:!?]{{0,40}}?[{_WHOM}{_OTHER}])(?=, [{_WHOM}{_OTHER}](?:, [{_WHOM}{_OTHER}])*,? and [{_WHOM}{_OTHER}] \w)",
+    re.IGNORECASE,
+)
+"""A phrase before the people of a sentence, to its own last name."""
 
 
 def _patterns_of_knowers(name: str) -> list[re.Pattern[str]]:
@@ -126,6 +154,33 @@ def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[s
         return False
     other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
     return _keeps(_signed(content, own_names, other_names))
+
+
+def is_lied_to(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
+    """Tell whether a text tells a lie that somebody believes."""
+    own_names = frozenset(name for name in names if name and name in content)
+    if not own_names or not _WORDS.search(content):
+        return False
+    other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
+    return _is_lied_to(_signed(content, own_names, other_names))
+
+
+def is_between_few(content: str, names_of_people: Iterable[str]) -> bool:
+    """Tell whether a text tells a lie, or a perception without a sign."""
+    if not _WORDS.search(content):
+        return False
+    signed = _signed(content, frozenset(name for name in names_of_people if name and name in content), frozenset())
+    return _is_lied_to(signed) or any(pattern.search(signed) for pattern in _NO_SIGN)
+
+
+def does_not_know_own(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
+    """Tell whether a text has somebody unaware of their own state or birth."""
+    own_names = frozenset(name for name in names if name and name in content)
+    if not own_names or not _WORDS.search(content):
+        return False
+    other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
+    signed = _signed(content, own_names, other_names)
+    return _keeps(signed) and tells_own_state(signed)
 
 
 def is_told(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
@@ -304,9 +359,32 @@ def _keeps(signed: str) -> bool:
     """Tell whether a text with signs keeps itself from the person in question."""
     if any(pattern.search(signed) for pattern in _OVER):
         return False
-    return any(pattern.search(signed) for pattern in _UNTOLD) or any(
+    return (
+        any(pattern.search(signed) for pattern in (*_UNTOLD, *_FELT, *_NO_SIGN))
+        or _has_undenied((*_KEPT, *_APART), signed)
+        or _is_lied_to(signed)
+        or _is_unaware(signed)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _is_lied_to(signed: str) -> bool:
+    return _has_undenied(_LIED, signed) and _SEEN_THROUGH.search(signed) is None
+
+
+def _is_unaware(signed: str) -> bool:
+    """Tell whether a pronoun has the person in question unaware."""
+    unaware = _UNAWARE["zh" if has_cjk(signed) else "en"]
+    return any(
+        _WHOM in whom_it_concerns(signed[: match.start()], next((one for one in match.groups() if one), ""))
+        for match in unaware.finditer(signed)
+    )
+
+
+def _has_undenied(patterns: Iterable[re.Pattern[str]], signed: str) -> bool:
+    return any(
         _DENIED.search(_CLAUSE_START.split(signed[: match.start()])[-1]) is None
-        for pattern in _KEPT
+        for pattern in patterns
         for match in pattern.finditer(signed)
     )
 
@@ -327,5 +405,8 @@ def _signed(content: str, own_names: frozenset[str], other_names: frozenset[str]
         return _WHOM if _WHOM in match[0] else _OTHER
 
     text = " ".join(content.split())
-    signed = _LIST.sub(joined, _KIN_OF.sub(KIN, re.sub("|".join(forms), sign, text))) if forms else text
+    signed = re.sub("|".join(forms), sign, text) if forms else text
+    # In "Unknown to Ada, Tom and Ben left" those who left are no part of the phrase before.
+    signed = _LEADING.sub(r"\1 ", signed)
+    signed = _LIST.sub(joined, _KIN_OF.sub(KIN, signed)) if forms else text
     return re.sub(f"{_WHOM},? who ", f"{_WHOM} ", signed)

@@ -18,9 +18,18 @@ from novelgen.language.language import patterns, significant_words, stated_langu
 from novelgen.language.resolver import NameResolver
 from novelgen.language.sentences import Span
 from novelgen.memory.attributes import is_death, shows_beside
-from novelgen.memory.deeds import Deed, deed_of, people_of_deeds, people_spoken_of
+from novelgen.memory.deeds import Deed, deed_of, mishap_of, people_of_deeds, people_spoken_of
 from novelgen.memory.earshot import has_words_of_telling, hears, is_addressed, is_said, is_subject, takes_part
-from novelgen.memory.kept_from import is_among_knowers, is_kept_from, is_told, openly_said, without_knowers
+from novelgen.memory.kept_from import (
+    does_not_know_own,
+    is_among_knowers,
+    is_between_few,
+    is_kept_from,
+    is_lied_to,
+    is_told,
+    openly_said,
+    without_knowers,
+)
 from novelgen.memory.knowledge_story import KnowledgeMemory, KnowledgeScene, KnowledgeStory
 from novelgen.memory.spoken import Saying, SpokenStates
 from novelgen.memory.stated import Statement, plain_wound_of, statements_of
@@ -70,6 +79,7 @@ _LONG_AGO = word_pattern("stated_past")
 _IN_LIFE = word_pattern("knowledge_rules_in_life")
 """Words of what was before, or in somebody's lifetime."""
 
+_KNOWS = re.compile(f"(?:{'|'.join(patterns('knowledge_rules_knows').values())})", re.IGNORECASE)
 _KNEW = re.compile(f"(?:{'|'.join(patterns('knowledge_rules_knew').values())})", re.IGNORECASE)
 """What follows the name of somebody who knew a thing."""
 
@@ -268,7 +278,8 @@ class KnowledgeRules:
         own_names = self.story.names_in_notes.get(character_id, ())
         names_of_others = list(self.story.names_of_others(character_id))
         if is_kept_from(memory.content, own_names, names_of_others):
-            return self._unknown_result(character_id, memory, "hidden")
+            is_deceived = is_lied_to(memory.content, own_names, names_of_others)
+            return self._unknown_result(character_id, memory, "deceived" if is_deceived else "hidden")
         is_listed = is_among_knowers(memory.content, own_names, names_of_others)
         if is_listed is not None:
             return replace(knowing, certainty=1.0, is_said=True) if is_listed else left_out
@@ -385,6 +396,10 @@ class KnowledgeRules:
         """
         if character_id not in note.entities:
             return False
+        if self._is_unknown_to_its_own(note.content):
+            deed = self.deed_of_note(note)
+            is_doing = deed is not None and character_id in deed.doers | deed.others
+            return is_doing or self._is_knowing_in(character_id, note)
         if self._is_done_in_secret(note) and (doing := self._doing_in(note)) is not None:
             return character_id in doing
         deed = self._deed_of_scene_before(note)
@@ -396,6 +411,12 @@ class KnowledgeRules:
         before = self.scene_at_or_before(note.noted_at)
         is_there = before is not None and character_id in before.present
         return is_there and not (is_spoken_of and not self.is_said_openly(note.content))
+
+    def _is_knowing_in(self, character_id: str, note: KnowledgeMemory) -> bool:
+        """Tell whether a note has somebody know, or say, its content."""
+        mentions = NameResolver(self.story.entities).find_mentions(note.content)
+        ends = (mention.end for mention in mentions if mention.entity_id == character_id)
+        return any(_KNOWS.match(note.content, end) is not None for end in ends)
 
     def _people_spoken_of(self, note: KnowledgeMemory) -> frozenset[str]:
         """Return the people that a note names only in what somebody says, believes or knows."""
@@ -446,10 +467,14 @@ class KnowledgeRules:
         if before is None or stage is None or not stage.has_record or people <= stage.present:
             return None
         deed = self.deed_of_note(note)
+        mishap = mishap_of(note.content, NameResolver(self.story.entities).find_mentions(note.content), people)
+        deed = deed or mishap
         is_left = deed is not None and deed.doers <= before.present
         if before is not stage and deed is not None:
             is_left = is_left and not deed.doers <= stage.present
-        if deed is None or not is_left or _LONG_AGO.search(deed.core) or self._shows_its_state(note):
+        if deed is None or not is_left or _LONG_AGO.search(deed.core):
+            return None
+        if mishap is None and self._shows_its_state(note):
             return None
         return deed
 
@@ -612,7 +637,8 @@ class KnowledgeRules:
 
         Words that keep it from people by name hide it from them alone, and by a relation or as a group from nobody.
         """
-        if _UNSEEN.search(statement):
+        people = [name for who in self.story.character_ids for name in self.story.names_in_notes.get(who, ())]
+        if _UNSEEN.search(statement) or is_between_few(statement, people) or self._is_unknown_to_its_own(statement):
             return False
         if not _is_apart(statement) and _INNER.search(statement) is None:
             return True
@@ -620,6 +646,13 @@ class KnowledgeRules:
             return False
         names = [name for entity_id in self.story.character_ids for name in self.story.names.get(entity_id, ())]
         return not _is_apart(openly_said(statement, names))
+
+    def _is_unknown_to_its_own(self, statement: str) -> bool:
+        """Tell whether a statement is unknown to its own subject."""
+        return any(
+            does_not_know_own(statement, self.story.names_in_notes.get(who, ()), self.story.names_of_others(who))
+            for who in self.story.character_ids
+        )
 
     def scene_beside(
         self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, stage: KnowledgeScene | None

@@ -54,6 +54,14 @@ class _Words(NamedTuple):
     """A saying: what follows is told by its subject."""
     stranger: re.Pattern[str]
     """The end of a clause with a subject without a known name."""
+    state: re.Pattern[str]
+    """The state of a subject that cannot but know it."""
+    being: re.Pattern[str]
+    """The being of a subject, such as a birth."""
+    kin: re.Pattern[str]
+    """Somebody by a relation to one person, and by the name of another."""
+    knowing: re.Pattern[str]
+    """A knower of the words that follow."""
 
 
 _LANGUAGES = {language: _Words(*(_pattern(name, language) for name in _Words._fields)) for language in ("en", "zh")}
@@ -113,7 +121,57 @@ def _does(sentence: str, words: _Words) -> bool:
         return False
     if any(clause.person == WHOM and words.befallen.match(clause.rest) for clause in clauses):
         return False
-    return any(clause.person == WHOM and clause.is_deed for clause in clauses)
+    return any(
+        clause.person == WHOM and (clause.is_deed or words.state.match(clause.rest) is not None) for clause in clauses
+    )
+
+
+def tells_own_state(text: str) -> bool:
+    """Tell whether a text first states the being of the person in question."""
+    words = _words_of(text)
+    sentence = words.knowing.sub("", text)
+    kin = words.kin.search(sentence)
+    if kin is not None:
+        return kin["name"] == WHOM
+    subject = _subject_of(sentence, words)
+    return subject is not None and subject.person == WHOM and words.being.match(subject.rest) is not None
+
+
+def whom_it_concerns(text: str, pronoun: str) -> str:
+    """Return the signs of people that may not know a text.
+
+    It is about them, or done to them: whoever does it knows it, and a mother knows her child.
+
+    Args:
+        text: The text before words that have them unaware.
+        pronoun: The pronoun by which those words name them.
+    """
+    words = _words_of(text)
+    sentences = [sentence for sentence in _sentences(text) if _ANYBODY.search(sentence)]
+    if not sentences:
+        return ""
+    sentence = words.knowing.sub("", sentences[-1])
+    kin = words.kin.search(sentence)
+    if kin is not None:
+        is_of_father = kin["male"] is not None and _PRONOUNS.get(pronoun.lower()) is True
+        return kin["name"] + (kin["other"] if is_of_father else "")
+    subject = _subject_of(sentence, words)
+    if subject is None:
+        people = re.findall(_NAME, sentence)
+        return people[0] if len(set(people)) == 1 else ""
+    if not subject.is_deed:
+        return subject.person
+    # Without a pronoun it is the one who does it.
+    return next(iter(re.findall(_NAME, subject.rest)), "") if pronoun else ""
+
+
+_PRONOUNS = {"he": True, "him": True, "his": True, "他": True, "she": False, "her": False, "她": False}
+"""Whether a pronoun is of a man."""
+
+
+def _subject_of(sentence: str, words: _Words) -> _Clause | None:
+    sentence = words.knowing.sub("", sentence)
+    return next((clause for clause in _clauses(sentence, words) if clause.person), None)
 
 
 def _is_said_by(sentence: str, words: _Words) -> bool:

@@ -273,7 +273,7 @@ def _list_in(text: str) -> tuple[set[str], bool]:
         "韦恩直到天亮才走，只有阿宁知道。",
         "只有阿宁知道：韦恩以前是贼。",
         "人人都知道韦恩，只有阿宁知道他是贼。",
-        "韦恩病了，没人知道，除了阿宁。",
+        "韦恩快死了，没人知道，除了阿宁。",
     ],
 )
 def test_a_list_of_knowers_holds_beside_other_clauses(text: str) -> None:
@@ -332,7 +332,7 @@ def test_who_tells_or_does_it_is_outside_no_list(text: str) -> None:
         "Vane walked in his sleep and lit the fire; only Nell knows it.",
         "Nell loves Vane; only Nell knows it.",
         "Tubby left town. Vane's father was a thief; only Nell knows it.",
-        "Only Nell knows that Dolly is ill; Vane has just arrived.",
+        "Only Nell knows that Dolly has consumption; Vane has just arrived.",
         "韦恩的父亲其实是土比，只有阿宁知道。",
         "韦恩被骗了，把房子卖给了土比，只有阿宁知道。",
         "韦恩得了肺病，只有阿宁知道。",
@@ -471,11 +471,28 @@ def test_no_list_of_knowers_is_neither_taken_nor_over(text: str) -> None:
     assert _list_in(text) == (set(), False)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Vane is pregnant; only Nell knows it.",
+        "Vane was wounded, and nobody but Nell knows it.",
+        "Only Nell knows that Vane is engaged.",
+        "Vane is ill; only Nell knows it.",
+        "韦恩怀了孩子，这事只有阿宁知道。",
+        "韦恩受了伤，除了阿宁没人知道。",
+        "只有阿宁知道韦恩订了婚。",
+        "韦恩病了，没人知道，除了阿宁。",
+    ],
+)
+def test_who_cannot_but_know_their_state_is_outside_no_list(text: str) -> None:
+    assert _list_in(text) == ({"Nell", "Vane"} if text.isascii() else {"阿宁", "韦恩"}, False)
+
+
 def test_whom_later_words_tell_it_is_in_the_list() -> None:
     for text in (
-        "Vane is ill; only Nell knew it, but later she told Tubby.",
-        "Vane is ill; only Nell knew it. Now Tubby knows it, too.",
-        "Only Nell knew that Vane is ill; Tubby has just been told.",
+        "Vane has consumption; only Nell knew it, but later she told Tubby.",
+        "Vane has consumption; only Nell knew it. Now Tubby knows it, too.",
+        "Only Nell knew that Vane has consumption; Tubby has just been told.",
     ):
         assert _list_in(text) == ({"Nell", "Tubby"}, False)
     for text in (
