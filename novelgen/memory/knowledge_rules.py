@@ -73,8 +73,9 @@ _DEED = word_pattern("knowledge_rules_deed")
 
 _HAPPENED = word_pattern("knowledge_rules_happened")
 _WHOLE = word_pattern("knowledge_rules_whole")
+_TREATED = word_pattern("knowledge_rules_treated")
 _LONG_AGO = word_pattern("stated_past")
-"""Words of deeds, and of long ago."""
+"""Words of deeds, of healing and treatment, and of long ago."""
 
 _IN_LIFE = word_pattern("knowledge_rules_in_life")
 """Words of what was before, or in somebody's lifetime."""
@@ -318,38 +319,60 @@ class KnowledgeRules:
         saying = self.saying_heard(character_id, self.spoken.of_note(memory))
         if saying is not None:
             return replace(knowing, how="told", since=saying.scene.position, certainty=MAX_TOLD_CERTAINTY)
-        scene = self._scene_of_wound(character_id, memory) if self.is_said_openly(memory.content) else None
+        scene = self._scene_of_body(character_id, memory) if self.is_said_openly(memory.content) else None
         if scene is not None:
             certainty = TAKING_PART_CERTAINTY if scene.has_record else GUESSED_PRESENCE_CERTAINTY
             return replace(knowing, how="witnessed", since=scene.position, certainty=certainty)
         return self._unknown_result(character_id, memory, "absent")
 
-    def _scene_of_wound(self, character_id: str, note: KnowledgeMemory) -> KnowledgeScene | None:
-        """Return a later scene with somebody whose wound a note tells, before it is whole; a sure one first."""
-        people = self.story.character_ids.intersection(note.entities)
-        if note.noted_at is None or len(people) != 1:
+    def _scene_of_body(self, character_id: str, note: KnowledgeMemory) -> KnowledgeScene | None:
+        """Return a later scene with somebody whose wound or healing a note tells; a sure one first."""
+        if note.noted_at is None:
             return None
-        # Of two of one name the note is about the one to whom it is attached.
-        bearers = [one for one in self.story.entities if one.entity_type != "character" or one.entity_id in people]
-        wounded_id = plain_wound_of(note.content, bearers)
-        if wounded_id is None:
-            return None
-        ends = [
-            other.noted_at
-            for other in self.story.memories
-            if other.noted_at is not None
-            and other.noted_at > note.noted_at
-            and wounded_id in other.entities
-            and _WHOLE.search(other.content)
-        ]
+        bearer_id, ends = self._wounded_in(note), list[StoryPosition]()
+        if bearer_id is None:
+            bearer_id = self._healed_in(note)
+        else:
+            ends = [
+                other.noted_at
+                for other in self.story.memories
+                if other.noted_at is not None
+                and other.noted_at > note.noted_at
+                and bearer_id in other.entities
+                and _WHOLE.search(other.content)
+            ]
         scenes = [
             scene
             for scene in self.story.scenes
             if scene.position > note.noted_at
-            and {character_id, wounded_id} <= scene.present
+            and {character_id, bearer_id} <= scene.present
             and not any(scene.position > end for end in ends)
         ]
         return next((scene for scene in scenes if scene.has_record), scenes[0] if scenes else None)
+
+    def _wounded_in(self, note: KnowledgeMemory) -> str | None:
+        people = self.story.character_ids.intersection(note.entities)
+        if len(people) != 1:
+            return None
+        # Of two of one name the note is about the one to whom it is attached.
+        bearers = [one for one in self.story.entities if one.entity_type != "character" or one.entity_id in people]
+        return plain_wound_of(note.content, bearers)
+
+    def _healed_in(self, note: KnowledgeMemory) -> str | None:
+        """Return whose wound is whole by a note that tells nothing beside that and the treatment."""
+        clauses = [clause for clause in _CLAUSE_END.split(note.content) if clause.strip()]
+        is_told = any(map(_WHOLE.search, clauses))
+        if not is_told or not all(_WHOLE.search(clause) or _TREATED.search(clause) for clause in clauses):
+            return None
+        healed_ids = {
+            self._wounded_in(other)
+            for other in self.story.memories
+            if other.noted_at is not None
+            and note.noted_at is not None
+            and other.noted_at < note.noted_at
+            and not set(other.entities).isdisjoint(note.entities)
+        }
+        return next((entity_id for entity_id in note.entities if entity_id in healed_ids), None)
 
     def _tells_own_death(self, character_id: str, note: KnowledgeMemory) -> bool:
         """Tell whether a note begins with, or states, a character's death."""

@@ -755,6 +755,25 @@ def test_a_death_with_more_is_seen_and_a_private_perception_is_not(content: str,
     assert " ".join(one[1:] for one in known_ids) == knowers
 
 
+@pytest.mark.parametrize(
+    ("wound", "healing", "is_seen"),
+    [
+        ("Ben Carver's left arm is broken.", "Ada Penrose took the splint off; Ben Carver's arm is whole again.", True),
+        ("宋蘅的右手烧伤了。", "宋怀远拆了绷带，宋蘅的手痊愈了。", True),
+        ("Ben Carver's left arm is broken.", "Ben Carver's arm is whole again, and he stole the brooch.", False),
+        ("Ben Carver's left arm is broken.", "Ada Penrose took the splint off.", False),
+        ("Ben Carver is Ada Penrose's uncle.", "Ben Carver's horse is whole again.", False),
+    ],
+)
+def test_a_healing_shows_when_its_bearer_is_met(wound: str, healing: str, is_seen: bool) -> None:
+    """In a later scene; what a note tells beside it and the treatment does not show."""
+    scenes = (scene(1, 1, "C1 C2"), scene(1, 2, "C1 C2"), scene(2, 1, "C2 C5"))
+    story, _ = _note_of_people_left(wound, scenes, healing=healing)
+    (note,) = (one for one in story.story.memories if one.content == healing)
+    note = replace(note, entities=["C1", "C2"])
+    assert story.knows("C5", note).knows == is_seen
+
+
 DEAD_AND_LIVING = (("C1", "James Moss", "贺老三"), ("C2", "Kitty Moss", "贺小满"), ("C3", "Ada Penrose", "沈青"))
 LEARNT_AFTER_DEATH = """
 Kitty Moss found forty pounds of James Moss's money in a belt.
