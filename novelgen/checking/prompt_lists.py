@@ -348,9 +348,10 @@ def threads_of(cast: Iterable[str], story: StoryBefore) -> Iterator[ContinuityEv
     """Yield the unresolved threads of a cast, the nearest and weightiest first."""
     named_ids = set(cast)
     touched_threads = [
-        (len(named_ids & set(thread.related_entities)), LOOP_WEIGHTS[thread.importance], thread)
+        (len(own_ids), LOOP_WEIGHTS[thread.importance], thread)
         for thread in story.threads
-        if thread.status in UNRESOLVED_STATUSES and named_ids & set(thread.related_entities)
+        if thread.status in UNRESOLVED_STATUSES
+        and (own_ids := named_ids.intersection(story.entities_of_threads[thread.loop_id]))
     ]
     for _, _, thread in sorted(touched_threads, key=lambda one: (-one[0], -one[1], one[2].loop_id))[:MAX_THREADS]:
         yield of_thread(thread, story)
@@ -368,7 +369,7 @@ def of_thread(thread: OpenLoop, story: StoryBefore) -> ContinuityEvidence:
         "thread",
         thread.loop_id,
         text,
-        entity_ids=list(thread.related_entities),
+        entity_ids=story.entities_of_threads[thread.loop_id],
         said_from=None if is_ended_there else thread.said_from,
     )
 

@@ -142,6 +142,21 @@ class StoryBefore:
         return StoryWords(self.memories)
 
     @cached_property
+    def entities_of_threads(self) -> Mapping[str, Sequence[str]]:
+        """The entities of each thread, with the people that its words name where it has no character."""
+        people = {entity.entity_id for entity in self.entities if entity.entity_type == "character"}
+        resolver = NameResolver(self.entities)
+        return {
+            thread.loop_id: list(thread.related_entities)
+            if people.intersection(thread.related_entities)
+            else [
+                *thread.related_entities,
+                *(entity_id for entity_id in resolver.entity_ids_in(thread.description) if entity_id in people),
+            ]
+            for thread in self.threads
+        }
+
+    @cached_property
     def in_force(self) -> Mapping[tuple[str, str], StateChange]:
         """The last change of each entity's attribute."""
         return {(change.entity_id, change.attribute): change for change in seen_alive(self.changes)}

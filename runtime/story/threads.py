@@ -153,6 +153,7 @@ class StoryThreads(base.StoryBase):
         description: str | None = None,
         category: str | None = None,
         importance: LoopImportance | None = None,
+        characters: Sequence[str] | None = None,
         notes: str | None = None,
         pay_off: str | None = None,
         due_from: base.Place = None,
@@ -168,6 +169,7 @@ class StoryThreads(base.StoryBase):
             description: The question or promise that the story leaves open.
             category: mystery, relationship, goal, threat, promise, ….
             importance: low, medium, high or critical.
+            characters: Whom it is about, by id, name or alias, in place of those before.
             notes: What its author notes of it; it stands in no context and no prompt.
             pay_off: What its pay-off needs; the ledger of threads tells it, and so the next three.
             due_from: From entering this scene on it is due.
@@ -194,11 +196,11 @@ class StoryThreads(base.StoryBase):
             "due_by": _stated(due_by),
             "parts": parts,
         }
-        changes = {name: value for name, value in card_fields.items() if value is not None}
-        if not changes and start is None:
+        changes: dict[str, Any] = {name: value for name, value in card_fields.items() if value is not None}
+        if not changes and start is None and characters is None:
             raise UserInputError(
-                "nothing to change; give a description, a category, an importance, notes, what its pay-off needs,"
-                " when it is due, its parts, or from where on it waits"
+                "nothing to change; give a description, a category, an importance, its characters, notes, what its"
+                " pay-off needs, when it is due, its parts, or from where on it waits"
             )
         if description is not None and not description.strip():
             raise UserInputError("the description is empty; write what the story leaves open")
@@ -212,6 +214,9 @@ class StoryThreads(base.StoryBase):
                 stored_fields=stored_listed_thread.model_dump(),
                 sent_fields=changes,
             )
+            if characters is not None:
+                known_entities = base.entities_by_end_of(unit, END_OF_STORY)
+                changes["related_characters"] = base.resolved_ids(characters, known_entities, "character")
             _require_order(
                 loop_id,
                 _stated(due_from) or stored_listed_thread.due_from,

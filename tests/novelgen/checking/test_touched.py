@@ -193,6 +193,7 @@ def test_an_open_question_is_no_promise(
     assert [matter.kind for matter in touched(draft, story) if matter.sayings[0].source == "thread"] == [kind]
 
 
+@pytest.mark.parametrize("related", [["C0"], []])
 @pytest.mark.parametrize(
     ("people", "promise", "ending", "same", "other"),
     [
@@ -213,14 +214,17 @@ def test_an_open_question_is_no_promise(
     ],
 )
 def test_a_promise_that_is_over_stands_beside_a_sentence_that_says_it_again(
-    people: tuple[Entity, ...], promise: str, ending: str, same: str, other: str
+    people: tuple[Entity, ...], promise: str, ending: str, same: str, other: str, related: list[str]
 ) -> None:
-    """With how it ended, at the place of its end; no other sentence on its people lists it."""
+    """With how it ended, at the place of its end; no other sentence on its people lists it.
+
+    Its words name its people where its author does not.
+    """
     thread = OpenLoop(
         loop_id="OL0",
         description=promise,
         category="promise",
-        related_entities=["C0"],
+        related_entities=related,
         status="abandoned",
         chapter_index=1,
         scene_index=1,

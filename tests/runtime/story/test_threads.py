@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from novelgen.errors import UserInputError
+from novelgen.errors import UnknownEntityError, UserInputError
 from novelgen.memory.ledger import LedgerEntry
 from novelgen.models.position import END_OF_STORY, StoryPosition, place_told
 from novelgen.models.record import SceneRecord
@@ -38,6 +38,17 @@ def test_notes_are_the_authors_and_in_no_context(guild: Story, stores: MemorySto
         outline = unit.outline(as_of=END_OF_STORY)
     assert "notes" not in told.model_dump()
     assert not any("notes" in each.model_dump() for each in outline.open_loops)
+
+
+def test_the_people_of_a_thread_can_be_said_later(guild: Story) -> None:
+    """They take the place of those before; a name that nobody bears is refused."""
+    planted = guild.threads.add(description="Who lit the lamp?")
+    person = guild.entities.list()[0]
+    edited = guild.threads.edit(loop_id=planted.loop_id, characters=[person.name])
+    assert (edited.related_entities, edited.description) == ([person.entity_id], planted.description)
+    assert guild.threads.edit(loop_id=planted.loop_id, characters=[]).related_entities == []
+    with pytest.raises(UnknownEntityError, match="Nobody Known"):
+        guild.threads.edit(loop_id=planted.loop_id, characters=["Nobody Known"])
 
 
 def test_what_an_author_says_of_a_recorded_thread_survives_its_scene(
