@@ -241,7 +241,7 @@ _KILLS = re.compile(wording("attributes_killing"), re.IGNORECASE)
 
 _DEAD = {language: words.replace("\n", "") for language, words in patterns("attributes_dead").items()}
 _DEAD_FIRST = re.compile(
-    rf"(?:now |already |found |presumed )?(?:{_DEAD['en']})\b"
+    rf"(?:now |already |found |presumed )?(?:{_DEAD['en']})\b(?![-'’]\w)"
     r"|(?:[一二三四五六七八九十正腊去今昨前]{1,3}[年月日夜晚][里间中]?)?(?:已经?|当场|不幸)?"
     rf"(?:{_DEAD['zh']})",
     re.IGNORECASE,

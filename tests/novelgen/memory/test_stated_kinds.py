@@ -351,3 +351,63 @@ def test_who_is_dead_or_held_is_whoever_suffers_it() -> None:
         "周苇",
         None,
     ]
+
+
+def test_a_figure_of_speech_and_a_death_in_a_play_state_nothing() -> None:
+    """Nor do the death of a relative, damage to a part, a shop shut for the night and what somebody is told."""
+    entities = [*KNOWN, Entity(entity_id="醉仙楼", entity_type="location", name="醉仙楼")]
+    entities.append(Entity(entity_id="the inn", entity_type="location", name="the inn"))
+    nothing = lines("""
+        Anna is dead on her feet.
+        Anna is dead right.
+        Anna was dead last in the race.
+        Anna is dead to the world.
+        Anna dropped dead-tired into bed.
+        Anna is presumed dead.
+        Anna was declared dead.
+        Anna is dead, by all accounts.
+        Anna was shot dead in the film.
+        Anna was killed in the other timeline.
+        Anna died for four minutes on the operating table.
+        Anna died, but the medic brought her back.
+        Anna lost her life jacket.
+        Anna was beaten to death's door.
+        Anna passed away the time with cards.
+        Anna was killed at chess.
+        The keys were burnt at the edges.
+        The keys are lost on Ben.
+        The inn was closed when Ben came.
+        The inn was deserted at midnight.
+        周苇死死抓着铜盒。
+        周苇死盯着门口。
+        周苇死缠烂打。
+        周苇死定了。
+        周苇死了丈夫。
+        周苇死了这条心。
+        周苇去世的师父叫云鹤。
+        周苇病死的猫埋在后院。
+        周苇被杀得大败。
+        周苇死而无憾。
+        周苇在小说里死了。
+        周苇在前世战死了。
+        周苇哭得死去活来。
+        周苇原来叫人送信了。
+        周苇本来叫了车。
+        醉仙楼昨夜关门了。""")
+    assert {text: [*statements_of(text, entities)] for text in nothing} == {text: [] for text in nothing}
+    dead = lines("""
+        Anna was dead last night.
+        Anna is dead, killed by a mine.
+        Anna was found dead in the inn.
+        Anna died on the last day of the game.
+        Anna lost her life at sea.
+        周苇死了好几年了。
+        周苇死在了北岸。
+        周苇死的时候才十九。
+        周苇战死的时候，韩岭不在。
+        周苇死后，韩岭搬走了。
+        周苇死透了。
+        周苇已经去世十年了。""")
+    values = {text: [one.attribute for one in statements_of(text, entities)] for text in dead}
+    assert values == dict.fromkeys(dead, ["status"])
+    assert [one.value for one in statements_of("周苇其实叫方秀英。", entities)] == ["方秀英"]
