@@ -409,5 +409,5 @@ def test_a_figure_of_speech_and_a_death_in_a_play_state_nothing() -> None:
         周苇死透了。
         周苇已经去世十年了。""")
     values = {text: [one.attribute for one in statements_of(text, entities)] for text in dead}
-    assert values == dict.fromkeys(dead, ["status"])
+    assert values == {text: ["status"] for text in dead}
     assert [one.value for one in statements_of("周苇其实叫方秀英。", entities)] == ["方秀英"]
