@@ -143,7 +143,7 @@ class StoryBefore:
 
     @cached_property
     def entities_of_threads(self) -> Mapping[str, Sequence[str]]:
-        """The entities of each thread, with the people that its words name where it has no character."""
+        """The entities of each thread, or the people in its words."""
         people = {entity.entity_id for entity in self.entities if entity.entity_type == "character"}
         resolver = NameResolver(self.entities)
         return {

@@ -235,7 +235,7 @@ def people_spoken_of(text: str, mentions: Sequence[Mention], people: Collection[
 
 
 def _object_clauses(signed: str, words: _Words) -> list[tuple[int, int]]:
-    """Return the spans of what somebody says, believes or knows."""
+    """Return the spans of sayings, beliefs and knowledge."""
     return [
         match.span(match.lastgroup or 0)
         for match in words.spoken.finditer(signed)

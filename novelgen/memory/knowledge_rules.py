@@ -326,7 +326,7 @@ class KnowledgeRules:
         return self._unknown_result(character_id, memory, "absent")
 
     def _scene_of_body(self, character_id: str, note: KnowledgeMemory) -> KnowledgeScene | None:
-        """Return a later scene with somebody whose wound or healing a note tells; a sure one first."""
+        """Return a later scene with the bearer of a wound or healing, a sure one first."""
         if note.noted_at is None:
             return None
         bearer_id, ends = self._wounded_in(note), list[StoryPosition]()
@@ -359,7 +359,7 @@ class KnowledgeRules:
         return plain_wound_of(note.content, bearers)
 
     def _healed_in(self, note: KnowledgeMemory) -> str | None:
-        """Return whose wound is whole by a note that tells nothing beside that and the treatment."""
+        """Return the person healed by a note of that and the treatment alone."""
         clauses = [clause for clause in _CLAUSE_END.split(note.content) if clause.strip()]
         is_told = any(map(_WHOLE.search, clauses))
         if not is_told or not all(_WHOLE.search(clause) or _TREATED.search(clause) for clause in clauses):
@@ -1016,7 +1016,7 @@ class KnowledgeRules:
 
 
 def _is_question(text: str) -> bool:
-    """Tell whether a thread asks, and no clause of it says what happened."""
+    """Tell whether a thread asks, and no clause of it tells an event."""
     return _ASKS.search(text) is not None and not any(
         _HAPPENED.search(clause) and not _ASKS.search(clause) for clause in _CLAUSE_END.split(text)
     )

@@ -637,7 +637,7 @@ def is_in_doubt(content: str) -> bool:
 
 
 def is_called_untrue(content: str) -> bool:
-    """Tell whether a note calls its harm untrue, uncertain or to come, whatever it says of what follows from it."""
+    """Tell whether a note calls its harm untrue, uncertain or to come."""
     return is_in_doubt(_AFTERMATH.sub(" ", content))
 
 
@@ -761,7 +761,7 @@ def _sufferer(clause: _Clause, people: Sequence[Mention], word: re.Match[str], a
 
 
 def _is_done_to_others(text: str, word: re.Match[str]) -> bool:
-    """Tell whether a clause without a name tells harm that its subject does: 杀了十七个人."""
+    """Tell whether a clause without a name tells harm by its subject: 杀了十七个人."""
     language = "zh" if has_cjk(text) else "en"
     return (
         _PASSIVE[language].search(text, 0, word.start()) is None
