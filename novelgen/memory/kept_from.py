@@ -53,7 +53,8 @@ _FELT = _patterns("kept_from_felt")
 _LIED = _patterns("kept_from_lied")
 _SEEN_THROUGH = word_pattern("kept_from_seen_through")
 _NO_SIGN = _patterns("kept_from_no_sign")
-"""Words by which somebody is out of the way, loved in secret, lied to, or watched without a sign."""
+_WATCHED = _patterns("kept_from_watched")
+"""Words by which somebody is out of the way, loved in secret, lied to, or perceived without a sign or in secret."""
 
 _UNAWARE = {language: re.compile(wording(f"kept_from_unaware_{language}"), re.IGNORECASE) for language in ("en", "zh")}
 """A clause of somebody unaware of the words before it."""
@@ -360,7 +361,7 @@ def _keeps(signed: str) -> bool:
     if any(pattern.search(signed) for pattern in _OVER):
         return False
     return (
-        any(pattern.search(signed) for pattern in (*_UNTOLD, *_FELT, *_NO_SIGN))
+        any(pattern.search(signed) for pattern in (*_UNTOLD, *_FELT, *_NO_SIGN, *_WATCHED))
         or _has_undenied((*_KEPT, *_APART), signed)
         or _is_lied_to(signed)
         or _is_unaware(signed)

@@ -1087,6 +1087,34 @@ Hugh gave Jem the packet while the others slept, for Nell.|Hugh Jem
 许海偷偷娶了顾晚。|许海 顾晚
 许海烧了顾晚的信，神不知鬼不觉。|许海
 许海偷偷拿走了孟小舟的表，又还给了孟小舟。|许海 孟小舟
+Tom secretly followed Nell.|Tom
+Tom spied on Nell at the mill.|Tom
+Tom secretly watched Nell burn the letter.|Tom
+Tom listened at the door while Nell and Hugh talked.|Tom
+Tom overheard Nell and Hugh in secret; nobody knows it.|Tom
+Tom shadowed Nell to the mill and told nobody.|Tom
+Tom secretly met Nell.|Nell Tom
+Tom secretly gave Nell the key.|Nell Tom
+Tom pretends to be dumb; only Nell knows it.|Nell Tom
+Tom feigns illness; only Nell knows it.|Nell Tom
+Tom is not really blind; only Nell knows it.|Nell Tom
+Tom is only playing lame, and nobody but Nell knows.|Nell Tom
+孟小舟偷偷看见顾晚私会许海。|孟小舟
+孟小舟偷偷跟踪顾晚。|孟小舟
+孟小舟暗中跟踪顾晚，没有告诉任何人。|孟小舟
+孟小舟偷听了顾晚和许海的话，没有人知道。|孟小舟
+孟小舟躲在树后偷看顾晚烧信。|孟小舟
+孟小舟尾随顾晚到了磨坊。|孟小舟
+孟小舟暗中监视顾晚。|孟小舟
+孟小舟偷偷把钥匙给了顾晚。|孟小舟 顾晚
+孟小舟偷偷见了顾晚。|孟小舟 顾晚
+孟小舟装哑，其实能说话，只有顾晚知道。|孟小舟 顾晚
+孟小舟装病，只有顾晚知道。|孟小舟 顾晚
+孟小舟装疯卖傻，只有顾晚知道。|孟小舟 顾晚
+孟小舟假装哑巴，只有顾晚知道。|孟小舟 顾晚
+孟小舟是装瞎的，只有顾晚知道。|孟小舟 顾晚
+孟小舟其实会武功，只有顾晚知道。|孟小舟 顾晚
+孟小舟其实会说话，只有顾晚知道。|孟小舟 顾晚
 """
 THREADS = """
 Nell promised Hugh to tell nobody that he cut the rope.|C0 C1|C0 C1
