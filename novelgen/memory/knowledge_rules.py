@@ -149,6 +149,7 @@ class KnowledgeRules:
     _as_subject: dict[tuple[StoryPosition, str], bool] = field(default_factory=dict, init=False, compare=False)
     _stated_by: dict[str, Sequence[Statement]] = field(default_factory=dict, init=False, compare=False)
     _came_before: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
+    _deeds: dict[str, Deed | None] = field(default_factory=dict, init=False, compare=False)
     _left_deeds: dict[str, Deed | None] = field(default_factory=dict, init=False, compare=False)
     _spoken_of: dict[str, frozenset[str]] = field(default_factory=dict, init=False, compare=False)
 
@@ -469,6 +470,9 @@ class KnowledgeRules:
         if dead and stage is not None and dead <= before.present and not dead & stage.present:
             return before
         deed = self._deed_of_scene_before(note)
+        if deed is None and (deed := self.deed_of_note(note)) is not None:
+            # Of people who are in both scenes, too, what is told as done.
+            deed = deed if _HAPPENED.search(deed.core) and not _LONG_AGO.search(deed.core) else None
         is_seen = deed is not None and character_id not in note.entities and deed.doers | deed.others <= before.present
         return before if is_seen else None
 
@@ -503,8 +507,11 @@ class KnowledgeRules:
 
     def deed_of_note(self, note: KnowledgeMemory) -> Deed | None:
         """Return the first deed that a note tells."""
-        people = self.story.character_ids.intersection(note.entities)
-        return deed_of(note.content, NameResolver(self.story.entities).find_mentions(note.content), people)
+        if note.source_id not in self._deeds:
+            people = self.story.character_ids.intersection(note.entities)
+            mentions = NameResolver(self.story.entities).find_mentions(note.content)
+            self._deeds[note.source_id] = deed_of(note.content, mentions, people)
+        return self._deeds[note.source_id]
 
     def _shows_its_state(self, note: KnowledgeMemory) -> bool:
         """Tell whether a note states how somebody or something looks, as a death."""

@@ -698,6 +698,22 @@ def test_a_deed_apart_or_before_a_guessed_cast_is_seen_by_nobody_else(content: s
 
 
 @pytest.mark.parametrize(
+    ("content", "is_seen"),
+    [
+        ("Ada Penrose handed Ben Carver the key.", True),
+        ("宋怀远把钥匙交给了宋蘅。", True),
+        ("Ada Penrose secretly handed Ben Carver the key.", False),
+        ("Ada Penrose handed Ben Carver the key years ago.", False),
+        ("Ada Penrose is Ben Carver's aunt.", False),
+    ],
+)
+def test_a_deed_of_people_in_both_scenes_was_seen_in_the_first(content: str, is_seen: bool) -> None:
+    """By those of its stated cast who are not in the second; Cora, who came later, knows it as before."""
+    story, note = _note_of_people_left(content, (scene(1, 1, "C1 C2 C6"), scene(1, 2, "C1 C2 C5")))
+    assert story.knows("C6", note).knows == is_seen
+
+
+@pytest.mark.parametrize(
     ("content", "healing", "is_known"),
     [
         ("Ben Carver's left arm is broken.", "", True),
