@@ -169,7 +169,7 @@ def _is_spoken_of(before: str) -> bool:
 
 
 def people_of_deeds(text: str, mentions: Sequence[Mention], people: Collection[str]) -> frozenset[str] | None:
-    """Return the people who take part in a text's deeds, None where nobody named does one.
+    """Return the people with a part in a text's deeds, None where nobody named does one.
 
     Its later clauses may tell of further deeds, unless they are what is said in the first.
 

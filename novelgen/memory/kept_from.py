@@ -1,4 +1,4 @@
-"""Words of a note that say that somebody does not know, or is not told, what it tells."""
+"""Words of a note that keep it from somebody."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -52,6 +52,7 @@ _APART = _patterns("kept_from_apart")
 _FELT = _patterns("kept_from_felt")
 _LIED = _patterns("kept_from_lied")
 _SEEN_THROUGH = word_pattern("kept_from_seen_through")
+_CARED = word_pattern("kept_from_cared")
 _NO_SIGN = _patterns("kept_from_no_sign")
 _WATCHED = _patterns("kept_from_watched")
 """Words by which somebody is out of the way, loved in secret, lied to, or perceived without a sign or in secret."""
@@ -67,6 +68,7 @@ _TOLD = _patterns("kept_from_told")
 _TOLD_UNSURE = word_pattern("kept_from_told_unsure")
 
 _CLAUSE_START = re.compile("[,;.:，。；：！？]")
+_SENTENCE_END = re.compile("[.;!?。；！？]")
 
 _KIN_OF = re.compile(f"[{_WHOM}{_OTHER}]的(?:{wording('kept_from_kin_zh')})")
 """沈青的哥哥: he is not 沈青. In English `'s` parts them."""
@@ -320,7 +322,7 @@ def without_secrecy(text: str, names: Iterable[str]) -> str:
 
 
 def without_knowers(text: str, names: Iterable[str]) -> str:
-    """Return a text, people as signs, without its words that say who knows it and who does not.
+    """Return a text, people as signs, without its words of knowing and not knowing.
 
     A list of knowers that is over stays: it tells when others learnt it.
 
@@ -362,7 +364,8 @@ def _keeps(signed: str) -> bool:
         return False
     return (
         any(pattern.search(signed) for pattern in (*_UNTOLD, *_FELT, *_NO_SIGN, *_WATCHED))
-        or _has_undenied((*_KEPT, *_APART), signed)
+        or _has_undenied(_KEPT, signed)
+        or (_has_undenied(_APART, signed) and _CARED.search(signed) is None)
         or _is_lied_to(signed)
         or _is_unaware(signed)
     )
@@ -376,10 +379,14 @@ def _is_lied_to(signed: str) -> bool:
 def _is_unaware(signed: str) -> bool:
     """Tell whether a pronoun has the person in question unaware."""
     unaware = _UNAWARE["zh" if has_cjk(signed) else "en"]
-    return any(
-        _WHOM in whom_it_concerns(signed[: match.start()], next((one for one in match.groups() if one), ""))
-        for match in unaware.finditer(signed)
-    )
+    for match in unaware.finditer(signed):
+        before = signed[: match.start()]
+        pronoun = next((one for one in match.groups() if one), "")
+        # "Neither of them" is everybody of the sentence before.
+        signs = _SENTENCE_END.split(before.rstrip(" ,;，；"))[-1] if match["all"] else whom_it_concerns(before, pronoun)
+        if _WHOM in signs:
+            return True
+    return False
 
 
 def _has_undenied(patterns: Iterable[re.Pattern[str]], signed: str) -> bool:

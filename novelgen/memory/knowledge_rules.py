@@ -152,6 +152,8 @@ class KnowledgeRules:
     _deeds: dict[str, Deed | None] = field(default_factory=dict, init=False, compare=False)
     _left_deeds: dict[str, Deed | None] = field(default_factory=dict, init=False, compare=False)
     _spoken_of: dict[str, frozenset[str]] = field(default_factory=dict, init=False, compare=False)
+    _openly_said: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
+    _unknown_to_own: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
 
     def of_character(
         self,
@@ -667,6 +669,11 @@ class KnowledgeRules:
 
         Words that keep it from people by name hide it from them alone, and by a relation or as a group from nobody.
         """
+        if statement not in self._openly_said:
+            self._openly_said[statement] = self._is_said_openly(statement)
+        return self._openly_said[statement]
+
+    def _is_said_openly(self, statement: str) -> bool:
         people = [name for who in self.story.character_ids for name in self.story.names_in_notes.get(who, ())]
         if _UNSEEN.search(statement) or is_between_few(statement, people) or self._is_unknown_to_its_own(statement):
             return False
@@ -679,10 +686,12 @@ class KnowledgeRules:
 
     def _is_unknown_to_its_own(self, statement: str) -> bool:
         """Tell whether a statement is unknown to its own subject."""
-        return any(
-            does_not_know_own(statement, self.story.names_in_notes.get(who, ()), self.story.names_of_others(who))
-            for who in self.story.character_ids
-        )
+        if statement not in self._unknown_to_own:
+            self._unknown_to_own[statement] = any(
+                does_not_know_own(statement, self.story.names_in_notes.get(who, ()), self.story.names_of_others(who))
+                for who in self.story.character_ids
+            )
+        return self._unknown_to_own[statement]
 
     def scene_beside(
         self, character_id: str, about: Sequence[str], place: StoryPosition | None, *, stage: KnowledgeScene | None

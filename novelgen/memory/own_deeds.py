@@ -1,4 +1,4 @@
-"""Tellers and doers of what a list of knowers is about, in texts with signs of people."""
+"""Tellers and doers of the matter of a list of knowers, in texts with signs of people."""
 
 import re
 from collections.abc import Iterator
@@ -41,13 +41,13 @@ class _Words(NamedTuple):
     subject: re.Pattern[str]
     """The beginning of a clause, to the name of its subject."""
     does: re.Pattern[str]
-    """What follows a subject that does, owes, says, intends or feels something."""
+    """Words of doing, owing, saying, intending or feeling, after a subject."""
     goes_on: re.Pattern[str]
     """A clause without a subject, with a deed of the subject before."""
     by: re.Pattern[str]
-    """Who does it, where the clause has another subject."""
+    """The doer in a clause with another subject."""
     befallen: re.Pattern[str]
-    """What follows a subject that may not know what befalls them."""
+    """Words of things that befall a subject unawares."""
     unaware: re.Pattern[str]
     """Words by which nobody need know what they do or are."""
     says: re.Pattern[str]

@@ -1261,6 +1261,29 @@ KNOWN_BY_WORDS = """
 1|林阿秀听见贺老三提醒刘七有人要来抄家。|林阿秀 贺老三 刘七
 1|贺老三的左手被两块木板夹烂了。|林阿秀 贺老三 刘七
 3|周云娘不会水，她也一直没学会。|林阿秀 周云娘
+3|Unknown to herself, Clara is the heir to the throne.|
+3|Silas is Clara's real father; neither of them knows it.|
+1|With Ada out of the room, Tom and Ben divided the loot.|Tom Ben
+1|Ada distracted Tom while Ben picked the lock.|Ada Ben
+1|Ben guarded the door while Ada slept.|Ada Tom Ben
+1|Ada told Tom that Ben was dead, which was a lie.|Ada
+1|Ada gave Ben a false passport.|Ada Tom Ben
+3|Clara had made up her mind to testify against Ada.|Clara
+3|Ada noticed Clara and waved to her.|Ada Clara
+3|Clara noticed the blood on Ada's cuff and looked away.|Clara
+3|Clara saw through Ada's disguise but did not give her away.|Clara
+3|Clara is a nurse, but she has no money.|Ada Clara
+1|While the others ate, Tom slipped the purse into his boot.|Tom
+3|钱四海是周云娘的生父，两人都不知道。|
+1|林阿秀把贺老三灌醉，搜了他的包袱。|林阿秀 刘七
+1|林阿秀引开贺老三，刘七撬了锁。|林阿秀 刘七
+3|周云娘离开教室时，林阿秀跟她道了别。|林阿秀 周云娘
+1|林阿秀告诉贺老三刘七已经死了，其实是骗他的。|林阿秀
+3|林阿秀暗自发誓要扳倒周云娘。|林阿秀
+3|周云娘爱上了林阿秀，却不敢说出口。|周云娘
+1|林阿秀在冰上滑倒，扭伤了手腕。|林阿秀 贺老三 刘七
+3|周云娘病倒后，林阿秀天天去看她。|林阿秀 周云娘
+1|趁众人吃饭，贺老三把钱袋塞进靴子里。|贺老三
 """
 
 
