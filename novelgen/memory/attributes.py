@@ -229,9 +229,14 @@ SEEN_OF_THINGS = STATUS_ATTRIBUTES | {
 SEEN_OF_PEOPLE = SEEN_OF_THINGS | {LOCATION_ATTRIBUTE, PLACE_ATTRIBUTE}
 """Attributes of a person that show in a meeting; what they carry, know, plan or really are does not."""
 
+_WHERE_OF_PLACES = PLACES | {"where", "所在"}
+"""Where a place lies, which whoever is there knows: it does not move."""
+
 
 def shows_beside(attribute: str, entity_type: str) -> bool:
     """Tell whether an attribute shows in a meeting with its bearer."""
+    if entity_type == "location" and attribute in _WHERE_OF_PLACES:
+        return True
     seen_attributes = SEEN_OF_PEOPLE if entity_type == "character" else SEEN_OF_THINGS
     return attribute_named(attribute) in seen_attributes
 
