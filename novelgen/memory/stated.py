@@ -105,6 +105,7 @@ _HELD_THING = [_by_last_word(pattern) for pattern in _HELD]
 _GONE = _patterns("stated_gone")
 _GONE_THING = [_by_last_word(pattern) for pattern in _GONE]
 
+_KILLED = _patterns("stated_killed")
 _PLACED = _patterns("stated_place")
 _CONDITION = _patterns("stated_condition")
 
@@ -461,7 +462,7 @@ def _reading_of_several(text: str, entities: Sequence[Entity]) -> Reading | None
         return None
     both = _BOTH.search(text, things[-1].end)
     texts = [] if both is None else _texts_of_both(text, both, things, mentions, kinds)
-    texts = texts or _texts_of_joined(text, things)
+    texts = texts or _texts_of_joined(text, things) or _texts_of_parallel(text, mentions, kinds)
     readings = [_reading_in(one, entities) for one in texts]
     statements = [
         next((one for one in reading.statements if one.entity_id == thing.entity_id), None)
@@ -482,6 +483,21 @@ def _texts_of_joined(text: str, things: Sequence[Mention]) -> list[str]:
     rest = text[after.end() if after is not None else end :]
     before = re.sub(r"\bboth (?:the )?$", "", text[:start], flags=re.IGNORECASE)
     return [before + text[one.start : one.end] + verb + rest for one in things]
+
+
+def _texts_of_parallel(text: str, mentions: Sequence[Mention], kinds: Mapping[str, EntityType]) -> list[str]:
+    """Return a text once for each thing and its receiver: gave Ada the ring and Ben the key."""
+    if len(mentions) != 5:
+        return []
+    pairs = [(mentions[1], mentions[2]), (mentions[3], mentions[4])]
+    orders = {tuple(kinds[one.entity_id] for one in pair) for pair in pairs}
+    if orders not in ({("character", "item")}, {("item", "character")}):
+        return []
+    if _JOINED.fullmatch(text, pairs[0][1].end, pairs[1][0].start) is None:
+        return []
+    if text[pairs[0][0].end : pairs[0][1].start] != text[pairs[1][0].end : pairs[1][1].start]:
+        return []
+    return [text[: pairs[0][1].end] + text[pairs[1][1].end :], text[: pairs[0][0].start] + text[pairs[1][0].start :]]
 
 
 def _texts_of_both(
@@ -702,7 +718,7 @@ _OBJECT_BEFORE = re.compile(f"[把将](?!{_OTHER}|自己|[他她])[^，。；{_O
 
 _OBJECT = re.compile(f"了?(?:那个)?(?={_OTHER})| (?:(?:the|old|poor) )*(?={_OTHER})", re.IGNORECASE)
 _NAME_OF_DEAD = re.compile(f" of (?:(?:the|old|poor) )*(?={_OTHER})", re.IGNORECASE)
-_DEAD_PERSON = re.compile(f"了?的(?={_OTHER})")
+_DEAD_PERSON = re.compile(f"了?的(?={_OTHER})|(?<=dead) (?={_OTHER})", re.IGNORECASE)
 _NOT_HURT = re.compile(
     r"(?:没有?|并?未|不曾|不会)[^，。；]{0,4}$|\b(?:not|never|\w+n['’]t) (?:been |be |yet |really |even )?$",
     re.IGNORECASE,
@@ -973,6 +989,10 @@ def _stated_with_signs(bare: str, ids: Sequence[str], entities: Sequence[Entity]
     kinds = {entity.entity_id: entity.entity_type for entity in entities}
     if _is_told_dead(bare):
         return Statement(ids[0], "status", "已死" if has_cjk(bare) else "dead")
+    killing = next((form for pattern in _KILLED if (form := pattern.fullmatch(bare))), None)
+    if killing is not None:
+        victim_id = ids[_signs_before(bare, killing.start("C"))]
+        return Statement(victim_id, "status", "已死" if has_cjk(bare) else "dead")
     for held_or_placed, attribute, subject, value in (
         (_HELD, HOLDER_ATTRIBUTE, "I", "C"),
         (_PLACED, "location_id", "X", "L"),
@@ -1109,7 +1129,9 @@ def _with_mention(clause: _Clause, entity_id: str, start: int, end: int) -> _Cla
 
 
 _BEFORE_DEATH = re.compile(
-    f"^(?:(?:has|had) been |(?:is|was|has|had|got) |已经|为了?[救护]{_OTHER}|是(?=[^，。]+[死杀害]的$))", re.IGNORECASE
+    r"^(?:(?:has|had) been |(?:is|was|has|had|got) (?:now |already |long )*"
+    rf"|已经|为了?[救护]{_OTHER}|是(?=[^，。]+[死杀害]的$))",
+    re.IGNORECASE,
 )
 _DEATH_WITH_OTHERS = re.compile(
     f"(?:被|by |beside |near |saving |defending |protecting ){_OTHER}"

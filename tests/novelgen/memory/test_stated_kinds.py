@@ -411,3 +411,75 @@ def test_a_figure_of_speech_and_a_death_in_a_play_state_nothing() -> None:
     values = {text: [one.attribute for one in statements_of(text, entities)] for text in dead}
     assert values == {text: ["status"] for text in dead}
     assert [one.value for one in statements_of("周苇其实叫方秀英。", entities)] == ["方秀英"]
+
+
+def test_a_plain_killing_loss_seizure_or_hiding_sets_its_state() -> None:
+    """Of the victim, and of the thing, and nothing where it is wanted, denied, told of or over."""
+    entities = [*KNOWN, Entity(entity_id="祠堂", entity_type="location", name="祠堂")]
+    entities.append(Entity(entity_id="the archive", entity_type="location", name="the archive"))
+    stated = {
+        "Anna killed Ben.": ["Ben status dead"],
+        "Anna beat Ben to death with a shovel.": ["Ben status dead"],
+        "Ben did not survive the decompression.": ["Ben status dead"],
+        "Ben never regained consciousness.": ["Ben status dead"],
+        "Ben succumbed to pneumonia.": ["Ben status dead"],
+        "Ben is long dead.": ["Ben status dead"],
+        "Anna confiscated the keys from Ben.": ["the keys holder Anna"],
+        "The keys were found on Ben's body by Anna.": ["the keys holder Anna"],
+        "Perrin brought the keys back to Anna on Ben's behalf.": ["the keys holder Anna"],
+        "Anna left Ben the keys in her will.": ["the keys holder Ben"],
+        "The keys passed from Ben to Anna.": ["the keys holder Anna"],
+        "Perrin gave Anna the keys and Ben the photographs.": ["the keys holder Anna", "the photographs holder Ben"],
+        "Anna hid the keys in the archive.": ["the keys location_id the archive"],
+        "The keys are hidden under the floor of the archive.": ["the keys location_id the archive"],
+        "Anna nearly killed Ben.": [],
+        "Anna killed Ben's dog.": [],
+        "Anna killed Ben with kindness.": [],
+        "Nobody killed Ben.": [],
+        "Ben did not survive the audition.": [],
+        "Ben fell in love.": [],
+        "Anna will leave Ben the keys.": [],
+        "Perrin owes Anna the keys and Ben the photographs.": [],
+        "Perrin brought the keys back to Anna, who refused them.": [],
+        "Anna wanted to hide the keys in the archive.": [],
+        "The keys were hidden in the archive, and Ben dug them up.": [],
+        "韩岭杀了周苇。": ["周苇 status 已死"],
+        "韩岭一刀捅死了周苇。": ["周苇 status 已死"],
+        "韩岭把周苇打死了。": ["周苇 status 已死"],
+        "周苇因公殉职。": ["周苇 status 已死"],
+        "周苇没救回来。": ["周苇 status 已死"],
+        "周苇没能挺过这个冬天。": ["周苇 status 已死"],
+        "周苇昨夜归西了。": ["周苇 status 已死"],
+        "周苇伤重不治身亡。": ["周苇 status 已死"],
+        "周苇服毒自尽。": ["周苇 status 已死"],
+        "韩岭没收了铜盒。": ["铜盒 holder 韩岭"],
+        "韩岭从周苇的尸体上搜出了铜盒。": ["铜盒 holder 韩岭"],
+        "韩岭向周苇借了铜盒。": ["铜盒 holder 韩岭"],
+        "韩岭托周苇把铜盒还给了孙立国。": ["铜盒 holder 孙立国"],
+        "韩岭失手摔碎了铜盒。": ["铜盒 holder "],
+        "铜盒让韩岭给弄丢了。": ["铜盒 holder "],
+        "韩岭把铜盒藏在祠堂的牌位后面。": ["铜盒 location_id 祠堂"],
+        "铜盒埋在祠堂后院。": ["铜盒 location_id 祠堂"],
+        "韩岭想杀了周苇。": [],
+        "韩岭杀了周苇的威风。": [],
+        "周苇为韩岭牺牲了很多。": [],
+        "周苇牺牲了休息时间。": [],
+        "周苇自杀未遂。": [],
+        "周苇没救韩岭。": [],
+        "周苇没熬过三天就辞了工。": [],
+        "韩岭没收到铜盒。": [],
+        "韩岭托周苇把铜盒还给孙立国。": [],
+        "韩岭差点摔碎了铜盒。": [],
+        "韩岭打算把铜盒藏在祠堂。": [],
+        "铜盒藏在祠堂，后来被取走了。": [],
+    }
+    values = {
+        text: [f"{one.entity_id} {one.attribute} {one.value}" for one in statements_of(text, entities)]
+        for text in stated
+    }
+    assert values == stated
+    assert [sufferer(text, "status") for text in ("Anna took the keys from the dead Ben.", "周苇累得要死。")] == [
+        "Ben",
+        None,
+    ]
+    assert sufferer("韩岭失手摔碎了铜盒。", "physical_state") is None
