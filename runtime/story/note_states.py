@@ -181,7 +181,7 @@ MAX_EARLIER = 200
 _MATTERS = {
     HOLDER_ATTRIBUTE: ("holder", "place"),
     **dict.fromkeys(_PLACES, ("holder", "place")),
-    "status": ("life",),
+    "status": ("life", "captivity"),
     "physical_state": ("bonds_and_health",),
 }
 """Of which kinds of statements a note must make one for a value to be told that stands."""

@@ -354,7 +354,7 @@ def test_who_is_dead_or_held_is_whoever_suffers_it() -> None:
 
 
 def test_a_figure_of_speech_and_a_death_in_a_play_state_nothing() -> None:
-    """Nor do the death of a relative, damage to a part, a shop shut for the night and what somebody is told."""
+    """Nor do the death of a relative, damage to a part or a shop shut for the night."""
     entities = [*KNOWN, Entity(entity_id="醉仙楼", entity_type="location", name="醉仙楼")]
     entities.append(Entity(entity_id="the inn", entity_type="location", name="the inn"))
     nothing = lines("""
@@ -414,7 +414,7 @@ def test_a_figure_of_speech_and_a_death_in_a_play_state_nothing() -> None:
 
 
 def test_a_plain_killing_loss_seizure_or_hiding_sets_its_state() -> None:
-    """Of the victim, and of the thing, and nothing where it is wanted, denied, told of or over."""
+    """Of the victim or the thing, and nothing after a denial or for a plan."""
     entities = [*KNOWN, Entity(entity_id="祠堂", entity_type="location", name="祠堂")]
     entities.append(Entity(entity_id="the archive", entity_type="location", name="the archive"))
     stated = {
