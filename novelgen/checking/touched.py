@@ -281,10 +281,8 @@ def _of_threads(draft: Draft, story: StoryBefore) -> Iterator[TouchedMatter]:
             kind: TouchedKind = "question" if thread.source_id in asking_ids else "promise"
             yield _matter(draft, kind, name, draft.sentences[best], [thread])
     for ended in (thread for thread in story.threads if thread.status not in UNRESOLVED_STATUSES):
-        own, people = (
-            telling_words(ended.description),
-            draft.mentions_of.keys() & {*story.entities_of_threads[ended.loop_id]},
-        )
+        own = telling_words(ended.description)
+        people = draft.mentions_of.keys() & {*story.entities_of_threads[ended.loop_id]}
         best = max(range(len(terms)), key=lambda at: len(own & terms[at]), default=None)
         # What is over is touched only where a sentence says the same again, kept or broken.
         if best is not None and people and len(own & terms[best]) >= max(2, SHARE_OF_ENDED * len(own)):

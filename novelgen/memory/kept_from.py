@@ -152,20 +152,14 @@ _KNOWN_SINCE = _patterns_around("kept_from_knowers_since")
 
 def is_kept_from(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
     """Tell whether a text says of somebody that they do not know it or are not told."""
-    own_names = frozenset(name for name in names if name and name in content)
-    if not own_names or not _WORDS.search(content):
-        return False
-    other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
-    return _keeps(_signed(content, own_names, other_names))
+    signed = _signed_for(content, names, names_of_others) if _WORDS.search(content) else None
+    return signed is not None and _keeps(signed)
 
 
 def is_lied_to(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
     """Tell whether a text tells a lie that somebody believes."""
-    own_names = frozenset(name for name in names if name and name in content)
-    if not own_names or not _WORDS.search(content):
-        return False
-    other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
-    return _is_lied_to(_signed(content, own_names, other_names))
+    signed = _signed_for(content, names, names_of_others) if _WORDS.search(content) else None
+    return signed is not None and _is_lied_to(signed)
 
 
 def is_between_few(content: str, names_of_people: Iterable[str]) -> bool:
@@ -178,22 +172,16 @@ def is_between_few(content: str, names_of_people: Iterable[str]) -> bool:
 
 def does_not_know_own(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
     """Tell whether a text has somebody unaware of their own state or birth."""
-    own_names = frozenset(name for name in names if name and name in content)
-    if not own_names or not _WORDS.search(content):
-        return False
-    other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
-    signed = _signed(content, own_names, other_names)
-    return _keeps(signed) and tells_own_state(signed)
+    signed = _signed_for(content, names, names_of_others) if _WORDS.search(content) else None
+    return signed is not None and _keeps(signed) and tells_own_state(signed)
 
 
 def is_told(content: str, names: Sequence[str], names_of_others: Iterable[str]) -> bool:
     """Tell whether a text says that somebody learns it."""
-    own_names = frozenset(name for name in names if name and name in content)
-    if not own_names:
+    signed = _signed_for(content, names, names_of_others)
+    if signed is None or _ASKS.search(signed):
         return False
-    other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
-    signed = _signed(content, own_names, other_names)
-    return not _ASKS.search(signed) and any(
+    return any(
         _TOLD_UNSURE.search(_CLAUSE_START.split(signed[: match.start()])[-1]) is None
         for pattern in _TOLD
         for match in pattern.finditer(signed)
@@ -395,6 +383,15 @@ def _has_undenied(patterns: Iterable[re.Pattern[str]], signed: str) -> bool:
         for pattern in patterns
         for match in pattern.finditer(signed)
     )
+
+
+def _signed_for(content: str, names: Iterable[str], names_of_others: Iterable[str]) -> str | None:
+    """Return a text with signs in place of names, None without one of the person in question."""
+    own_names = frozenset(name for name in names if name and name in content)
+    if not own_names:
+        return None
+    other_names = frozenset(name for name in names_of_others if name and name in content) - own_names
+    return _signed(content, own_names, other_names)
 
 
 @lru_cache(maxsize=4096)
