@@ -560,6 +560,10 @@ class CharacterView:
         for memory, telling in self._kept_notes.get(position, ()):
             if telling.sentences(text):
                 yield memory
+        # Who two are is told by any later scene that names both in one breath.
+        for memory, telling in self._kept_identities:
+            if self._may_be_told_at(memory.source_id, position) and telling.sentences_of_identity(text):
+                yield memory
         for memory in self._secrets_at(position):
             # A note hides what it tells, a scene's memory also what the scene changes of whom it is about.
             is_of_them = memory.noted_at is None and about and set(about) <= set(memory.entities)
@@ -588,6 +592,11 @@ class CharacterView:
             for memory in story.memories
             if memory.position is None and self._is_kept_note(memory)
         ]
+
+    @cached_property
+    def _kept_identities(self) -> Sequence[tuple[KnowledgeMemory, NoteTelling]]:
+        """The kept notes that say of two that they are one."""
+        return [(memory, telling) for memory, telling in self._tellings_of_kept if telling.identities]
 
     def _is_kept_note(self, note: KnowledgeMemory) -> bool:
         """Tell whether an author keeps a note from them."""
@@ -650,26 +659,25 @@ class CharacterView:
         }
 
     def untied_notes(self, places: Collection[tuple[int, int]]) -> list[tuple[str, int, int]]:
-        """Return the kept notes without a telling text.
+        """Return the kept notes without a telling text, each with the scene of theirs that is nearest to its words.
+
+        A note of an identity is tied by its names. A scene without any word of the note does not tell it.
 
         Args:
             places: The scenes of which something is given to them.
         """
-        notes = {memory.source_id: memory for own in self._kept_notes.values() for memory, _ in own}
+        scene_at = self.shared.rules.story.scene_at
         results = []
-        for source_id in notes:
-            scenes = [
-                place
-                for place, own in self._kept_notes.items()
-                if any(memory.source_id == source_id for memory, _ in own)
-            ]
-            is_tied = any(
-                source_id in self.notes_hiding(self.shared.rules.story.scene_at[place].text, *_pair(place))
-                for place in scenes
-            )
-            last = max(scenes)
-            if not is_tied and (last.chapter_index, last.scene_index) in places:
-                results.append((source_id, last.chapter_index or 0, last.scene_index or 0))
+        for memory, telling in self._tellings_of_kept:
+            scenes = sorted(self._scenes_of(memory))
+            if telling.identities or any(
+                memory.source_id in self.notes_hiding(scene_at[place].text, *_pair(place)) for place in scenes
+            ):
+                continue
+            nearness = {place: telling.nearness(scene_at[place].text) for place in scenes}
+            nearest = max(scenes, key=lambda place: (nearness[place], place), default=None)
+            if nearest is not None and nearness[nearest] and _pair(nearest) in places:
+                results.append((memory.source_id, nearest.chapter_index or 0, nearest.scene_index or 0))
         return results
 
     def _is_retold(self, memory: KnowledgeMemory, text: str) -> bool:

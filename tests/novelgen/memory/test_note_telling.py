@@ -116,3 +116,71 @@ def test_two_neighbours_tell_what_each_has_a_part_of() -> None:
     assert telling.sentences("方老爷在赌坊门口遇见了表弟。宅子里的海棠开了。") == []
     telling = note_telling("Mr Field owes the casino eight thousand and has mortgaged the house.", PEOPLE)
     assert telling.sentences("Mr Field met his cousin outside the casino. The roses at the house were in bloom.") == []
+
+
+LONG_NOTES = {
+    "Harlan sold the seed vault's key to Rudd in March 2391, because the council had cut his rations.": (
+        "Rudd had paid for the key of the vault, and Harlan had sold it.|Harlan sold the key.",
+        "Harlan kept the ration book in a drawer.|The council met on the third deck.|Rudd turned the key.",
+    ),
+    "Mira burned the strike fund's ledger in the boiler room, and since then she pays the widows herself.": (
+        "In the boiler room the ledger was already burning when Mira shut the iron door.|She burned the ledger.",
+        "Mira paid the baker.|The widows came for their money.|The boiler room was hot.|He opened the ledger.",
+    ),
+    "Tobias let the prisoner out by the cellar hatch; he told the sergeant that the lock was broken.": (
+        "It was Tobias who let the prisoner out.|The prisoner crept through the cellar hatch.",
+        "The sergeant asked about the lock.|Tobias fetched coal from the cellar.",
+    ),
+    "On the night of 4 May 1921 Petra hid the survey map behind the altar, so that nobody would start the shaft.": (
+        "Petra slid the map behind the altar.|Behind the altar the survey map lay where she had hidden it.",
+        "The shaft was begun in June.|Nobody came to the altar that night.|It was a cold winter for Petra.",
+    ),
+    "顾晚把厂里的图纸卖给了港商，拿钱给弟弟治了病，后来又借了一笔高利贷还给车间主任。": (
+        "图纸是顾晚卖给港商的。|港商手里那份图纸，是她卖的。",
+        "顾晚的弟弟病好了。|车间主任借了一辆车。|港商请大家吃饭。|她把图纸铺在桌上。",
+    ),
+    "林叔一九七六年在河滩埋了一箱银元，怕抄家，只跟老婆说是送去了乡下，连儿子也没有提过。": (
+        "银元就埋在河滩上。|林叔在河滩挖出那箱银元。",
+        "林叔的老婆去了乡下。|儿子在河滩放羊。|那年抄家的人来了三次。",
+    ),
+    "裴照替江寒顶了偷布的罪，被记了大过，厂长答应年底替她销掉，她谁也没说。": (
+        "偷布的罪是裴照顶下来的。|“那匹布是江寒偷的，罪你替他顶了？”",
+        "厂长年底开了大会。|裴照量了一匹布。|江寒记了一笔账。",
+    ),
+    "八月十五那天夜里，白二把冯贵的船凿沉了，为的是让他赶不上码头的招工。": (
+        "冯贵的船是白二凿沉的。",
+        "码头又在招工。|冯贵坐船过江。|八月十五的月亮很圆。",
+    ),
+}
+
+
+@pytest.mark.parametrize("note", LONG_NOTES)
+def test_the_first_clause_of_a_long_note_tells_it(note: str) -> None:
+    """Reasons and consequences make a note long, not less told; a date is no clause."""
+    telling = note_telling(note, PEOPLE, own_names=["Marsh", "郑观"])
+    texts, others = (row.split("|") for row in LONG_NOTES[note])
+    assert [text for text in texts if not telling.sentences(text)] == []
+    assert [text for text in others if telling.sentences(text)] == []
+
+
+@pytest.mark.parametrize(
+    ("note", "text", "others"),
+    [
+        (
+            "Old Reed, the ferryman, is really Joss, who ran from the Grey Order in the year of the flood.",
+            "Old Reed put down his pole. Joss never could bear a wet coat.",
+            ["Old Reed put down his pole. The river was high.", "Joss was dead, they said. It rained. Old Reed sang."],
+        ),
+        (
+            "老篾其实就是陆文昭，当年从书院逃出来，在河边编了二十年竹器。",
+            "老篾放下篾刀。陆文昭这辈子最恨别人叫他先生。",
+            ["老篾放下篾刀。河水涨了。", "都说陆文昭死了。雨下了一夜。老篾唱起歌。"],
+        ),
+    ],
+)
+def test_two_names_in_one_breath_tell_that_they_are_one(note: str, text: str, others: list[str]) -> None:
+    """In one sentence or in two neighbours; either name alone tells nothing."""
+    telling = note_telling(note, PEOPLE)
+    assert len(telling.sentences(text)) == 2
+    assert [other for other in others if telling.sentences(other)] == []
+    assert not note_telling(note.replace("really ", "a friend of ").replace("其实就是", "认识"), PEOPLE).identities

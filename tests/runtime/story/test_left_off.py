@@ -221,14 +221,14 @@ TELLING_ORDER: dict[str, dict[str, Any]] = {
         "note": "Cora copied the glaze recipe from the bottom of Finn's locket; Finn does not know.",
         "telling": "While Finn bathed, Cora unscrewed the bottom of the locket, and the recipe was soon copied.",
         "rest": "\u201cWhat are you doing with my locket?\u201d said Finn.",
-        "untied": "Cora hummed all evening.",
+        "untied": "Cora hummed and scrubbed the bottom of a pan.",
     },
     "zh": {
         "people": ("宋蓟", "宋蘅"),
         "note": "宋蘅拧开宋蓟的锁底，抄下了釉方，宋蓟不知道。",
         "telling": "宋蘅趁宋蓟洗澡，把锁底拧开，釉方一个字一个字抄在袖里。",
         "rest": "“姐，你看我的锁做什么？”宋蓟走进来。",
-        "untied": "宋蘅哼了一晚上的曲子。",
+        "untied": "宋蘅哼着曲子，拧开了酒坛。",
     },
 }
 
@@ -236,7 +236,7 @@ TELLING_ORDER: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("language", TELLING_ORDER)
 @pytest.mark.parametrize("by", ["words", "hidden_from", "known_by"])
 def test_the_sentence_that_tells_a_kept_note_is_left_out_of_its_scene(memory: Memory, language: str, by: str) -> None:
-    """Where no sentence tells it, the report warns."""
+    """Where a word of it stands and no sentence tells it, the report warns."""
     words = TELLING_ORDER[language]
     first, second = words["people"]
     story = memory.create("kiln", language=language)
@@ -256,3 +256,48 @@ def test_the_sentence_that_tells_a_kept_note_is_left_out_of_its_scene(memory: Me
         assert len(context.left_off.present) == len(words["people"])
         assert (view.doubted_notes, view.untied_notes) == (([(note, 1, 1)], []) if is_tied else ([], [(note, 1, 1)]))
         assert any(note in issue.message for issue in context.report.issues)
+
+
+IDENTITY: dict[str, dict[str, Any]] = {
+    "en": {
+        "people": ("Nell", "Rowan", "Joss Tremayne"),
+        "note": "Rowan, the new keeper, is really Joss Tremayne, who burned the mill.",
+        "telling": "Rowan set down the lamp. Nobody had drawn a boat like that since Joss Tremayne.",
+        "rest": "Nell found a letter on the bed.",
+    },
+    "zh": {
+        "people": ("林知秋", "罗文", "沈家树"),
+        "note": "罗文其实是沈家树，当年磨坊是他烧的。",
+        "telling": "罗文放下马灯。沈家树走后，再没有人这样画船。",
+        "rest": "林知秋在铺位上找到了一张字条。",
+    },
+}
+
+
+@pytest.mark.parametrize("language", IDENTITY)
+def test_two_names_in_one_breath_are_left_out_of_every_scene_after_a_kept_identity(
+    memory: Memory, language: str
+) -> None:
+    """Also long after its note; a scene with one of the names is shown, and no issue says that it may tell it."""
+    words = IDENTITY[language]
+    first, mask, person = words["people"]
+    story = memory.create("shore", language=language)
+    for name in words["people"]:
+        story.entities.add(name, start="1:1")
+    story.memories.add(words["note"], start="1:1", hidden_from=[first])
+    mask_alone = words["telling"].replace(person, "the tide" if language == "en" else "旧船")
+    texts = {1: words["rest"], 2: words["rest"], 3: f"{words['telling']}\n\n{words['rest']}", 4: mask_alone}
+    for scene, text in texts.items():
+        story.ingest(text=text, chapter_index=1, scene_index=scene)
+        story.scenes.set_staging(f"1:{scene}", cast=[first, mask])
+    plan = {"purpose": words["rest"], "characters": [first, mask], "pov": first}
+    for scene, text in ((4, words["rest"]), (5, mask_alone)):
+        context = story.context(1, scene, plan)
+        assert context.left_off is not None
+        assert context.left_off.text == text
+        assert context.report.point_of_view is not None
+        assert context.report.point_of_view.untied_notes == []
+        assert person not in context.model_copy(update={"hidden": None}).as_prompt().replace(words["note"], "")
+    shown = story.context(1, 4, {**plan, "characters": [mask], "pov": mask}).left_off
+    assert shown is not None
+    assert shown.text == texts[3]
