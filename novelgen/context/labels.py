@@ -43,6 +43,7 @@ class Labels:
     after: str
     in_scene: str
     advanced: str
+    thread_over: str
     unverified: str
     guess: str
     guessed: str

@@ -180,7 +180,8 @@ class PointOfViewCut:
                         self._with_doubt_of_thread(thread)
                         for thread in outline.open_loops
                         if thread.loop_id not in threads
-                    ],
+                    ]
+                    + [thread for thread in outline.ended_loops if thread.loop_id in threads],
                     "relationships": list(self._unknown_relationships(pairs)),
                     "chapter_summaries": [],
                     "part_summaries": [],
@@ -218,7 +219,8 @@ class PointOfViewCut:
         whole, story_outline = self.found.outline, known_story.outline
 
         def entries(outline: StoryOutline) -> int:
-            told_count = len(outline.open_loops) + len(outline.relationships)
+            threads = [thread for thread in outline.open_loops if thread.believed_by is None]
+            told_count = len(threads) + len(outline.relationships)
             told_count += len(outline.chapter_summaries) + len(outline.part_summaries)
             return told_count + sum(len(scene.key_events) for scene in outline.scenes)
 
@@ -436,7 +438,7 @@ class PointOfViewCut:
 
     def _known_loops(self) -> Iterable[OpenLoop]:
         view = self._view
-        for loop in self.found.outline.open_loops:
+        for loop in (*self.found.outline.open_loops, *self._loops_believed_open()):
             knowing = view.knowing_of_thread(loop)
             if not knowing.knows:
                 continue
@@ -451,6 +453,13 @@ class PointOfViewCut:
             else:
                 planting_fields = {"last_chapter_index": loop.chapter_index, "last_scene_index": loop.scene_index}
                 yield loop.model_copy(update={"status": "open", **planting_fields})
+
+    def _loops_believed_open(self) -> Iterable[OpenLoop]:
+        """Yield the threads of theirs that ended without them: for them they are open."""
+        for loop in self.found.outline.ended_loops:
+            if self.character_id in loop.related_entities and self._view.believes_open(loop):
+                update = {"status": "open", "resolution_summary": None, "believed_by": self.character_id}
+                yield loop.model_copy(update={**update, "steps": loop.steps[:-1]})
 
     def _with_doubt_of_thread(self, thread: OpenLoop) -> OpenLoop:
         place = self._view.doubt_of_thread(thread)

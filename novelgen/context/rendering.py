@@ -22,7 +22,7 @@ from novelgen.models.entity import is_entity_id
 from novelgen.models.folds import HOLDER_ATTRIBUTE
 from novelgen.models.pair_types import read_sides
 from novelgen.models.position import Place, place_text, place_told, sort_key
-from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, EntityStateSnapshot
+from novelgen.models.state import GUESSED, PRESENCE_ATTRIBUTE, UNRESOLVED_STATUSES, EntityStateSnapshot
 
 Placing = tuple[int | None, int | None]
 """Chapter and scene of something, each None where it has none."""
@@ -366,7 +366,11 @@ def render_timeline_entry(section: str, entry: Mapping[str, Any], names: Mapping
 
 def _loop(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:
     moving = f" ({labels.advanced})" if entry.get("status") == "advanced" else ""
-    return f"{entry['description']}{moving}"
+    ending = ""
+    if entry.get("status", "open") not in UNRESOLVED_STATUSES:
+        how = entry.get("resolution_summary")
+        ending = f" ({labels.thread_over}{labels.colon}{how})" if how else f" ({labels.thread_over})"
+    return f"{entry['description']}{moving}{ending}{belief_mark(entry.get('believed_by'), names, labels)}"
 
 
 def _relationship(entry: Mapping[str, Any], names: Mapping[str, str], labels: Labels) -> str:

@@ -144,7 +144,8 @@ def assemble_timeline(
 
     filters = {
         "open_loops": [
-            loop.model_dump(mode="json", exclude={"resolution_summary"}) for loop in threads_by_pay_off(outline, ahead)
+            loop.model_dump(mode="json", exclude=set() if loop.resolution_summary else {"resolution_summary"})
+            for loop in threads_by_pay_off(outline, ahead)
         ],
         "relationships": _relationships(outline.relationships, ahead.entity_ids, pov_id),
         "snapshots": _changes(outline, snapshots, ahead.entity_ids, shown_states),

@@ -394,6 +394,15 @@ class CharacterView:
         # What a scene of a stated cast tells is sure, whatever a guess says of another.
         return next((way for way in ways if self.guess_of(way) is None), ways[0] if ways else planting)
 
+    def believes_open(self, thread: OpenLoop) -> bool:
+        """Tell whether a thread that is over is open for them: they know it, and were not told of its end."""
+        if not thread.steps or self._said_of_thread(thread) is not None:
+            return False
+        end = thread.steps[-1]
+        if self.was_in(end.chapter_index, end.scene_index) or self._knowing_of_move(end, thread).knows:
+            return False
+        return self.knowing_of_thread(thread.model_copy(update={"steps": thread.steps[:-1]})).knows
+
     def _said_of_thread(self, thread: OpenLoop) -> KnowledgeEvent | None:
         """Return the author's last word on a thread."""
         events = self.shared.rules.story.events_by_memory.get(thread.loop_id, ())

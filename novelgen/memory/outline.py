@@ -87,6 +87,9 @@ class StoryOutline(Model):
     entities: list[Entity] = Field(default_factory=list, description="In order of entity id.")
     scenes: list[OutlineScene] = Field(default_factory=list, description="In story order, oldest first.")
     open_loops: list[OpenLoop] = Field(default_factory=list, description="Unresolved at the position.")
+    ended_loops: list[OpenLoop] = Field(
+        default_factory=list, description="Resolved or dropped before the position, with how."
+    )
     relationships: list[Relationship] = Field(default_factory=list)
     part_summaries: list[PartSummary] = Field(default_factory=list, description="Oldest first.")
     chapter_summaries: list[ChapterSummary] = Field(default_factory=list, description="Oldest first.")

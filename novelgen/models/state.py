@@ -144,6 +144,9 @@ class OpenLoop(Shown, Model):
     resolution_summary: str | None = None
     age_scenes: int | None = Field(default=None, description="Stored scenes between planting and the position.")
     guessed_in: GuessedScenes = Field(default_factory=list, exclude_if=not_)
+    believed_by: str | None = Field(
+        default=None, exclude_if=not_, description="Id of the point of view that does not know that it has ended."
+    )
     steps: SkipJsonSchema[list[ThreadStep]] = Field(
         default_factory=list, exclude=True, description="How it moved and ended, oldest first."
     )

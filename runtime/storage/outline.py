@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from sqlalchemy import Text, case, cast, exists, func, literal, literal_column, select, union_all
 from sqlmodel import col
@@ -15,6 +15,7 @@ from novelgen.models.base import Model
 from novelgen.models.entity import Entity
 from novelgen.models.memory import DISTILLED_TYPES
 from novelgen.models.position import END_OF_STORY, StoryPosition, packed_place
+from novelgen.models.state import UNRESOLVED_STATUSES, LoopStatus
 from novelgen.models.user_file import StoryPart
 from runtime.storage.chunks import ConsolidationRepository
 from runtime.storage.columns import WITHOUT_RECORD, ScenePlace, SummaryLevel, SummaryWriter
@@ -426,6 +427,7 @@ def read_outline(
     chapters = dict.fromkeys(row[0] for row in rows if as_of.chapter_index is None or row[0] < as_of.chapter_index)
     summaries = read_summaries(session, as_of, chapters_per_part=chapters_per_part, chapters=sorted(chapters))
     holders, stated_ids = stated_as_of(session, as_of)
+    loops = ThreadRepository(session).list_as_of(as_of=as_of, statuses=get_args(LoopStatus))
     scenes = "[" + ", ".join(f'[{row[0]}, {row[1]}, "{row[7]}"]' for row in rows) + "]"
     return outline.StoryOutline(
         project_id=session.project_id,
@@ -441,7 +443,8 @@ def read_outline(
             )
             for row, present in zip(rows, participants, strict=True)
         ],
-        open_loops=ThreadRepository(session).list_as_of(as_of=as_of),
+        open_loops=[loop for loop in loops if loop.status in UNRESOLVED_STATUSES],
+        ended_loops=[loop for loop in loops if loop.status not in UNRESOLVED_STATUSES],
         relationships=RelationshipRepository(session).list_as_of(as_of=as_of),
         part_summaries=summaries.parts,
         chapter_summaries=summaries.chapters,

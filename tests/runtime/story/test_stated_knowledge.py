@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from novelgen.context.labels import labels_for
 from novelgen.errors import UserInputError
 from novelgen.models.context import SceneMemoryContext
 from novelgen.models.memory import PASSAGE_TYPES
@@ -410,6 +411,33 @@ def test_a_thread_is_known_from_the_scene_of_a_move_on_that_tells_it(
     assert (knows(1), knows(2)) == (False, not is_known)
     story.knowledge.forget(heroine, loop_id)
     assert knows(2) is is_known
+
+
+@pytest.mark.parametrize(("is_there", "says_it"), [(False, False), (True, False), (False, True)])
+def test_a_thread_that_ended_without_them_is_open_for_them(
+    story: Story, told: dict[str, Any], *, is_there: bool, says_it: bool
+) -> None:
+    """With the mark of a belief; that and how it ended is hidden, and a thread of others is not listed."""
+    heroine, captain, other, _ = told["people"]
+    names = {"heroine": heroine, "captain": captain, "other": other}
+    debt = {"en": f"{heroine} owes {captain} a penny.", "zh": f"{heroine}欠{captain}一文钱。"}[told["language"]]
+    paid = {"en": f"{other} paid it.", "zh": f"{other}替她还了。"}[told["language"]]
+    belief = labels_for(told["language"]).believed.format(heroine)
+    story.scenes.set_staging("1:1", cast=[heroine, captain, other])
+    story.scenes.set_staging("2:1", cast=[captain, other, *([heroine] if is_there else [])])
+    loop_id = story.threads.add(debt, characters=[heroine, captain], scene_id="1:1").loop_id
+    of_others = story.threads.add(told["question"], characters=[captain, other], scene_id="1:1").loop_id
+    for ended_id in (loop_id, of_others):
+        ending = f"{paid}{told['told_of_it'].format(**names)}" if says_it else paid
+        story.threads.resolve(ended_id, ending, scene_id="2:1")
+    known, _, hidden = _context(story, told, scene=2).as_prompt().partition(told["hidden_from"])
+    is_open = not is_there and not says_it
+    assert (f"{debt}{belief}" in known, paid in hidden) == (is_open, is_open)
+    assert told["question"] not in known + hidden
+    assert paid not in known
+    before = _context(story, told, scene=1).as_prompt().partition(told["hidden_from"])[0]
+    assert debt in before
+    assert belief not in before
 
 
 def test_a_move_from_a_stored_scene_on_is_of_that_scene(story: Story, told: dict[str, Any]) -> None:
