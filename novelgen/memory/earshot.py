@@ -124,8 +124,8 @@ def is_said(text: str, at: Span) -> bool:
     """Tell whether anything is said aloud, or told in other words, in a part of a text."""
     reach = SPEECH_CHARACTERS[_has_cjk(text)]
     start, end = max(0, at.start - reach), at.end + reach
-    return any(begin < end and stop > start for begin, stop in _speeches(text)) or (
-        _TELLS.search(text, start, end) is not None
+    return any(begin < end and stop > start for begin, stop in _speeches(text)) or any(
+        begin >= start and stop <= end for begin, stop in _tellings(text)
     )
 
 
@@ -152,6 +152,11 @@ def _pieces(text: str) -> tuple[Span, ...]:
 @lru_cache(REMEMBERED_SCENES)
 def _speeches(text: str) -> tuple[tuple[int, int], ...]:
     return tuple(match.span() for match in QUOTED.finditer(text))
+
+
+@lru_cache(REMEMBERED_SCENES)
+def _tellings(text: str) -> tuple[tuple[int, int], ...]:
+    return tuple(match.span() for match in _TELLS.finditer(text))
 
 
 @lru_cache(REMEMBERED_SCENES)

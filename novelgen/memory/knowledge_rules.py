@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, lru_cache, reduce
 from operator import or_
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -118,6 +118,9 @@ MIN_KNOWN_OF_SECRET = 0.5
 No words of a later scene do: a name in them would be enough, and who says that it is a secret knows when it is none.
 """
 
+REMEMBERED_TEXTS = 20_000
+"""Texts of memories whose words of secrecy are remembered: the same are read for each character."""
+
 Reason = Literal["hidden", "deceived", "doubts", "inner", "settled", "present", "absent", "left_out", "unsaid", "dead"]
 
 
@@ -154,6 +157,7 @@ class KnowledgeRules:
     _spoken_of: dict[str, frozenset[str]] = field(default_factory=dict, init=False, compare=False)
     _openly_said: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
     _unknown_to_own: dict[str, bool] = field(default_factory=dict, init=False, compare=False)
+    _subjects: dict[str, str | None] = field(default_factory=dict, init=False, compare=False)
 
     def of_character(
         self,
@@ -782,9 +786,7 @@ class KnowledgeRules:
 
     def _witnesses(self, character_id: str, memory: KnowledgeMemory, scene: KnowledgeScene) -> bool:
         """Return whether a participant perceives a fact about others."""
-        if memory.event_type in APART_EVENTS or any(
-            pattern.search(memory.content) for pattern in (_APART, _UNSEEN, _INNER)
-        ):
+        if memory.event_type in APART_EVENTS or _is_out_of_sight(memory.content):
             return False
         key = (scene.position, character_id)
         names = self.story.names.get(character_id, ())
@@ -798,6 +800,11 @@ class KnowledgeRules:
 
     def _subject(self, memory: KnowledgeMemory) -> str | None:
         """Return the first character named by a memory, or None."""
+        if memory.source_id not in self._subjects:
+            self._subjects[memory.source_id] = self._first_named(memory)
+        return self._subjects[memory.source_id]
+
+    def _first_named(self, memory: KnowledgeMemory) -> str | None:
         subject_pairs = [
             (place, entity_id)
             for entity_id in memory.entities
@@ -1036,6 +1043,12 @@ def _is_question(text: str) -> bool:
     return _ASKS.search(text) is not None and not any(
         _HAPPENED.search(clause) and not _ASKS.search(clause) for clause in _CLAUSE_END.split(text)
     )
+
+
+@lru_cache(REMEMBERED_TEXTS)
+def _is_out_of_sight(text: str) -> bool:
+    """Tell whether a memory says that it happened apart, unseen or within somebody."""
+    return any(pattern.search(text) for pattern in (_APART, _UNSEEN, _INNER))
 
 
 def _is_apart(note: str) -> bool:
