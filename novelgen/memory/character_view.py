@@ -18,7 +18,6 @@ from novelgen.language.language import significant_words, word_pattern, wording
 from novelgen.language.sentences import split_sentences
 from novelgen.memory.knowledge_rules import (
     ABSENT_CERTAINTY,
-    GUESSED_PRESENCE_CERTAINTY,
     TAKING_PART_CERTAINTY,
     WITNESSED_CERTAINTY,
     Knowing,
@@ -31,7 +30,7 @@ from novelgen.memory.note_telling import NoteTelling, note_telling
 from novelgen.memory.retelling import MIN_RETOLD
 from novelgen.memory.told_identity import tells_identity
 from novelgen.models.entity import Entity
-from novelgen.models.knowledge import READER, CharacterKnowledge, KnowledgeEvent
+from novelgen.models.knowledge import GUESSED_PRESENCE_CERTAINTY, READER, CharacterKnowledge, KnowledgeEvent
 from novelgen.models.memory import PASSAGE_TYPES, SUMMARY_TYPE, StoryMemoryChunk
 from novelgen.models.position import Place, StoryPosition
 from novelgen.models.state import OpenLoop, ThreadStep

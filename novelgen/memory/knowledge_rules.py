@@ -35,6 +35,7 @@ from novelgen.memory.spoken import Saying, SpokenStates
 from novelgen.memory.stated import Statement, plain_wound_of, statements_of
 from novelgen.memory.whereabouts import tells_whereabouts, things_located
 from novelgen.models.knowledge import (
+    GUESSED_PRESENCE_CERTAINTY,
     READER,
     CharacterKnowledge,
     KnowledgeEvent,
@@ -102,7 +103,6 @@ DONE_CERTAINTY = 0.95
 WITNESSED_CERTAINTY = 0.9
 ABSENT_CERTAINTY = 0.8
 TAKING_PART_CERTAINTY = 0.7
-GUESSED_PRESENCE_CERTAINTY = 0.6
 OFF_STAGE_CERTAINTY = 0.5
 MIN_TOLD_CERTAINTY = 0.5
 MAX_TOLD_CERTAINTY = 0.75
@@ -731,6 +731,31 @@ class KnowledgeRules:
     def scene_of_note(self, memory: KnowledgeMemory) -> KnowledgeScene | None:
         """Return the scene of an author's note."""
         return self._scene_from(memory.noted_at, is_of_scene=memory.is_of_scene)
+
+    def beside_ids(self, memory: KnowledgeMemory) -> frozenset[str]:
+        """Return the ids of the living people of a memory's own scene, stated or guessed."""
+        is_note = memory.position is None
+        scene = self.scene_of_note(memory) if is_note else self._scene(memory)
+        present = frozenset() if scene is None else scene.present
+        if is_note and not memory.is_of_scene and memory.begins_at(self.story.as_of):
+            present |= self.story.entering
+        return frozenset(
+            character_id
+            for character_id in present & self.story.character_ids
+            if not (self._is_dead_by(character_id, memory) or self._tells_own_death(character_id, memory))
+        )
+
+    def beside_thread_ids(self, thread: OpenLoop) -> frozenset[str]:
+        """Return the ids of the living people of the scene in which a thread is planted."""
+        content = thread.first_worded or thread.description
+        if thread.said_from is not None:
+            chapter, number = thread.said_from
+            place = StoryPosition(chapter, (number or 1) - 1)
+            return self.beside_ids(KnowledgeMemory(thread.loop_id, content, noted_at=place))
+        if thread.chapter_index is None:
+            return frozenset()
+        place = StoryPosition(thread.chapter_index, thread.scene_index)
+        return self.beside_ids(KnowledgeMemory(thread.loop_id, content, position=place))
 
     def scene_of_statement(self, place: StoryPosition | None, *, is_of_chapter: bool = True) -> KnowledgeScene | None:
         """Return the scene of an author's statement: the first in which it holds, or the one that ends its chapter.

@@ -27,6 +27,9 @@ READER = "reader"
 ALL_LIVED = "*"
 """In place of a memory's id: everything that the one who tells has lived through."""
 
+GUESSED_PRESENCE_CERTAINTY = 0.6
+"""Of what somebody knows by a scene in which only a guess has them."""
+
 Certainty = Annotated[float, Field(ge=0.0, le=1.0)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any, NamedTuple, get_origin
@@ -23,11 +23,14 @@ from runtime.page.typed_again import WORDS_OF_FIELDS, OfferedCard, typed_again
 from runtime.page.visits import Form, Visit, Visited, place_in, problem_in, router
 from runtime.story.base import means_nobody
 from runtime.story.entities import EntityCard
+from runtime.story.knowledge import Knower, Unaware, knowers_by_rules
 
 FormValues = Mapping[str, str]
 
 MAX_TEXT = 4000
 MAX_DIGITS = 15
+MAX_NAMED = 10
+"""So many knowers a notice names."""
 CARD_FIELDS = ("name", "role", "description")
 ID_ATTRIBUTES = ("holder", "location_id")
 """Attributes whose value is somebody or something that has a card."""
@@ -40,6 +43,9 @@ _OPERATIONS = {operation.name: operation for operation in OPERATIONS}
 _description = attrgetter("description")
 _card_name = attrgetter("entity.name")
 _card_id = attrgetter("entity.entity_id")
+_note_id = attrgetter("note.chunk_id")
+_edited_id = attrgetter("memory.chunk.chunk_id")
+_thread_id = attrgetter("loop_id")
 
 
 def _memory_words(result: Any) -> str:
@@ -112,6 +118,7 @@ class PageForm:
         read: The arguments, where they are not the fields of the form under their own names; None changes nothing.
         told: What the notice names, of the result, one thing or several, or the first of these fields that is filled.
         to_card: Whose card it leads to, of the result.
+        knowers_of: The id of a note or thread whose knowers the notice tells, of the result.
         clearable_fields: Arguments that an empty field clears; other empty fields say nothing.
         confirmed: Whether somebody must have ticked that it is meant.
         missing_cards: The cards that its names need and that are not there, of a form about a scene.
@@ -122,6 +129,7 @@ class PageForm:
     read: Callable[[Visit, FormValues], dict[str, Any] | None] | None = None
     told: Callable[[Any], str | list[str]] | tuple[str, ...] = ()
     to_card: Callable[[Any], str] | None = None
+    knowers_of: Callable[[Any], str] | None = None
     clearable_fields: tuple[str, ...] = ()
     confirmed: bool = False
     missing_cards: Callable[[Visit, FormValues], list[OfferedCard]] | None = None
@@ -162,7 +170,9 @@ class PageForm:
         number = change_number(result)
         # What has no number, or several, tells by itself what it changed.
         is_same = number is None and any(hasattr(result, name) for name in ("change", "change_id"))
-        is_same = is_same and not getattr(result, "is_repeat", False)
+        is_repeat = getattr(result, "is_repeat", False)
+        is_same = is_same and not is_repeat
+        known_to, not_known_to = ("", "") if is_same or is_repeat else self._knowers(visit, result, payload)
         text = self.told(result) if callable(self.told) else next(filter(None, map(sent.get, self.told)), "")
         if not isinstance(text, str):
             text = visit.word("between_names").join(text)
@@ -172,12 +182,33 @@ class PageForm:
             told=text,
             kept=visit.word("between_names").join(getattr(result, "kept_from", ())),
             known=visit.word("between_names").join(getattr(result, "known_only_by", ())),
+            known_to=known_to,
+            not_known_to=not_known_to,
             knowers_over="1" if getattr(result, "knowers_over", False) else "",
             refuted=visit.word("between_names").join(_refuted_deaths(result)),
             lost=len(getattr(result, "lost", ())),
             undo="" if number is None else str(number),
             at=sent.get("at", ""),
         )
+
+    def _knowers(self, visit: Visit, result: Any, payload: Mapping[str, Any]) -> tuple[str, str]:
+        """Return who knows a note or thread by the rules, and who of its scene does not."""
+        if self.knowers_of is None or ("memory_id" in payload and "content" not in payload):
+            return "", ""
+        stores, project_id = visit.served.stores, visit.served.project_id
+        knowers = knowers_by_rules(stores, project_id, source_id=self.knowers_of(result))
+        if knowers is None:
+            return "", ""
+        names = _people_listed(visit, knowers.people) or visit.word("note_known_to_nobody")
+        return names, _people_listed(visit, knowers.unaware_beside)
+
+
+def _people_listed(visit: Visit, people: Sequence[Knower | Unaware]) -> str:
+    """Return the first names with the mark of a guess."""
+    mark = visit.word("in_brackets", words=visit.word("guess"))
+    space = "" if visit.language == "zh" else " "
+    names = [f"{one.name}{space}{mark}" if one.is_doubtful else one.name for one in people[:MAX_NAMED]]
+    return visit.word("between_names").join([*names, "…"] if len(people) > MAX_NAMED else names)
 
 
 def _with_own_field(form: FormValues) -> FormValues:
@@ -259,6 +290,8 @@ def led_back(
     told: str = "",
     kept: str = "",
     known: str = "",
+    known_to: str = "",
+    not_known_to: str = "",
     knowers_over: str = "",
     refuted: str = "",
     lost: int = 0,
@@ -269,6 +302,7 @@ def led_back(
     parts = urlsplit(own_address(back))
     remaining_pairs = [pair for pair in parse_qsl(parts.query, keep_blank_values=True) if pair[0] not in NOTICE_FIELDS]
     names = [("told", told[:MAX_TOLD]), ("secret_from", kept[:MAX_TOLD]), ("known_only_by", known[:MAX_TOLD])]
+    names += [("known_to", known_to[:MAX_TOLD]), ("not_known_to", not_known_to[:MAX_TOLD])]
     names += [("knowers_over", knowers_over), ("refuted", refuted[:MAX_TOLD])]
     statements = [("done", done), *names, ("lost", str(lost or ""))]
     query = urlencode(
@@ -553,10 +587,15 @@ FORMS: dict[str, PageForm] = {
     },
     "memory/end": PageForm(operation="end_memory", done="end", told=_memory_words),
     "story/fact": PageForm(
-        operation="edit_memory", done="change", read=_fact_edited, told=_memory_words, clearable_fields=("evidence",)
+        operation="edit_memory",
+        done="change",
+        read=_fact_edited,
+        told=_memory_words,
+        knowers_of=_edited_id,
+        clearable_fields=("evidence",),
     ),
-    "story/add": PageForm(operation="add_note", done=_noted_done, read=_noted, told=_noted_words),
-    "lore/add": PageForm(operation="add_note", done=_noted_done, told=_noted_words),
+    "story/add": PageForm(operation="add_note", done=_noted_done, read=_noted, told=_noted_words, knowers_of=_note_id),
+    "lore/add": PageForm(operation="add_note", done=_noted_done, told=_noted_words, knowers_of=_note_id),
     "lore/import": PageForm(
         operation="import_lore", done="lore", told=lambda result: str(len(result.added) + len(result.updated))
     ),
@@ -597,7 +636,7 @@ FORMS: dict[str, PageForm] = {
         told=_description,
         clearable_fields=("description", "category", "pay_off"),
     ),
-    "threads/add": PageForm(operation="add_thread", done="add_thread", told=_description),
+    "threads/add": PageForm(operation="add_thread", done="add_thread", told=_description, knowers_of=_thread_id),
     "relationships/feelings": PageForm(operation="edit_relationship", done="feelings"),
     "knowledge/say": PageForm(
         operation=lambda sent: "forget_knowledge" if sent.get("kind") == "as_told" else "set_knowledge",

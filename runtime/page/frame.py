@@ -53,9 +53,23 @@ def language_wished(header: str) -> PageLanguage:
     return "zh" if weight and name == "zh" else "en"
 
 
-NOTICE_FIELDS = frozenset({"done", "told", "secret_from", "known_only_by", "knowers_over", "refuted", "lost", "undo"})
+NOTICE_FIELDS = frozenset(
+    {
+        "done",
+        "told",
+        "secret_from",
+        "known_only_by",
+        "known_to",
+        "not_known_to",
+        "knowers_over",
+        "refuted",
+        "lost",
+        "undo",
+    }
+)
 """What an address says of a change: `did_` and `done` are a word, of whom, who alone knows it, that its list of
-knowers is over, from whom it is kept, which deaths are over, how to undo it.
+knowers is over, from whom it is kept, who of its scene knows it and who does not, which deaths are over,
+how to undo it.
 
 Lost are the facts without words."""
 

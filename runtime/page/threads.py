@@ -8,7 +8,6 @@ from typing import NamedTuple, get_args
 
 from starlette.responses import Response
 
-from novelgen.memory.knowledge_rules import GUESSED_PRESENCE_CERTAINTY
 from novelgen.memory.ledger import LedgerEntry, ThreadMove, shown_category
 from novelgen.models.record import ThreadEnding
 from novelgen.models.state import LoopImportance
@@ -150,4 +149,4 @@ def threads_page(
 def _knowers(visit: Visited, thread: LedgerEntry) -> list[tuple[Knower, bool]]:
     """Return who knows a thread, with those of a guessed cast marked."""
     knowers = visit.kept(visit.story.knowledge.who_knows, memory_id=thread.loop_id).known_by
-    return [(knower, knower.is_guess and knower.certainty <= GUESSED_PRESENCE_CERTAINTY) for knower in knowers]
+    return [(knower, knower.is_doubtful) for knower in knowers]

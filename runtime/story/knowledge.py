@@ -6,6 +6,7 @@ import builtins
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from itertools import islice
+from operator import not_
 from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, Field
@@ -18,6 +19,7 @@ from novelgen.memory.knowledge_story import KnowledgeMemory
 from novelgen.models.base import Model
 from novelgen.models.knowledge import (
     ALL_LIVED,
+    GUESSED_PRESENCE_CERTAINTY,
     READER,
     CharacterKnowledge,
     KnowledgeKind,
@@ -26,8 +28,8 @@ from novelgen.models.knowledge import (
     Learnt,
     UnknownMemory,
 )
-from novelgen.models.memory import StoryMemoryChunk
-from novelgen.models.position import END_OF_STORY, StoryPosition
+from novelgen.models.memory import StoryMemoryChunk, read_from, scene_of_note
+from novelgen.models.position import END_OF_STORY, Place, StoryPosition, scene_from
 from novelgen.models.state import OpenLoop
 from runtime.storage.change import RowChange
 from runtime.storage.columns import EventOrigin
@@ -51,6 +53,11 @@ class Knower(KnownMemory):
     character_id: str
     name: str
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether only a guess has them there: of a stated cast nobody is one, though rules say what it knows."""
+        return self.is_guess and self.certainty <= GUESSED_PRESENCE_CERTAINTY
+
 
 class Unaware(UnknownMemory):
     """A character without knowledge of a memory.
@@ -60,6 +67,14 @@ class Unaware(UnknownMemory):
 
     character_id: str
     name: str
+    is_beside: bool = Field(
+        default=False, exclude_if=not_, description="Is in the memory's own scene, by its cast or a guess."
+    )
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether rules alone keep it from them, and no words of the memory."""
+        return self.is_guess and self.kind == "unknown"
 
 
 class MemoryKnowers(Model):
@@ -73,6 +88,16 @@ class MemoryKnowers(Model):
     not_known_by: list[Unaware] = Field(
         default_factory=list, description="`might_know`: has met somebody since who knows it."
     )
+
+    @property
+    def people(self) -> list[Knower]:
+        """The knowers without the reader."""
+        return [knower for knower in self.known_by if knower.character_id != READER]
+
+    @property
+    def unaware_beside(self) -> list[Unaware]:
+        """Those of its own scene who do not know it."""
+        return [unaware for unaware in self.not_known_by if unaware.is_beside]
 
 
 class SaidKnowledge(Learnt):
@@ -176,6 +201,11 @@ class StoryKnowledge(base.StoryBase):
         knowledge = self._knowledge(position)
         by_id = {memory.source_id: memory for memory in knowledge.rules.story.memories}
         memories = [by_id[part] for part in parts if part in by_id]
+        beside_ids = (
+            frozenset[str]().union(*map(knowledge.rules.beside_ids, memories))
+            if thread is None
+            else knowledge.rules.beside_thread_ids(thread)
+        )
         names = {READER: READER, **{entity.entity_id: entity.name for entity in known_entities}}
         for character_id, name in names.items():
             if character_id not in (READER, *knowledge.rules.story.character_ids):
@@ -192,8 +222,9 @@ class StoryKnowledge(base.StoryBase):
                 "source_id": memory_knowers.source_id,
             }
             if character_knowledge.not_known:
+                is_beside = {"is_beside": character_id in beside_ids}
                 memory_knowers.not_known_by.append(
-                    Unaware.model_validate(character_knowledge.not_known[0].model_dump() | who)
+                    Unaware.model_validate(character_knowledge.not_known[0].model_dump() | who | is_beside)
                 )
             elif character_knowledge.known:
                 last = max(
@@ -432,6 +463,54 @@ class StoryKnowledge(base.StoryBase):
     alist_shared_scenes = base.async_twin(list_shared_scenes)
     aset = base.async_twin(set)
     aforget = base.async_twin(forget)
+
+
+def knowers_by_rules(stores: MemoryStores, project_id: str, *, source_id: str) -> MemoryKnowers | None:
+    """Return who knows a memory or a thread by the end of its own scene.
+
+    None: it is no fact, or its author listed its knowers.
+    """
+    from runtime.search.kept_readings import knowledge_story
+
+    with stores.database(project_id).read() as unit:
+        thread = unit.threads.get(source_id)
+        stored_memory = unit.memories.find(source_id) if thread is None else None
+        if stored_memory is not None and stored_memory.chunk.content_type not in FACT_TYPES:
+            return None
+        places = unit.scenes.places()
+    if thread is not None:
+        as_of = _end_of_planting(thread, places)
+    elif stored_memory is not None and stored_memory.status == "active":
+        as_of = _end_of_own_scene(stored_memory, places)
+        own_id = _source_id(stored_memory)
+        story = knowledge_story(stores, project_id, as_of=as_of)
+        if any(story.has_listed_knowers(memory) for memory in story.memories if memory.source_id == own_id):
+            return None
+    else:
+        return None
+    return StoryKnowledge(stores, project_id).who_knows(source_id, as_of=as_of)
+
+
+def _end_of_own_scene(stored_memory: StoredMemory, places: Sequence[Place]) -> StoryPosition:
+    chapter, number = stored_memory.chunk.chapter_index, stored_memory.chunk.scene_index
+    if chapter is None:
+        return END_OF_STORY
+    if stored_memory.from_scene:
+        return read_from(chapter, number)
+    is_of_scene = stored_memory.scene_id is not None
+    return _end_of(read_from(chapter, number), scene_of_note(chapter, number, is_of_scene=is_of_scene, scenes=places))
+
+
+def _end_of_planting(thread: OpenLoop, places: Sequence[Place]) -> StoryPosition:
+    if thread.said_from is not None:
+        start = StoryPosition(*thread.said_from)
+        return _end_of(start, scene_from(start, places))
+    return END_OF_STORY if thread.chapter_index is None else read_from(thread.chapter_index, thread.scene_index)
+
+
+def _end_of(start: StoryPosition, scene: Place | None) -> StoryPosition:
+    """Return the end of the scene of what holds from a position on, that position where no scene is there yet."""
+    return start if scene is None else max(start, read_from(*scene))
 
 
 def knower_ids(unit: UnitOfWork, names: Sequence[str], as_of: StoryPosition) -> list[str]:

@@ -453,6 +453,56 @@ def test_a_note_says_who_alone_knows_it_by_its_words(
 
 
 @pytest.mark.parametrize(
+    ("language", "words", "people", "text", "listed", "apart", "guess"),
+    [
+        (
+            "en",
+            ENGLISH,
+            ("Kit", "Ada", "Nell"),
+            "Kit sat with Ada and Nell.",
+            "Only Ada knows that Kit drinks.",
+            "Ada whispered to Kit that the well is dry.",
+            "Nell (guess)",
+        ),
+        (
+            "zh",
+            CHINESE,
+            ("沈青", "陆行舟", "顾晚"),
+            "沈青和陆行舟、顾晚坐着。",
+            "只有陆行舟知道沈青酗酒。",
+            "陆行舟悄悄告诉沈青井干了。",
+            "顾晚（推测）",
+        ),
+    ],
+)
+def test_the_notice_of_a_note_says_who_of_its_scene_knows_it(
+    empty: TestClient,
+    language: str,
+    words: dict[str, str],
+    people: tuple[str, str, str],
+    text: str,
+    listed: str,
+    apart: str,
+    guess: str,
+) -> None:
+    """And who does not; nothing of them where the note stands already."""
+    empty.headers["Accept-Language"] = language
+    empty.post("/v1/projects", json={"project_id": "new", "language": language})
+    for name in people:
+        empty.post("/v1/projects/new/entities", json={"name": name, "start": "1:1"})
+    empty.post("/page/projects/new/write/store", data={"text": text})
+    assert empty.put("/v1/projects/new/scenes/1/1/staging", json={"cast": people}).status_code == 200
+    knowers = filled(words["note_known_to"], names=words["between_names"].join(people[:2]))
+    for note, unaware in ((listed, people[2]), (apart, guess)):
+        sent = {"content": note, "start": "1:1"}
+        told = f"{knowers} {filled(words['note_not_known_to'], names=unaware)}"
+        first, again = (
+            read(empty.post("/page/projects/new/lore/add", data=sent, follow_redirects=True)) for _ in range(2)
+        )
+        assert (told in first.text, knowers in again.text) == (True, False)
+
+
+@pytest.mark.parametrize(
     ("language", "words", "people", "thing", "given", "used"),
     [
         (

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from novelgen.memory.knowledge_rules import GUESSED_PRESENCE_CERTAINTY
-from novelgen.models.knowledge import READER
 from novelgen.models.memory import over_from
 from novelgen.models.position import StoryPosition
 from novelgen.shell_words import in_shell
 from novelgen.words import filled
 from runtime.doors.cli import output
-from runtime.doors.cli.command_view import View, cell, cells_of, does
+from runtime.doors.cli.command_view import MAX_LISTED, View, cell, cells_of, does, guess_text
 from runtime.doors.cli.labels import in_words
 
 
@@ -246,26 +244,52 @@ def _note_aside(result: Any, view: View) -> None:
         return
     if result.occurs_nowhere:
         view.remark("occurs_nowhere")
-    elif not (result.named or view.values.get("known_by")) and all(item.is_default for item in result.note.attached_to):
-        _say_knowers(result.note.chunk_id, view)
+    if not view.values.get("known_by"):
+        is_of_nobody = not result.named and all(item.is_default for item in result.note.attached_to)
+        say_knowers(result.note.chunk_id, view, is_of_nobody=is_of_nobody)
 
 
-def _say_knowers(note_id: str, view: View) -> None:
-    """Say who knows a note that names nobody."""
-    from runtime.story.knowledge import StoryKnowledge
+@does("aside", "edit_memory")
+def _edit_aside(result: Any, view: View) -> None:
+    if {"content", "start"} & set(view.values):
+        say_knowers(result.memory.chunk.chunk_id, view)
 
-    knowers = StoryKnowledge(view.stores, view.project).who_knows(note_id).known_by
 
-    def mark(knower: Any) -> str:
-        # Of a stated cast nobody is a guess, though rules say what its people know.
-        is_guessed = knower.is_guess and knower.certainty <= GUESSED_PRESENCE_CERTAINTY
-        return view.labels.in_brackets(view.labels["value.guess"] if is_guessed else "")
+def say_knowers(source_id: str, view: View, *, is_of_nobody: bool = False) -> None:
+    """Say who knows a memory or a thread by the rules, and who of its scene does not.
 
-    names = [f"{knower.name}{mark(knower)}" for knower in knowers if knower.character_id != READER]
-    if names:
-        view.remark("known_from_its_scene", names=view.labels.listing(names))
-    else:
+    Args:
+        source_id: The memory or thread.
+        view: The view of the command.
+        is_of_nobody: It names nobody, so that nobody known is a slip.
+    """
+    from runtime.story.knowledge import knowers_by_rules
+
+    knowers = knowers_by_rules(view.stores, view.project, source_id=source_id)
+    if knowers is None:
+        return
+    if is_of_nobody and not knowers.people:
         view.remark("concerns_nobody")
+        return
+    names = _people_listed(knowers.people, view) or view.labels["value.nobody"]
+    command = f"novelgen memory knowledge {view.project} {source_id}"
+    if not knowers.unaware_beside:
+        view.remark("known_by_rules", names=names, command=f"{command} NAME")
+        return
+    view.remark(
+        "known_by_rules_and_not_by",
+        names=names,
+        others=_people_listed(knowers.unaware_beside, view),
+        command=f"{command} {in_shell(knowers.unaware_beside[0].name)}",
+        hiding=f"{command} NAME",
+    )
+
+
+def _people_listed(people: Sequence[Any], view: View) -> str:
+    """Return names with the mark of a guess."""
+    names = [f"{one.name}{guess_text(view) if one.is_doubtful else ''}" for one in people]
+    more = view.labels["line.and_more"].format(len(names) - MAX_LISTED) if len(names) > MAX_LISTED else ""
+    return f"{view.labels.listing(names[:MAX_LISTED])} {more}".rstrip()
 
 
 @does("show", "list_memories")

@@ -8,7 +8,7 @@ import click
 
 from novelgen.models.position import deadline_text
 from runtime.doors.cli import output
-from runtime.doors.cli.command_parts.memories import say_kept
+from runtime.doors.cli.command_parts.memories import say_kept, say_knowers
 from runtime.doors.cli.command_view import View, cell, cells_of, does
 
 
@@ -76,3 +76,9 @@ def _last_moved(item: Any, view: View) -> str:
 @does("show", "add_thread", "edit_thread")
 def _show_kept(result: Any, view: View) -> None:
     say_kept(result, view, source_id=result.loop_id)
+
+
+@does("aside", "add_thread", "edit_thread")
+def _knowers_aside(result: Any, view: View) -> None:
+    if {"description", "start"} & set(view.values):
+        say_knowers(result.loop_id, view)

@@ -233,11 +233,11 @@ def test_a_note_says_who_alone_knows_it_by_its_words(run: Run, language: str, wh
         (
             "en",
             "The vault door has three bells.",
-            "holds: Kit (guess).",
-            "holds: Kit, Ada.",
+            "Known to: Kit (guess).",
+            "Known to: Kit, Ada.",
             "only the reader knows it",
         ),
-        ("zh", "库门上有三口铃。", "那一场里的人：沈青（推测）；", "那一场里的人：沈青、陆行舟；", "只有读者知道"),
+        ("zh", "库门上有三口铃。", "知道的人：沈青（推测）。", "知道的人：沈青、陆行舟。", "只有读者知道"),
     ],
 )
 def test_a_note_that_names_nobody_says_who_knows_it(
@@ -259,3 +259,118 @@ def test_a_note_that_names_nobody_says_who_knows_it(
         assert told_of_nobody not in said
     answer = run.well("note", "sea", note)
     assert told_of_nobody in answer.output + answer.stderr
+
+
+KNOWERS: dict[str, dict[str, Any]] = {
+    "en": {
+        "people": ("Kit", "Ada", "Nell"),
+        "away": "Gus",
+        "scenes": ("Kit sat with Ada and Nell.", "Gus sat."),
+        "open": "Kit gave Ada a book.",
+        "listed": "Only Ada knows that Kit drinks.",
+        "told": "Kit told Ada that the well is dry.",
+        "apart": "Ada whispered to Kit that the well is dry.",
+        "absent": "Gus sold the mill.",
+        "later": "Gus burnt the letters.",
+        "all": "Known to: Kit, Ada, Nell.",
+        "four": "Known to: Kit, Ada, Nell, Gus.",
+        "two": "Known to: Kit, Ada. Not to: Nell.",
+        "guessed": "Known to: Kit, Ada. Not to: Nell (guess).",
+        "one": "Known to: Gus.",
+        "heading": "Known to: ",
+        "not_to": "Not to: ",
+    },
+    "zh": {
+        "people": ("沈青", "陆行舟", "顾晚"),
+        "away": "白玫",
+        "scenes": ("沈青和陆行舟、顾晚坐着。", "白玫坐着。"),
+        "open": "沈青给了陆行舟一本书。",
+        "listed": "只有陆行舟知道沈青酗酒。",
+        "told": "沈青告诉陆行舟井干了。",
+        "apart": "陆行舟悄悄告诉沈青井干了。",
+        "absent": "白玫卖了磨坊。",
+        "later": "白玫烧了信。",
+        "all": "知道的人：沈青、陆行舟、顾晚。",
+        "four": "知道的人：沈青、陆行舟、顾晚、白玫。",
+        "two": "知道的人：沈青、陆行舟。不知道的人：顾晚。",
+        "guessed": "知道的人：沈青、陆行舟。不知道的人：顾晚（推测）。",
+        "one": "知道的人：白玫。",
+        "heading": "知道的人：",
+        "not_to": "不知道的人：",
+    },
+}
+
+
+def _story_of_two_scenes(run: Run, language: str) -> dict[str, Any]:
+    """Store a scene with a stated cast of three, and one with another person alone."""
+    told = KNOWERS[language]
+    run.well("init", "sea", "--language", language)
+    for number, text in enumerate(told["scenes"], start=1):
+        run.well("ingest", "sea", "-", "--as", f"1:{number}", answer=text)
+    for name in (*told["people"], told["away"]):
+        run.well("card", "add", "sea", name, "--from", "1:1")
+    run.well("scene", "set", "sea", "1:1", "--cast", ", ".join(told["people"]))
+    run.well("scene", "set", "sea", "1:2", "--cast", told["away"])
+    return told
+
+
+def _remark(run: Run, *arguments: str) -> str:
+    return " ".join(run.well(*arguments).stderr.split())
+
+
+@pytest.mark.parametrize("language", KNOWERS)
+def test_a_note_says_who_of_its_scene_knows_it(run: Run, language: str) -> None:
+    """At the end of its own scene, and who beside it does not; with its command they do."""
+    told = _story_of_two_scenes(run, language)
+    for note, answer in (("open", "all"), ("listed", "two"), ("told", "all"), ("apart", "guessed")):
+        remark = _remark(run, "note", "sea", told[note], "--from", "1:1")
+        assert told[answer] in remark, note
+        assert (told["not_to"] in remark) is (answer != "all"), note
+    # Who was elsewhere is not beside it, and whoever of another scene knows it later is not told.
+    assert told["away"] not in remark
+    remark = _remark(run, "note", "sea", told["later"], "--from", "1:2")
+    assert told["one"] in remark
+    assert told["not_to"] not in remark
+    command = shlex.split(_remark(run, "note", "sea", f"{told['listed']}!", "--from", "1:1").split("`")[1])
+    assert command == ["novelgen", "memory", "knowledge", "sea", "note-N5", told["people"][2], "knows"]
+    run.well(*command[1:])
+    knowers = run.json("memory", "knowers", "sea", "note-N5", "--as-of", "1:2")
+    assert told["people"][2] in {knower["name"] for knower in knowers["known_by"]}
+
+
+@pytest.mark.parametrize("language", KNOWERS)
+def test_where_the_author_says_who_knows_a_note_no_rule_is_told(run: Run, language: str) -> None:
+    """Nor in a preview, of a note that stands already, or after an edit of its knowers' note."""
+    told = _story_of_two_scenes(run, language)
+    assert told["heading"] not in _remark(run, "note", "sea", told["open"], "--from", "1:1", "--preview")
+    known_by = ("--known-by", told["people"][0])
+    assert told["heading"] not in _remark(run, "note", "sea", told["open"], "--from", "1:1", *known_by)
+    assert told["heading"] not in _remark(run, "memory", "edit", "sea", "note-N0", "--text", told["told"])
+    assert told["heading"] in _remark(run, "note", "sea", told["listed"], "--from", "1:1")
+    assert told["heading"] not in _remark(run, "note", "sea", told["listed"], "--from", "1:1")
+    hidden_from = ("--hidden-from", told["people"][2])
+    assert told["two"] in _remark(run, "note", "sea", f"{told['open']}!", "--from", "1:1", *hidden_from)
+
+
+@pytest.mark.parametrize("language", KNOWERS)
+def test_an_edited_note_says_who_knows_it_now(run: Run, language: str) -> None:
+    """By its new text or place; a new weight says nothing of knowers."""
+    told = _story_of_two_scenes(run, language)
+    run.well("note", "sea", told["open"], "--from", "1:1")
+    edit = ("memory", "edit", "sea", "note-N0")
+    assert told["two"] in _remark(run, *edit, "--text", told["listed"])
+    assert told["heading"] not in _remark(run, *edit, "--importance", "9")
+    assert told["one"] in _remark(run, *edit, "--text", told["absent"], "--from", "1:2")
+    assert told["four"] in _remark(run, *edit, "--from", "1:1")
+
+
+@pytest.mark.parametrize("language", KNOWERS)
+def test_a_thread_says_who_knows_it(run: Run, language: str) -> None:
+    """Planted, reworded or moved; a new weight says nothing of knowers."""
+    told = _story_of_two_scenes(run, language)
+    assert told["all"] in _remark(run, "thread", "add", "sea", told["open"], "--scene", "1:1")
+    assert told["two"] in _remark(run, "thread", "edit", "sea", "OL0", "--description", told["listed"])
+    assert told["heading"] not in _remark(run, "thread", "edit", "sea", "OL0", "--importance", "low")
+    assert told["two"] in _remark(run, "thread", "add", "sea", told["listed"], "--scene", "1:1")
+    assert told["all"] in _remark(run, "thread", "add", "sea", told["absent"], "--scene", "1:1")
+    assert told["one"] in _remark(run, "thread", "edit", "sea", "OL2", "--from", "1:2")
