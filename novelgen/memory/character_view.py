@@ -470,6 +470,9 @@ class CharacterView:
     def _knowing_of_own_words(self, note: KnowledgeMemory, thread: OpenLoop) -> Knowing:
         """Return whether and how they know an author's thread, by its words as those of a note."""
         rules, place = self.shared.rules, StoryPosition(thread.chapter_index, thread.scene_index)
+        if thread.chapter_index is None and thread.said_from is not None:
+            # No scene stands before it: it begins in the first one, as a note from there does.
+            place = StoryPosition(thread.said_from[0], thread.said_from[1] - 1)
         ignorance = Knowing("", self.character_id, knows=False)
         if self._is_kept_statement(note.content, place):
             return ignorance

@@ -121,6 +121,7 @@ def _patterns_of_knowers(name: str) -> list[re.Pattern[str]]:
                 .replace("<TEND>", wording(f"kept_from_told_end_{language}"))
                 .replace("<KNOW>", _KNOW)
                 .replace("<IT>", wording(f"kept_from_it_{language}"))
+                .replace("<CLAUSE>", wording("kept_from_clause_zh"))
                 .replace("<NOUN>", wording("kept_from_asked_zh"))
                 .replace("<END>", wording(f"kept_from_end_{language}")),
                 re.IGNORECASE,

@@ -619,7 +619,7 @@ class KnowledgeRules:
         """Return the words of an author's thread as a note that begins where it waits."""
         content = thread.first_worded or thread.description
         chapter, number = thread.said_from or (None, None)
-        is_placed = chapter is not None and thread.chapter_index is not None and not _is_question(content)
+        is_placed = chapter is not None and not _is_question(content)
         # A question is of the scene in which it is asked, whatever deeds it asks about.
         place = StoryPosition(chapter, (number or 1) - 1) if is_placed else None
         entities = dict.fromkeys([*thread.related_entities, *self._people_named_in(content)])

@@ -71,6 +71,9 @@ def does_it(listing: re.Match[str]) -> bool:
     """Tell whether the person in question does the deed of a list."""
     text = listing.string
     words = _words_of(text)
+    clause = listing.groupdict().get("clause")
+    if clause is not None:
+        return _does(clause, words)
     after = text[listing.end() :]
     if listing[0].endswith(" that ") or _STATES_MORE.match(after):
         # What somebody told another may be a deed of anybody.

@@ -440,6 +440,18 @@ def test_a_thread_that_ended_without_them_is_open_for_them(
     assert belief not in before
 
 
+def test_a_thread_from_the_first_scene_on_is_of_that_scene(story: Story, told: dict[str, Any]) -> None:
+    """As a note from there is: who is only in a later scene does not know it."""
+    heroine, captain, other, _ = told["people"]
+    story.scenes.set_staging("1:1", cast=[heroine, captain])
+    story.scenes.set_staging("1:2", cast=[captain, other])
+    content = {"en": "The hull leaks at the stern.", "zh": "船尾漏水。"}[told["language"]]
+    ids = [story.threads.add(content, start="1:1").loop_id, story.memories.add(content, start="1:1").note.memory_id]
+    for source_id in ids:
+        knowers = {knower.name for knower in story.knowledge.who_knows(source_id, as_of="2:1").known_by}
+        assert knowers - {"reader"} == {heroine, captain}
+
+
 def test_a_move_from_a_stored_scene_on_is_of_that_scene(story: Story, told: dict[str, Any]) -> None:
     """Nobody of the scene before it learns of the thread, nor does a guessed cast."""
     heroine, captain, other, _ = told["people"]
