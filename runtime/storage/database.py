@@ -115,6 +115,7 @@ class UnitOfWork:
     embedding_choices: EmbeddingChoiceRepository = _from("chunks")
 
     def __init__(self, connection: Connection, *, project_id: str, clock: Callable[[], datetime]) -> None:
+        self.project_id = project_id
         self._session = StorageSession(connection, clock, project_id=project_id)
 
     @property

@@ -31,6 +31,7 @@ from novelgen.models.knowledge import (
 from novelgen.models.memory import StoryMemoryChunk, read_from, scene_of_note
 from novelgen.models.position import END_OF_STORY, Place, StoryPosition, scene_from
 from novelgen.models.state import OpenLoop
+from novelgen.shell_words import in_shell
 from runtime.storage.change import RowChange
 from runtime.storage.columns import EventOrigin
 from runtime.storage.database import UnitOfWork
@@ -529,7 +530,9 @@ def knower_id(unit: UnitOfWork, name: str, as_of: StoryPosition) -> str:
             return READER
         stored_entity = unit.entities.get(name)
         if stored_entity is None or stored_entity.entity.entity_type != "character":
-            raise UnknownEntityError(f"{error}; somebody new gets a card: `novelgen card add PROJECT NAME`") from error
+            raise UnknownEntityError(
+                f"{error}; somebody new gets a card: `novelgen card add {unit.project_id} {in_shell(name)}`"
+            ) from error
         return name
 
 

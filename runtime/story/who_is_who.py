@@ -201,7 +201,7 @@ class StoryNameCandidates(base.StoryBase):
                 try:
                     candidate = _required(unit, name, offered)
                     if kind is None:
-                        _entity_type(candidate)
+                        _entity_type(candidate, self.project_id)
                 except (UnknownEntityError, UserInputError) as error:
                     missing.append(error)
                 else:
@@ -217,7 +217,7 @@ class StoryNameCandidates(base.StoryBase):
             entities = {
                 name: _entity_of(candidate, unit.entities.next_id(entity_type), entity_type, _places(unit, candidate))
                 for name, candidate in chosen_candidates_by_id.items()
-                for entity_type in [kind or _entity_type(candidate)]
+                for entity_type in [kind or _entity_type(candidate, self.project_id)]
             }
             known_entities = [*base.known_entities(unit, None), *entities.values()]
             entities = {
@@ -322,24 +322,24 @@ def _required(unit: UnitOfWork, name: str, candidates: Sequence[NameCandidate] |
     )
     if bearer is not None:
         raise UnknownEntityError(
-            f"{name!r} has a card already: {bearer.entity_id} ({bearer.name}); `novelgen entity merge PROJECT"
-            f" {in_shell(bearer.name)} NAME` adds a name of the text to it"
+            f"{name!r} has a card already: {bearer.entity_id} ({bearer.name}); `novelgen entity merge"
+            f" {unit.project_id} {in_shell(bearer.name)} NAME` adds a name of the text to it"
         )
     names = {variant: candidate.name for candidate in reversed(candidates) for variant in candidate.names()}
     near = nearest_names(name, names, at_most=MAX_NEAR, likeness=0.4)
     advice = f"near it: {', '.join(near)}" if near else "list them with `novelgen entity candidates`"
     raise UnknownEntityError(
         f"no candidate, or more than one, is named {name!r} in the text; {advice}; or make the card yourself with"
-        f" `novelgen card add PROJECT {in_shell(name)}`"
+        f" `novelgen card add {unit.project_id} {in_shell(name)}`"
     )
 
 
-def _entity_type(candidate: NameCandidate) -> EntityType:
+def _entity_type(candidate: NameCandidate, project_id: str) -> EntityType:
     if candidate.kind == "unknown":
         kinds = ", ".join(get_args(EntityType))
         raise UserInputError(
             f"the text does not tell what {candidate.name!r} is; say its kind, one of {kinds}:"
-            f" `novelgen entity confirm PROJECT {in_shell(candidate.name)} --kind character`"
+            f" `novelgen entity confirm {project_id} {in_shell(candidate.name)} --kind character`"
         )
     return candidate.kind
 

@@ -191,7 +191,7 @@ def test_a_record_round_trips_and_names_who_is_unknown(stores: MemoryStores) -> 
         stored = unit.scenes.require(at(1, 1)).record
     assert stored == stray.record
     assert _known(project, "Ada") == ["M1"]
-    with pytest.raises(UnknownEntityError):
+    with pytest.raises(UnknownEntityError, match=f'card add {project.project_id} "C77"'):
         project.knowledge.list(character_id="C77")
 
 

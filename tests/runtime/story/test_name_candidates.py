@@ -67,10 +67,12 @@ def test_several_are_confirmed_at_once(guild: Story) -> None:
     assert [each.message for each in done.issues] == [
         (
             "no candidate, or more than one, is named 'Bem' in the text; near it: Ben; or make the card yourself with"
-            ' `novelgen card add PROJECT "Bem"`'
+            f' `novelgen card add {guild.project_id} "Bem"`'
         )
     ]
-    with pytest.raises(UnknownEntityError, match=r"'Ben' has a card already: C\d+ .*merge PROJECT \"Ben\" NAME"):
+    with pytest.raises(
+        UnknownEntityError, match=rf"'Ben' has a card already: C\d+ .*merge {guild.project_id} \"Ben\" NAME"
+    ):
         guild.candidates.confirm_several(["Ben"])
     guild.undo(done[0].change.change_id)
     assert [each[0] for each in _entities(guild)] == [done[1].candidate.name]
@@ -247,7 +249,7 @@ def test_a_name_of_no_clear_kind_stops_no_other(stores: MemoryStores, project: s
     decisions = guild.candidates.confirm_several(["Quirmian", "Ben"])
     assert [decision.candidate.name for decision in decisions] == ["Ben"]
     [issue] = decisions.issues
-    assert '`novelgen entity confirm PROJECT "Quirmian" --kind character`' in issue.message
+    assert f'`novelgen entity confirm {guild.project_id} "Quirmian" --kind character`' in issue.message
     assert guild.candidates.confirm_several(["Quirmian"], kind="item")[0].entity is not None
 
 
