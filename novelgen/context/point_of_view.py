@@ -181,7 +181,7 @@ class PointOfViewCut:
                         for thread in outline.open_loops
                         if thread.loop_id not in threads
                     ]
-                    + [thread for thread in outline.ended_loops if thread.loop_id in threads],
+                    + [self._with_doubt_of_end(thread) for thread in outline.ended_loops if thread.loop_id in threads],
                     "relationships": list(self._unknown_relationships(pairs)),
                     "chapter_summaries": [],
                     "part_summaries": [],
@@ -459,7 +459,11 @@ class PointOfViewCut:
         for loop in self.found.outline.ended_loops:
             if self.character_id in loop.related_entities and self._view.believes_open(loop):
                 update = {"status": "open", "resolution_summary": None, "believed_by": self.character_id}
-                yield loop.model_copy(update={**update, "steps": loop.steps[:-1]})
+                yield self._with_doubt_of_end(loop).model_copy(update={**update, "steps": loop.steps[:-1]})
+
+    def _with_doubt_of_end(self, thread: OpenLoop) -> OpenLoop:
+        place = self._view.doubt_of_end(thread)
+        return thread if place is None else thread.model_copy(update={"guessed_in": [_pair(place)]})
 
     def _with_doubt_of_thread(self, thread: OpenLoop) -> OpenLoop:
         place = self._view.doubt_of_thread(thread)
@@ -977,6 +981,9 @@ def guessed_scenes(context: SceneMemoryContext) -> list[tuple[int, int]]:
 
 def _guesses_of_entries(timeline: Mapping[str, Any] | None) -> Iterator[list[tuple[int, int]]]:
     for entry in (entry for section in (timeline or {}).values() for entry in section):
+        # That they were not told of an end is a doubt of what is hidden.
+        if entry.get("believed_by"):
+            continue
         yield [(chapter, scene) for chapter, scene in entry.get("guessed_in", ())]
 
 

@@ -402,6 +402,11 @@ class CharacterView:
             return False
         return self.knowing_of_thread(thread.model_copy(update={"steps": thread.steps[:-1]})).knows
 
+    def doubt_of_end(self, thread: OpenLoop) -> StoryPosition | None:
+        """Return the scene in which a thread ended, if nobody says who was there."""
+        scene = self._scene_of_step(thread.steps[-1])
+        return None if scene is None or scene.has_record else scene.position
+
     def _said_of_thread(self, thread: OpenLoop) -> KnowledgeEvent | None:
         """Return the author's last word on a thread."""
         events = self.shared.rules.story.events_by_memory.get(thread.loop_id, ())
@@ -470,9 +475,9 @@ class CharacterView:
     def _knowing_of_own_words(self, note: KnowledgeMemory, thread: OpenLoop) -> Knowing:
         """Return whether and how they know an author's thread, by its words as those of a note."""
         rules, place = self.shared.rules, StoryPosition(thread.chapter_index, thread.scene_index)
-        if thread.chapter_index is None and thread.said_from is not None:
+        if thread.chapter_index is None:
             # No scene stands before it: it begins in the first one, as a note from there does.
-            place = StoryPosition(thread.said_from[0], thread.said_from[1] - 1)
+            place = thread.said_after or place
         ignorance = Knowing("", self.character_id, knows=False)
         if self._is_kept_statement(note.content, place):
             return ignorance

@@ -618,10 +618,8 @@ class KnowledgeRules:
     def note_of_thread(self, thread: OpenLoop) -> KnowledgeMemory:
         """Return the words of an author's thread as a note that begins where it waits."""
         content = thread.first_worded or thread.description
-        chapter, number = thread.said_from or (None, None)
-        is_placed = chapter is not None and not _is_question(content)
         # A question is of the scene in which it is asked, whatever deeds it asks about.
-        place = StoryPosition(chapter, (number or 1) - 1) if is_placed else None
+        place = None if _is_question(content) else thread.said_after
         entities = dict.fromkeys([*thread.related_entities, *self._people_named_in(content)])
         return KnowledgeMemory(thread.loop_id, content, entities=[*entities], noted_at=place)
 
@@ -749,9 +747,7 @@ class KnowledgeRules:
         """Return the ids of the living people of the scene in which a thread is planted."""
         content = thread.first_worded or thread.description
         if thread.said_from is not None:
-            chapter, number = thread.said_from
-            place = StoryPosition(chapter, (number or 1) - 1)
-            return self.beside_ids(KnowledgeMemory(thread.loop_id, content, noted_at=place))
+            return self.beside_ids(KnowledgeMemory(thread.loop_id, content, noted_at=thread.said_after))
         if thread.chapter_index is None:
             return frozenset()
         place = StoryPosition(thread.chapter_index, thread.scene_index)

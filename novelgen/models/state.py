@@ -11,7 +11,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from novelgen.models.base import Model
 from novelgen.models.pair_types import Side, read_sides, turned_pair_type
-from novelgen.models.position import UtcDatetime
+from novelgen.models.position import StoryPosition, UtcDatetime
 from novelgen.models.shown import Shown
 
 PRESENCE_ATTRIBUTE = "presence"
@@ -150,6 +150,11 @@ class OpenLoop(Shown, Model):
     steps: SkipJsonSchema[list[ThreadStep]] = Field(
         default_factory=list, exclude=True, description="How it moved and ended, oldest first."
     )
+
+    @property
+    def said_after(self) -> StoryPosition | None:
+        """The place after which it waits, where its author said from where on."""
+        return None if self.said_from is None else StoryPosition(self.said_from[0], (self.said_from[1] or 1) - 1)
 
     def scenes(self) -> set[tuple[int, int]]:
         """Return the scenes of its planting and last move, without author's dates."""

@@ -440,6 +440,33 @@ def test_a_thread_that_ended_without_them_is_open_for_them(
     assert belief not in before
 
 
+def test_that_they_were_not_told_of_an_end_is_a_guess_where_nobody_says_who_was_there(
+    story: Story, told: dict[str, Any]
+) -> None:
+    """Both lines have the mark, and the command that says who was there takes it away."""
+    heroine, captain, _, _ = told["people"]
+    debt = {"en": f"{heroine} owes {captain} a penny.", "zh": f"{heroine}欠{captain}一文钱。"}[told["language"]]
+    paid = {"en": "Somebody paid it.", "zh": "有人还了。"}[told["language"]]
+    story.ingest(text=told["texts"][2], chapter_index=2, scene_index=2)
+    loop_id = story.threads.add(debt, characters=[heroine, captain], scene_id="1:1").loop_id
+    story.threads.resolve(loop_id, paid, scene_id="2:2")
+
+    def lines() -> list[str]:
+        prompt = _context(story, told, scene=3).as_prompt()
+        return [line for line in prompt.splitlines() if debt in line]
+
+    known, hidden = lines()
+    assert known.endswith(told["mark"])
+    assert hidden.endswith(told["mark"])
+    issues = str(_context(story, told, scene=3).report.issues)
+    assert "was not in 2:2 is a guess" in issues
+    assert "whether" not in issues.partition("2:2")[0]
+    story.scenes.set_staging("2:2", cast=[captain])
+    assert not any(line.endswith(told["mark"]) for line in lines())
+    story.scenes.set_staging("2:2", cast=[heroine])
+    assert lines() == []
+
+
 def test_a_thread_from_the_first_scene_on_is_of_that_scene(story: Story, told: dict[str, Any]) -> None:
     """As a note from there is: who is only in a later scene does not know it."""
     heroine, captain, other, _ = told["people"]
